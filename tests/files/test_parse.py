@@ -165,13 +165,15 @@ def test_types_decide_the_class_and_unknown_ones_are_guessed() -> None:
         ("", "# A heading\n\nText.\n", "A heading"),
         ("", "First sentence. Second.\n", "First sentence"),
         ("", "- [ ] see [[redis|Redis]] and [docs](http://x)\n", "see Redis and docs"),
-        ("", "word " * 40 + "\n", "word " * 14 + "word…"),
+        ("", "word " * 40 + "\n", "word " * 30 + "word…"),
+        ("title: First sent…\n", "First sentence. Second.\n", "First sentence"),
+        ("title: First word\n", "First sentence. Second.\n", "First word"),
     ],
 )
 def test_a_title_is_never_empty(head: str, body: str, title: str) -> None:
     parsed = parse("vault/a.md", note(head, body), REGISTRY)
     assert parsed.title == title
-    assert len(parsed.title) <= 80
+    assert len(parsed.title) <= 160
 
 
 CONFLICT = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> branch\n"

@@ -54,7 +54,6 @@ def test_the_note_is_what_a_person_would_write(vault: Vault, root: Path) -> None
         "---\n"
         f"id: {made.id}\n"
         "type: general\n"
-        "title: Redis drops idle connections after 300 s\n"
         "subjects: [Redis]\n"
         "tags: [a, b]\n"
         "generation: 0\n"

@@ -62,7 +62,6 @@ def test_every_field_of_a_new_one_is_true_of_the_files(vault: Vault, root: Path)
         "---\n"
         f"id: {made.id}\n"
         "type: single_subject\n"
-        "title: Redis forgets idle clients\n"
         "summary: Redis forgets idle clients.\n"
         "subjects: [Redis]\n"
         "tags: [ops]\n"

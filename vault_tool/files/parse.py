@@ -13,6 +13,7 @@ from vault_tool.files.frontmatter import Plain, Raw, lists
 from vault_tool.files.frontmatter.lists import Form
 from vault_tool.model.fields import BODY_REQUIRED, SCHEMA, FieldKind
 from vault_tool.model.ids import canonical
+from vault_tool.model.made_titles import title_now
 from vault_tool.model.problems import Problem, Severity, error, note, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry, is_type_name
@@ -205,8 +206,12 @@ def _title(path: str, record_class: RecordClass, head: Head, body: str) -> str:
     if record_class is RecordClass.EDGE:
         ends = (head.get("from_title") or head.get("from_id", "?")), (head.get("to_title") or head.get("to_id", "?"))
         return one_line(f"{ends[0]} {head['type']} {ends[1]}")
-    named = head.get("name") if record_class in (RecordClass.SUBJECT, RecordClass.WORKSPACE) else head.get("title")
-    return one_line(str(named or "")) or first_sentence(body) or PurePosixPath(path).stem
+    if record_class in BODY_REQUIRED:
+        called = title_now(record_class, head.get("title", ""), head.get("summary", ""), body)
+    else:
+        named = head.get("name") if record_class in (RecordClass.SUBJECT, RecordClass.WORKSPACE) else head.get("title")
+        called = one_line(str(named or "")) or first_sentence(body)
+    return called or PurePosixPath(path).stem
 
 
 _WRONG: Any = object()

@@ -52,9 +52,9 @@ def _folder_and_stem(record: Record, names: Mapping[str, str]) -> tuple[str, str
         case Observation():
             made = _made(record)
             months = f"/{made:%Y/%m}" if made else ""
-            return f"{VAULT}/observations{months}", slug(record.title)
+            return f"{VAULT}/observations{months}", slug(record.label)
         case Understanding():
-            return f"{VAULT}/understandings", slug(record.title or record.summary)
+            return f"{VAULT}/understandings", slug(record.label)
         case Edge():
             ends = (names.get(record.from_id) or record.from_title, names.get(record.to_id) or record.to_title)
             start, end = (cut(slug(name, "memory"), _END_BYTES) for name in ends)

@@ -235,6 +235,14 @@ class Catalog(Database):
         """The memories that a weak link by this normalised name may mean, by title or file name."""
         return self._joined("titles j ON j.n = e.n WHERE j.normal = ? ORDER BY e.path", (normal,))
 
+    def titled_from(self, beginning: str, limit: int) -> tuple[Entry, ...]:
+        """The memories of which a title, alias or file name begins with this normalised text, at most `limit`, by that name."""
+        # Past every letter that a name may go on with.
+        within = (beginning, beginning + chr(0x10FFFF), limit)
+        return self._joined(
+            "titles j ON j.n = e.n WHERE j.normal >= ? AND j.normal < ? ORDER BY j.normal, e.path LIMIT ?", within
+        )
+
     def linking(self, names: Collection[str]) -> tuple[Entry, ...]:
         """The records whose weak links name one of these normalised names."""
         return self._joined(f"links j ON j.n = e.n WHERE j.normal IN ({marks(names)}) ORDER BY e.path", list(names))

@@ -33,7 +33,7 @@ _SEAL_BYTES = 512
 MORE_ROOM = "free some space and try again"
 
 # The version of everything below `_cache/`; another one, older or newer, is built anew beside it and never read.
-FORMAT = 6
+FORMAT = 7
 
 
 class IndexState(Enum):

@@ -7,6 +7,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
 from vault_tool.model.fields import SCHEMA
+from vault_tool.model.made_titles import title_now
 from vault_tool.model.types import RecordClass
 
 # A typed head: text, float, int, bool, None, lists of text, and (unknown fields only) nested lists and maps. Plain JSON.
@@ -88,6 +89,11 @@ class Remembered(Record):
     project: str = ""
     expires: str | None = None
     pinned: bool = False
+
+    @property
+    def label(self) -> str:
+        """Its title, else the one that its text makes."""
+        return title_now(self.record_class, self.title, getattr(self, "summary", ""), self.body) or self.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

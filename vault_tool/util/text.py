@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-TITLE_LENGTH = 80
+TITLE_LENGTH = 160
 SLUG_LENGTH = 60
 SLUG_BYTES = 80
 

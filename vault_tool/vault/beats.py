@@ -11,9 +11,10 @@ from vault_tool.errors import Refused, UsageError
 from vault_tool.files import tombstones
 from vault_tool.files.render import body_text
 from vault_tool.files.turns import QueuedTurn, Turns, TurnSource
+from vault_tool.model.made_titles import given_title
 from vault_tool.model.records import Observation, Subject
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
+from vault_tool.util.text import body_hash, normal_name, one_line
 from vault_tool.vault import resolve, review_policy, screening
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.operation import Operation, Saved
@@ -98,7 +99,7 @@ def _take(op: Operation, batch: TurnBatch, turn: QueuedTurn, candidate: Mapping[
     op.log(record, path)
     batch.said.add(said)
     batch.written.append(identity)
-    batch.titles.append(record.title)
+    batch.titles.append(record.label)
 
 
 def _draft(vault: Context, turn: QueuedTurn, candidate: Mapping[str, Any], identity: str) -> Observation:
@@ -108,7 +109,7 @@ def _draft(vault: Context, turn: QueuedTurn, candidate: Mapping[str, Any], ident
     graves = vault.forgotten()
     evidence = tuple(one for one in candidate["evidence"] if not tombstones.cites(one, graves))
     return Observation(
-        id=identity, type=candidate["kind"], body=body, title=candidate["title"] or first_sentence(body),
+        id=identity, type=candidate["kind"], body=body, title=given_title(candidate["title"], body),
         tags=tuple(candidate["tags"]), importance=candidate["importance"], confidence=candidate["confidence"],
         rationale=candidate["rationale"], evidence=evidence, generation=vault.index.catalog.generation(),
         created=turn.at[:19] + "+00:00", session=turn.session, turn=turn.turn or turn.id, user=turn.user, project=turn.world,

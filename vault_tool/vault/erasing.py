@@ -270,12 +270,13 @@ def traces_of(
     versions: Mapping[str, Versions] = MappingProxyType({}),
 ) -> Traces:
     """By what texts that repeat memories are known: from their files and links as they are, and from versions that git has."""
-    titles, quotes = set(), []
+    titles: set[str] = set()
+    quotes: list[str] = []
     paths: set[str] = set()
     entries = [entry for some in found.values() for entry in some]
     paths.update(entry.path for entry in (*entries, *links))
     for entry in (*entries, *(link for link in links if link.type not in STORY_EDGES)):
-        titles.add(normal_body(entry.title))
+        titles.update(normal_body(one) for one in (entry.title, entry.text("title")) if one)
         body = normal_body(body_of(vault, entry))
         quotes.append(body[:_QUOTED])
         quotes.extend(_passages(body))
@@ -285,7 +286,7 @@ def traces_of(
         for path, data in known if known or some else _as_committed(vault, identity).items():
             parsed = parse(path, data, vault.settings.types)
             paths.add(path)
-            titles.add(normal_body(parsed.title))
+            titles.update(normal_body(one) for one in (parsed.title, str(parsed.head.get("title") or "")) if one)
             quotes.extend(_passages(normal_body(parsed.body)))
             quotes.extend(_passages(normal_body(str(parsed.head.get("summary") or ""))))
     # A line that has room for no more cuts a title.

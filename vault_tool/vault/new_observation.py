@@ -12,12 +12,13 @@ from vault_tool.files.render import body_text
 from vault_tool.files.turns import Turns
 from vault_tool.index.relations import names_of
 from vault_tool.model.ids import derived_id, is_derived, new_id
+from vault_tool.model.made_titles import given_title
 from vault_tool.model.records import Observation, Subject
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.clock import end_of, parse_time, stamp, until
 from vault_tool.util.deferred import deferred
-from vault_tool.util.text import first_sentence, normal_name, one_line, unwrap_link
+from vault_tool.util.text import normal_name, one_line, unwrap_link
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
@@ -95,7 +96,7 @@ def draft_of(vault: Context, new: NewObservation) -> Observation:
     new.require_sound()
     return Observation(
         id=new_id(), type=_observation_type(vault, GENERAL if new.kind is None else new.kind, new.new_type),
-        body=body_text(new.content), title=one_line(new.title) or first_sentence(new.content), tags=_clean(new.tags),
+        body=body_text(new.content), title=given_title(new.title, new.content), tags=_clean(new.tags),
         importance=new.importance, confidence=new.confidence, generation=vault.index.catalog.generation(), created=vault.now(),
         observed=_moment("observed_at", new.observed_at), expires=_end(vault, new),
         related_to=_ids(vault, new.related_to, (RecordClass.UNDERSTANDING,)), problem=resolve.problem(vault, new.problem),

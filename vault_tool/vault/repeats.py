@@ -11,10 +11,11 @@ from vault_tool.files.frontmatter import AddItems, Change, Set
 from vault_tool.index import claims
 from vault_tool.index.catalog import Catalog
 from vault_tool.model.authority import OWNER, by_origin, writer_of
+from vault_tool.model.made_titles import given_title
 from vault_tool.model.records import Observation
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line, tag_name
+from vault_tool.util.text import body_hash, normal_name, one_line, tag_name
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import EvidenceState, check_references
@@ -54,10 +55,8 @@ class Repeat:
 
 def same(new: Observation, known: Mapping[str, Any]) -> bool:
     """Whether an observation of the same body says nothing that makes it another than the one with this head."""
-    head = new.head()
-    if head.get("title") == first_sentence(new.body):
-        # Nobody gave it: it is made of the body, which is the same.
-        head.pop("title")
+    # A title that the text makes is none that it was given.
+    head = new.head() | {"title": given_title(new.title, new.body)}
     if any((head.get(name) or "") != (known.get(name) or "") for name in _SAME):
         return False
     return all(not head.get(name) or head[name] == known.get(name) or _is_new_link(name, known) for name in _SAID)

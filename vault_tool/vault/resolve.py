@@ -30,17 +30,22 @@ else:
 # So many ids are looked up by one query.
 _TOGETHER = 200
 
+# So many characters of one word are a beginning of a title, and so many memories are looked at that have it.
+_BEGINNING = 8
+_AT_MOST = 50
 
-def find(vault: Context, named: str, classes: Collection[RecordClass] | None = None) -> Entry:
+
+def find(vault: Context, named: str, classes: Collection[RecordClass] | None = None, *, begun: bool = False) -> Entry:
     """The one record that `named` means: an id, an unambiguous prefix of one, a path in the vault, a subject's
-    name, a title, alias or file name.
+    name, a title, alias or file name; where it is only looked at or marked (`begun`), also the beginning of a title.
 
     Indexes must be fresh. Raises NotFound, or Ambiguous with the candidates.
     """
     wanted = named.strip()
     if not wanted:
         raise NotFound("nothing was named", _advice(wanted))
-    found = [entry for entry in candidates(vault, wanted) if classes is None or entry.record_class in classes]
+    named_by = candidates_begun if begun else candidates
+    found = [entry for entry in named_by(vault, wanted) if classes is None or entry.record_class in classes]
     if len(found) > 1:
         found = _without_copies(found)
     if len(found) == 1:
@@ -51,6 +56,7 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
         _require_visible(vault, wanted)
         _require_no_page(vault, wanted)
         _require_not_shared(vault, wanted)
+        _require_no_beginning(vault, wanted, classes)
         raise NotFound(f"nothing in this vault answers to `{one_line(wanted, 60)}`{_kinds(classes)}", _advice(wanted))
     if len({entry.id for entry in found}) == 1:
         # A copy that somebody else brought takes nothing from the file that is its owner's.
@@ -61,7 +67,10 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
             "give one of them a new id (`uuidgen`), or delete the copy",
         )
     shown = ", ".join(f"{short(vault, e.id)} ({one_line(e.title, 40)})" for e in found[:5])
-    raise Ambiguous(f"`{wanted}` could be {shown}{' and others' if len(found) > 5 else ''}", "type more of the id")
+    raise Ambiguous(
+        f"`{one_line(wanted, 60)}` could be {shown}{' and others' if len(found) > 5 else ''}",
+        "type more of the id" if as_prefix(wanted) else "name one by its id",
+    )
 
 
 def _without_copies(found: Sequence[Entry]) -> list[Entry]:
@@ -137,14 +146,15 @@ def problem(vault: Context, named: str) -> str:
     return entry.id
 
 
-def home_of(vault: Context, named: str) -> Context:
+def home_of(vault: Context, named: str, *, begun: bool = False) -> Context:
     """The vault that a memory lives in, as who is asking: this one, else the global one that is read beside it."""
+    named_by = candidates_begun if begun else candidates
     # Asked for last: where the global vault is costs an import to know, and few need it.
-    shared = None if candidates(vault, named) else vault.global_vault
+    shared = None if named_by(vault, named) else vault.global_vault
     if shared is None:
         return vault
     shared.fresh()
-    return seen_by(shared, vault) if candidates(shared, named) else vault
+    return seen_by(shared, vault) if named_by(shared, named) else vault
 
 
 def seen_by(shared: Context, vault: Context) -> Context:
@@ -249,9 +259,29 @@ def candidates(vault: Context, wanted: str) -> Sequence[Entry]:
     return [at_path] if at_path else _subjects(vault, wanted) or _titled(vault, wanted)
 
 
+def candidates_begun(vault: Context, wanted: str) -> Sequence[Entry]:
+    """The same, and where nothing answers to that, what has a title that begins so; for verbs that change no memory."""
+    return candidates(vault, wanted) or _begun(vault, wanted)
+
+
+def _begun(vault: Context, wanted: str) -> Sequence[Entry]:
+    """What has a title of which this is the beginning, two words or eight characters of it at least."""
+    normal = normal_name(wanted.strip().removesuffix("…").removesuffix("...")) if _is_text(wanted) else ""
+    if len(normal) < _BEGINNING and " " not in normal:
+        return ()
+    catalog = vault.index.catalog
+    found = [one for one in catalog.titled_from(normal, _AT_MOST) if normal_name(one.title).startswith(normal)]
+    return _present(vault, found)
+
+
 def _titled(vault: Context, title: str) -> Sequence[Entry]:
     """What has a title, alias or file name; of an understanding and what it superseded, which keep theirs, the active one."""
     found = vault.index.catalog.titled(normal_name(title))
+    return _present(vault, found)
+
+
+def _present(vault: Context, found: Sequence[Entry]) -> Sequence[Entry]:
+    """Of several that nothing supersedes, where there are such."""
     return [one for one in found if not vault.superseded_by(one.id)] or found if len(found) > 1 else found
 
 
@@ -310,6 +340,15 @@ def _require_not_shared(vault: Context, wanted: str) -> None:
         title = one_line(found[0].title, 40)
         message = f"`{one_line(wanted, 60)}` ({title}) is of the global vault, and this is done in one vault alone"
         raise NotFound(message, f"do it there: `--vault {shared.root}`")
+
+
+def _require_no_beginning(vault: Context, wanted: str, classes: Collection[RecordClass] | None) -> None:
+    """What has a title that begins so is told: what is to be changed is named by its id or its whole title."""
+    found = [one for one in _begun(vault, wanted) if classes is None or one.record_class in classes]
+    if found:
+        shown = ", ".join(f"{short(vault, one.id)} ({one_line(one.title, 40)})" for one in found[:5])
+        message = f"`{one_line(wanted, 60)}` is no more than the beginning of a title"
+        raise NotFound(message, f"name it by its id: {shown}{' and others' if len(found) > 5 else ''}")
 
 
 def _kinds(classes: Collection[RecordClass] | None) -> str:

@@ -12,6 +12,7 @@ from vault_tool.files import frontmatter, layout, reader, writer
 from vault_tool.files.additions import says, with_fields
 from vault_tool.files.frontmatter import Set
 from vault_tool.files.parse import Parsed, parse
+from vault_tool.files.title_lines import with_title_of_text
 from vault_tool.generate.templates import answered, template
 from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.problems import Problem, warning
@@ -134,6 +135,10 @@ def edit(
         if after == before:
             return SavedNote(**written, changed=False)
         unfit = _unfit(vault, entry, after, parsed)
+        left = after
+        if not unfit and (followed := _with_its_title(vault, entry, before, after)) != after:
+            after, parsed = followed, parse(entry.path, followed, vault.settings.types)
+            written["title"] = parsed.title or entry.title
         if text is not None:
             if unfit:
                 first = unfit[0]
@@ -143,6 +148,8 @@ def edit(
         elif unfit:
             reason = f"the note is saved as you left it, and not committed: {unfit[0].message}"
             return SavedNote(**written, changed=True, problems=unfit, reason=reason, attention=True)
+        elif after != left:
+            writer.replace(vault.root, entry.path, left, after)
         op.include(entry.path, before, after)
         if reviewed:
             op.signal(Signal(id=new_id(), at=vault.now(), target=entry.id, kind=SignalKind.REVIEWED, origin="owner"))
@@ -163,6 +170,12 @@ def _together(path: str, ours: bytes, theirs: bytes, was: str, base: str | None,
     if merged.left:
         remarks.append(f"{counted(len(merged.left), 'place')} that both changed stands there twice: keep one, or both")
     return merged.data
+
+
+def _with_its_title(vault: Context, entry: Entry, before: bytes, after: bytes) -> bytes:
+    """An edited note without a title that follows its text."""
+    made = entry.title != one_line(entry.text("title"))
+    return with_title_of_text(entry.path, before, after, vault.settings.types, made=made)
 
 
 def _unfit(vault: Context, entry: Entry, data: bytes, parsed: Parsed) -> tuple[Problem, ...]:

@@ -156,12 +156,12 @@ def show(
     its file, as `edit` takes it.
     """
     freshness = vault.fresh()
-    home = resolve.home_of(resolve.for_its_keeper(vault), memory_id)
+    home = resolve.home_of(resolve.for_its_keeper(vault), memory_id, begun=True)
     if page := resolve.page(vault, memory_id, by_name=not resolve.candidates(home, memory_id.strip())):
         found = _page(vault, page, freshness)
         return replace(found, source=_source(vault, page.path)) if source else found
     vault = home
-    entry = resolve.find(vault, memory_id)
+    entry = resolve.find(vault, memory_id, begun=True)
     if vault.sight is not None and entry.record_class is RecordClass.CONSOLIDATION:
         raise NotFound("the ledger of a pass names memories of anybody", "ask without --user")
     judged = vault.standings.belief_of(entry)
@@ -269,7 +269,7 @@ def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:
 def related(vault: Context, memory_id: str, *, types: Sequence[str] = ()) -> Relations:
     """What a memory is linked to: edges, supersession, evidence, problems and solutions, weak links; not subjects."""
     freshness = vault.fresh()
-    entry = resolve.find(vault, memory_id)
+    entry = resolve.find(vault, memory_id, begun=True)
     wanted = {kind.casefold() for kind in types}
     found = [r for r in relations_of(vault, entry) if not wanted or r.relation.casefold() in wanted]
     return Relations(id=entry.id, title=entry.title, results=tuple(found), freshness=freshness)

@@ -88,7 +88,7 @@ def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     if memory_id or not is_owner(vault):
         vault.fresh()
     if memory_id:
-        found = note_history(vault, resolve.find(resolve.for_its_keeper(vault), memory_id)).commits[:limit]
+        found = note_history(vault, resolve.find(resolve.for_its_keeper(vault), memory_id, begun=True)).commits[:limit]
     else:
         found = tuple(git.log(repo, paths=_WHOLE, limit=limit))
     return Log(results=tuple(_brief(_redacted(vault, one)) for one in found))
@@ -98,7 +98,7 @@ def history(vault: Context, memory_id: str) -> History:
     """The supersession chain that a memory belongs to, newest first, each with the commits that touched its file."""
     freshness = vault.fresh()
     vault = resolve.for_its_keeper(vault)
-    entry = resolve.find(vault, memory_id)
+    entry = resolve.find(vault, memory_id, begun=True)
     chain = _newest_first(lineage(vault.index.catalog, entry))
     return History(id=entry.id, title=entry.title, results=tuple(_revision(vault, e) for e in chain), freshness=freshness)
 
@@ -113,7 +113,7 @@ def diff(
     paths: Sequence[str] = _WHOLE
     if memory_id:
         vault.fresh()
-        paths = [resolve.find(resolve.for_its_keeper(vault), memory_id).path]
+        paths = [resolve.find(resolve.for_its_keeper(vault), memory_id, begun=True).path]
     pending = git.uncommitted(repo, paths) if of is None else ()
     text = git.diff(repo, since=since, of=of, paths=paths, color=color)
     return Difference(since=since, of=of, pending=tuple(pending), text=text)

@@ -59,9 +59,9 @@ def mark_questionable(vault: Context, id: str, reason: str = "", *, problem: str
     return _mark(vault, id, SignalKind.QUESTIONABLE, reason, problem, evidence)
 
 
-def judged(vault: Context, named: str) -> Entry:
+def judged(vault: Context, named: str, *, begun: bool = False) -> Entry:
     """The memory that a judgement is about; UsageError for what cannot be judged (a subject, an edge, a pass)."""
-    entry = resolve.find(vault, named)
+    entry = resolve.find(vault, named, begun=begun)
     if entry.record_class not in MEMORIES:
         shown = f"{resolve.short(vault, entry.id)} ({one_line(entry.title, 40)})"
         raise UsageError(f"{shown} is a {entry.record_class}, which claims nothing", "judge an observation or an understanding")
@@ -114,18 +114,18 @@ def _mark(vault: Context, named: str, kind: SignalKind, reason: str, problem: st
     # What the indexes know of without a comparison only says where it is made: by the write, or before one elsewhere.
     if not _is_here(vault, named):
         vault.fresh()
-    home = resolve.home_of(vault, named)
+    home = resolve.home_of(vault, named, begun=True)
     with writing(home, f"mark-{kind.value}") as op:
         # A problem of this vault may be what a global memory helped with.
         about = resolve.problem(vault if resolve.candidates(vault, problem) else home, problem)
-        entry = judged(home, named)
+        entry = judged(home, named, begun=True)
         signal = mark_signal(home, entry.id, kind, reason, about)
         return _marked(op, entry, replace(signal, evidence=pinned_to_head(home, evidence)))
 
 
 def _is_here(vault: Context, named: str) -> bool:
     """Whether a memory of this vault answers to a name as far as is known, with its file where it was."""
-    known = resolve.candidates(vault, named)
+    known = resolve.candidates_begun(vault, named)
     return bool(known) and all((vault.root / entry.path).exists() for entry in known)
 
 

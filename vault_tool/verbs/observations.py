@@ -88,7 +88,7 @@ def add_observations(vault: Context, observations: Sequence[Mapping[str, Any]]) 
         results, drafts = _added(op, drafts, observations)
         waits = (review_policy.WAITS,) if any(one.pending_review for one in results) else ()
         new = [one.id for one in results if (one.duplicate_of is None or one.added) and not one.pending_review]
-        title = f"{len(new)} observations" if len(new) != 1 else drafts[0].title
+        title = f"{len(new)} observations" if len(new) != 1 else drafts[0].label
         saved = op.carry_out(title, new)
     remarks = tuple(
         f"{number + 1}: {remark}"

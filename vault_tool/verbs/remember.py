@@ -114,7 +114,7 @@ def _queue_for_review(vault: Context, draft: Observation, tagging: Tagging, why:
     held = review_policy.hold(vault, replace(draft, subjects=tagging.names), why, verb="remember")
     return RememberedObservation(
         id=held.id, content=draft.body.rstrip("\n"), subject_names=tagging.names, similar_subjects=tagging.similar,
-        type=draft.type, title=draft.title, path=held.path, duplicate_of=held.duplicate_of, pending_review=True,
+        type=draft.type, title=draft.label, path=held.path, duplicate_of=held.duplicate_of, pending_review=True,
         warnings=(review_policy.WAITS, *remarks_on(vault, draft)),
     )  # fmt: skip
 
@@ -125,11 +125,11 @@ def _save(vault: Context, op: Operation, draft: Observation, tagging: Tagging) -
     stay, waits = without_authority(vault, record)
     path = op.create(record)
     op.log(record, path)
-    saved = op.carry_out(record.title, [record.id])
+    saved = op.carry_out(record.label, [record.id])
     return RememberedObservation(
         **saved.fields(*remarks_on(vault, record)),
         contested=tuple(one.id for one in stay), waits=waits,
         id=record.id, content=record.body.rstrip("\n"), subject_names=tagging.names, subjects_created=tagging.created,
-        similar_subjects=tagging.similar, type=record.type, title=record.title, path=path,
+        similar_subjects=tagging.similar, type=record.type, title=record.label, path=path,
         similar=alike,
     )  # fmt: skip

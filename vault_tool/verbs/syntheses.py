@@ -124,7 +124,7 @@ def get_understandings(vault: Context, subject_names: Sequence[str]) -> Understa
 def get_understanding_history(vault: Context, understanding_id: str) -> UnderstandingHistory:
     """What an understanding replaced, and what those replaced, back to the original; it comes first itself."""
     freshness = vault.fresh()
-    entry = resolve.find(vault, understanding_id, (RecordClass.UNDERSTANDING,))
+    entry = resolve.find(vault, understanding_id, (RecordClass.UNDERSTANDING,), begun=True)
     # Stable: of two of one second the one that replaces the other stays before it.
     older = sorted(_replaced(vault, entry), key=lambda one: one.by_created[0], reverse=True)
     return UnderstandingHistory(id=entry.id, results=tuple(_judged(vault, one) for one in (entry, *older)), freshness=freshness)

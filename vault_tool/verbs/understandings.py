@@ -10,6 +10,7 @@ from vault_tool.files.render import body_text
 from vault_tool.index.relations import holding_place
 from vault_tool.model import authority
 from vault_tool.model.ids import new_id
+from vault_tool.model.made_titles import given_title
 from vault_tool.model.records import Understanding
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
@@ -227,7 +228,7 @@ def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str
         subject_names=tagging.names,
         subjects_created=() if kept.pending else tagging.created,
         kind=record.type,
-        title=record.title,
+        title=record.label,
         created_at=record.created or "",
         path=kept.path,
         superseded=kept.superseded,
@@ -265,7 +266,7 @@ def _require_fitting(kind: str, subject_names: Sequence[str]) -> None:
 def _own_title(old: Entry) -> str:
     """The title that a person gave; one that was only the old summary's first sentence goes with it."""
     title = old.text("title")
-    return "" if title == first_sentence(old.text("summary")) else title
+    return given_title(title, old.text("summary"))
 
 
 def _holding_the_place(vault: Context, kind: str, names: Sequence[str], user: str) -> list[Entry]:
@@ -320,7 +321,7 @@ def _draft(vault: Context, kind: str, content: str, summary: str, title: str) ->
         id=new_id(),
         type=kind,
         body=body_text(content),
-        title=one_line(title) or first_sentence(one_line(summary)),
+        title=given_title(title, one_line(summary)),
         summary=one_line(summary),
         generation=vault.index.catalog.generation(),
         created=vault.now(),
@@ -359,7 +360,7 @@ def _save(op: Operation, record: Understanding) -> _Destination:
     contested = tuple(entry.id for entry in stay)
     path = op.create(record)
     op.log(record, path, record.summary)
-    saved = op.carry_out(record.title, [record.id])
+    saved = op.carry_out(record.label, [record.id])
     saved = replace(saved, warnings=(*saved.warnings, *contests.remarks(op.vault, stay)))
     superseded = tuple(one for one in record.supersedes if one not in contested)
     return _Destination(record.id, path, saved, superseded, contested)

@@ -156,7 +156,7 @@ def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_r
         return _strengthened(op, twin, draft, memory, dry_run)
     tagging = tag(op, memory.get("subject_names", ()))
     record = replace(draft, subjects=tagging.names)
-    edges = _edges(home, record.id, record.title, record, memory)
+    edges = _edges(home, record.id, record.label, record, memory)
     alike = near(home, draft.body, draft.type)
     base = WriteAnswer(
         memory_id=None, resolved=Resolved(memory["scope"], draft.type), similar=tuple(_near(one) for one in alike),
@@ -175,7 +175,7 @@ def _stored(op: Operation, record: Observation, edges: Sequence[Edge], base: Wri
     for edge in edges:
         op.create(edge)
     op.log(record, path)
-    saved = op.carry_out(record.title, [record.id, *(edge.id for edge in edges)])
+    saved = op.carry_out(record.label, [record.id, *(edge.id for edge in edges)])
     return _with(base, saved, memory_id=record.id, path=path)
 
 

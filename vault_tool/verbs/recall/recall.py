@@ -219,9 +219,9 @@ def recall(
             _note_subject(vault, view)
         return view
     if problem:
-        asked = replace(asked, problem=resolve.find(vault, problem, (RecordClass.OBSERVATION,)).id)
+        asked = replace(asked, problem=resolve.find(vault, problem, (RecordClass.OBSERVATION,), begun=True).id)
     if why_not:
-        asked = replace(asked, why_not=resolve.find(resolve.home_of(vault, why_not), why_not).id)
+        asked = replace(asked, why_not=resolve.find(resolve.home_of(vault, why_not, begun=True), why_not, begun=True).id)
     answer = gather(vault, asked, freshness=freshness)
     bundle = _bundle(answer)
     if count:

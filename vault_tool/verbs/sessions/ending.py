@@ -191,12 +191,12 @@ def _vote(vault: Context, given: Mapping[str, Any]) -> _Vote:
 def _memory(vault: Context, named: str) -> tuple[Context, Entry]:
     """The memory that a vote is about: of this vault, else of the global one, where its judgement then is kept."""
     try:
-        return vault, judged(vault, named)
+        return vault, judged(vault, named, begun=True)
     except NotFound:
         if vault.global_vault is None:
             raise
     place = vault.global_vault.as_(**asdict(vault.who))
-    return place, judged(place, named)
+    return place, judged(place, named, begun=True)
 
 
 def _attempt(vault: Context, given: Mapping[str, Any], offered: Mapping[str, Attempt]) -> _AttemptMemory:

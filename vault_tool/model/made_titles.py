@@ -1,0 +1,47 @@
+"""What a memory is called where nobody gave it a title: by its text's first sentence."""
+
+from __future__ import annotations
+
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import first_sentence, one_line
+
+# How titles that were cut end, by us and by hand.
+_CUTS = ("…", "...")
+
+
+def made_title(record_class: RecordClass, summary: str, body: str) -> str:
+    """The title that a memory has by itself, empty for no text: an understanding's by its summary, which says it in a line."""
+    said = first_sentence(one_line(summary)) if summary and record_class is RecordClass.UNDERSTANDING else ""
+    return said or first_sentence(body)
+
+
+def is_made(title: str, text: str) -> bool:
+    """Whether a title is the first sentence of a text, whole or as any cut of it: then nobody gave it."""
+    said = one_line(title)
+    cut = next((said.removesuffix(end) for end in _CUTS if said.endswith(end)), "")
+    # Of a longer sentence no more is needed to see that it is another, or that it begins so.
+    sentence = first_sentence(text, 2 * len(said) + 2)
+    if cut:
+        return sentence.startswith(cut.rstrip())
+    return bool(said) and said.rstrip(".。") == sentence.rstrip(".。")
+
+
+def is_made_of(title: str, record_class: RecordClass, summary: str, body: str) -> bool:
+    """Whether a title is made of what a memory says: its text, or an understanding's summary."""
+    if summary and record_class is RecordClass.UNDERSTANDING and is_made(title, one_line(summary)):
+        return True
+    return is_made(title, body)
+
+
+def title_now(record_class: RecordClass, title: str, summary: str, body: str) -> str:
+    """What a memory is called: by the title that was given to it, else by its text; a stored one that was made follows it."""
+    given = one_line(title)
+    if given and is_made(given, body):
+        return first_sentence(body)
+    return made_title(record_class, summary, body) if not given or is_made_of(given, record_class, summary, body) else given
+
+
+def given_title(title: str, text: str) -> str:
+    """The title that is stored with a text: nothing where the text makes it."""
+    said = one_line(title)
+    return "" if is_made(said, text) else said
