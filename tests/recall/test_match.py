@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.recall.candidates import candidate
-from vault_tool.recall.match import AMONG, NO_WORDS, SAID, beyond, certainty, crowd, match, pair_match
+from vault_tool.recall.match import AGREES, AMONG, NO_WORDS, SAID, beyond, certainty, crowd, match, pair_match
 from vault_tool.recall.weights import AMBIENT, PROFILES, TARGETED
 
 
@@ -33,6 +33,20 @@ def test_what_is_mentioned_by_more_than_chance_counts_beside_vectors_as_without(
         assert match(candidate("asked", words=mention, cosine=0.4)) < match(beside)
     assert beyond(NO_WORDS, 5.0) > 0 > beyond(NO_WORDS, 4.0)
     assert beyond(1.0, 2.5) == 1.0 > beyond(1.0, 1.0)
+
+
+@given(st.floats(0.01, 1.5), st.floats(0, 4))
+def test_a_meaning_that_agrees_lowers_nothing(words: float, more: float) -> None:
+    alone, agreeing = candidate("by words", words=words), candidate("with a meaning", words=words, cosine=AGREES + more)
+    assert match(agreeing) >= match(alone)
+    assert match(candidate("against", words=min(words, 0.9), cosine=0.0)) < match(candidate("alone", words=min(words, 0.9)))
+    said = 10 * words - NO_WORDS
+    assert beyond(said, AGREES + more) >= said > beyond(said, AGREES - 0.1)
+
+
+def test_a_meaning_that_agrees_gives_no_words_to_what_has_none() -> None:
+    assert match(candidate("no word", cosine=AGREES)) < match(candidate("no vector")) < AMBIENT.least
+    assert beyond(NO_WORDS, AGREES) == NO_WORDS
 
 
 def test_one_word_that_stands_everywhere_is_still_one_word() -> None:

@@ -23,6 +23,10 @@ WORDS_ALONE = (2.7, 3.5)
 # The same of words that stand against a meaning which does not agree: stricter, but exact names and codes still pass.
 WORDS_AGAINST = (1.4, 4.8)
 
+# From so many deviations on a meaning agrees: then words count at least as much as they would alone. Where few notes are
+# much alike none can stand out by more.
+AGREES = 1.5
+
 # Where a match is a half, and how fast it grows from there.
 MIDDLE, WIDTH = 4.2, 0.5
 
@@ -60,12 +64,15 @@ def match(candidate: Candidate) -> float:
         return 1.0
     words = candidate.worded(BREADTH)
     called = CALLED * min(candidate.by_handle, MOST_CALLED)
+    alone = WORDS_ALONE[0] + WORDS_ALONE[1] * words
     if candidate.cosine is None:
-        return squash(WORDS_ALONE[0] + WORDS_ALONE[1] * words + called, MIDDLE, WIDTH)
+        return squash(alone + called, MIDDLE, WIDTH)
     against = WORDS_AGAINST[0] + WORDS_AGAINST[1] * words
+    # What has no word of the question has its meaning alone.
+    agreed = alone if words and candidate.cosine >= AGREES else 0.0
     # A mention was held against chance already, by its words and by its meaning.
     mention = WORDS_ALONE[0] + WORDS_ALONE[1] * candidate.mention if candidate.mention else 0.0
-    return squash(max(BOTH * words + candidate.cosine, against, mention) + called, MIDDLE, WIDTH)
+    return squash(max(BOTH * words + candidate.cosine, against, agreed, mention) + called, MIDDLE, WIDTH)
 
 
 # What a mention counts as a share of the words: one that is just more than chance, and each unit of evidence (a factor of e
@@ -84,8 +91,9 @@ NO_WORDS = -5.0
 
 
 def beyond(words: float, deviations: float) -> float:
-    """By how much more than by chance a conversation bears on a memory, by words and by meaning."""
-    return max(NO_WORDS, words) + MEANT_COUNTS * (deviations - MEANT_FROM)
+    """By how much more than by chance a conversation bears on a memory, by words and by a meaning that agrees, or is against."""
+    meant = MEANT_COUNTS * (deviations - MEANT_FROM)
+    return max(NO_WORDS, words) + (max(0.0, meant) if deviations >= AGREES else meant)
 
 
 def mentioned(beyond: float) -> float:
