@@ -69,6 +69,27 @@ def overtaken_by_an_edge(root: Path, clock: FixedClock) -> tuple[str, tuple[str,
         return fact, (new,)
 
 
+def overtaken_by_a_correction(root: Path, clock: FixedClock) -> tuple[str, tuple[str, ...]]:
+    with _owner(root, clock) as vault:
+        rule = vault.remember(TEXT, ["Quartz"], kind="preference").id
+        clock.advance(MINUTE)
+        return rule, (vault.correct(rule, "It was moved.", "It was moved to 6380 in May.").new_id,)
+
+
+def contested_by_a_correction(root: Path, clock: FixedClock) -> tuple[str, tuple[str, ...]]:
+    fact, _ = current(root, clock)
+    clock.advance(MINUTE)
+    with _agent(root, clock) as vault:
+        return fact, (vault.correct(fact, "It was moved.", "It was moved to 6380 in May.").new_id,)
+
+
+def questioned_by_a_correction(root: Path, clock: FixedClock) -> tuple[str, tuple[str, ...]]:
+    fact, _ = current(root, clock)
+    with _agent(root, clock) as vault:
+        vault.correct(fact, "The firewall says otherwise.")
+    return fact, ()
+
+
 def contested(root: Path, clock: FixedClock) -> tuple[str, tuple[str, ...]]:
     fact, _ = current(root, clock)
     clock.advance(MINUTE)
@@ -109,8 +130,11 @@ def solved(root: Path, clock: FixedClock) -> tuple[str, tuple[str, ...]]:
 MAKES: Mapping[str, tuple[str, Make]] = {
     make.__name__: (status, make)
     for status, make in (
-        ("current", current), ("overtaken", overtaken_by_a_field), ("overtaken", overtaken_by_an_edge), ("contested", contested),
-        ("questioned", questioned), ("doubtful", doubtful), ("failed", failed), ("solved", solved),
+        ("current", current),
+        ("overtaken", overtaken_by_a_field), ("overtaken", overtaken_by_an_edge), ("overtaken", overtaken_by_a_correction),
+        ("contested", contested), ("contested", contested_by_a_correction),
+        ("questioned", questioned), ("questioned", questioned_by_a_correction),
+        ("doubtful", doubtful), ("failed", failed), ("solved", solved),
     )
 }  # fmt: skip
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 
 from vault_tool import Vault
-from vault_tool.verbs import doctor, editing, links, remember, understandings  # noqa: F401  (loaded once for all forks)
+from vault_tool.verbs import correcting, doctor, editing, links, remember, understandings  # noqa: F401  (loaded once for all forks)
 
 
 def kill_after(step: str) -> None:
@@ -48,6 +48,8 @@ def run(step: str, root: str, verb: str) -> None:
         vault.remember("A second stone.", ["Masonry", "Walls"])
     elif verb == "revise":
         vault.update_understanding(understanding, "An arch needs two keystones.", "Two keystones")
+    elif verb == "correct":
+        vault.correct(memory, "It was moved.", "The keystone came first.")
     elif verb == "pin":
         vault.pin(memory)
     else:

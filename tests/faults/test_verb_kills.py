@@ -180,7 +180,13 @@ def _kill_after(verb: str, roots: Mapping[str, Path]) -> None:
 
 @pytest.mark.parametrize(
     ("verb", "steps"),
-    [("remember", STEPS), ("pin", ("writer.edit", "index.enter")), ("revise", STEPS[1:2]), ("new", ("publish.publish",))],
+    [
+        ("remember", STEPS),
+        ("pin", ("writer.edit", "index.enter")),
+        ("revise", STEPS[1:2]),
+        ("correct", STEPS[1:4]),
+        ("new", ("publish.publish",)),
+    ],
 )
 def test_a_kill_after_each_step_is_settled_by_the_next_write(
     verb: str, steps: Sequence[str], founded: Path, tmp_path: Path
@@ -195,12 +201,24 @@ def test_a_kill_after_each_step_is_settled_by_the_next_write(
             assert vault.local.pending() == ()
             assert list(errors_of(vault)) == []
             assert len(vault.search("stone laid").results) >= 1
+            if verb == "correct":
+                assert_corrected_whole(vault)
         assert git(root, "status", "--porcelain", "--untracked-files=all") == ""
         assert_git_is_sound(root)
         after = fingerprints(root)
         assert before.keys() <= after.keys()
         if verb != "pin":
             assert not {path for path in before if before[path] != after[path]} - journals(after)
+
+
+def assert_corrected_whole(vault: Vault) -> None:
+    """All of a correction or nothing: what says what is so overtakes what was wrong; sent again it is one."""
+    found = {one.title: one for one in vault.list(status="all", sort="created").results}
+    wrong = found["The cornerstone came first"]
+    done = "The keystone came first" in found
+    assert (wrong.status == "overtaken") == done
+    again = vault.as_(origin="owner").correct(str(wrong.id), "It was moved.", "The keystone came first.")
+    assert (again.known, again.status) == (done, "overtaken")
 
 
 def test_a_kill_where_the_log_was_full_loses_no_entry_and_doubles_none(founded: Path, tmp_path: Path) -> None:

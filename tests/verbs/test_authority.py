@@ -216,3 +216,21 @@ def test_an_agents_pin_and_importance_wait_for_the_owner(root: Path) -> None:
         assert {one.id: one.decay_score for one in vault.decay().results}[quiet] == 999
     with as_agent(root) as vault, pytest.raises(Refused):
         vault.pin(quiet, off=True)
+
+
+@pytest.mark.parametrize("way", ["remember", "write", "add_observations"])
+def test_what_the_owner_says_again_in_an_agents_words_is_the_owners_word(root: Path, way: str) -> None:
+    with as_owner(root) as vault:
+        rule = vault.remember(RULE, ["Deploys"], kind="decision").id
+    with as_agent(root) as vault:
+        agents = vault.remember(CHANGE, ["Deploys"], kind="change", change_targets=[rule]).id
+        assert list(said(vault.show(rule), "contested")) == [agents]
+    with as_owner(root) as vault:
+        if way == "write":
+            vault.write(CHANGE, "change", 0.9, change_targets=[rule])
+        elif way == "remember":
+            vault.remember(CHANGE, ["Deploys"], kind="change", change_targets=[rule])
+        else:
+            vault.add_observations([{"content": CHANGE, "kind": "change", "change_targets": [rule]}])
+        assert overtaken_by(vault.show(rule)) not in (None, agents)
+        assert vault.remember(CHANGE, kind="change", change_targets=[rule]).duplicate_of == overtaken_by(vault.show(rule))

@@ -30,7 +30,7 @@ def mark_useful(call: Call, id: str, reason: str, why: str, problem: str, eviden
     Its utility rises a little, it counts as used, and earlier questions about it are settled.
     """
     with call.open_vault() as vault:
-        made = judging.mark_useful(vault, id, _one_reason(reason, why), problem=problem, evidence=evidence)
+        made = judging.mark_useful(vault, id, one_reason(reason, why), problem=problem, evidence=evidence)
         return call.emit(made, _marked, vault)
 
 
@@ -47,14 +47,14 @@ def mark_questionable(call: Call, id: str, reason: str, why: str, problem: str, 
     Its utility falls a little and it is reported, until it is superseded, marked as useful or reviewed.
     """
     with call.open_vault() as vault:
-        made = judging.mark_questionable(vault, id, _one_reason(reason, why), problem=problem, evidence=evidence)
+        made = judging.mark_questionable(vault, id, one_reason(reason, why), problem=problem, evidence=evidence)
         return call.emit(made, _marked, vault)
 
 
-def _one_reason(reason: str, why: str) -> str:
+def one_reason(reason: str, why: str, option: str = "--reason") -> str:
     """The reason, by its place or by its name: other commands take it by name alone, and nobody remembers which."""
     if reason and why:
-        raise UsageError("the reason is given twice", "leave out --reason, or the second argument")
+        raise UsageError("the reason is given twice", f"leave out {option}, or the second argument")
     return reason or why
 
 

@@ -36,6 +36,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("episode", "links", "Add an entry to the day's log."),
         Listed("write", "contracts", "Write a memory by contract."),
         Listed("update", "contracts", "Move a memory's truth or utility by a step."),
+        Listed("correct", "correcting", "Say that a memory is wrong, and what is so."),
         Listed("mark-useful", "judging", "Say that a memory paid rent."),
         Listed("mark-questionable", "judging", "Say that a memory may be wrong or stale."),
     ),
@@ -122,7 +123,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
 # The commands of the first screen, `vt --help`: those that weeks of work needed.
 FIRST: Mapping[str, tuple[str, ...]] = {
     "Begin": ("init", "install", "status", "doctor"),
-    "Keep": ("remember", "link"),
+    "Keep": ("remember", "correct", "link"),
     "Ask": ("recall", "search", "list", "get"),
     "Tend": ("consolidate", "review", "commit", "undo"),
 }

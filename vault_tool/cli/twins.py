@@ -38,7 +38,7 @@ TWINS: Mapping[str, str] = {
     "get-subjects": "not `open-around`, which shows those beside one",
     "tags": "not `tag`, which gives a memory tags",
     # Write
-    "remember": "not `new`, which opens your editor",
+    "remember": "not `correct`, which says what is wrong, nor `new`: in your editor",
     "add-observations": "not `remember`, which keeps one",
     "write": "not `remember`, which is for people and agents, not for programs",
     "new": "not `remember`, which takes the text on the command line",
@@ -51,10 +51,11 @@ TWINS: Mapping[str, str] = {
     "tag": "not `tags`, which lists them, nor `link`, which ties two memories",
     "pin": "not `mark-useful`, which only lifts a memory a little",
     # Wrong or out of date
-    "edit": "not `update`, which changes what is believed, not the text",
+    "edit": "not `correct`, which keeps the old text and says that it is wrong",
+    "correct": "not `edit`, which changes the text, nor `mark-questionable`, a mere vote",
     "mark-useful": "not `pin`, which stops the fading, nor `update`, which aims at a value",
-    "mark-questionable": "not `update`, which moves truth by evidence",
-    "update": "not `edit`, which changes the text itself",
+    "mark-questionable": "not `correct`, which also says what is so instead",
+    "update": "not `correct`, which says what is so, nor `edit`: changes the text",
     # Understand
     "create-understanding": "not `update-understanding`, which revises one that is there",
     "update-understanding": "not `create-understanding`, which writes the first one",

@@ -67,6 +67,13 @@ TOOLS: Mapping[str, Described] = {
         {"id": "Redis needs a restart each week", "reason": "it ran for a month without one"},
         writes=True, again=True, omit=(*SAVED, "rationale"),
     ),
+    "correct": Described(
+        "Say that a memory is wrong or out of date. It is kept, marked, and no longer given as an answer. With `content` you "
+        "also say what is so instead.",
+        {"id": "Redis needs a restart each week", "why": "It ran for a month without one.",
+         "content": "Redis runs for months without a restart."},
+        writes=True, again=True, omit=(*SAVED, "why", "content"),
+    ),
     "get": Described(
         "Read one memory whole, with what it is linked to.",
         {"memory_id": "Redis drops idle connections"},
@@ -327,6 +334,7 @@ PARAMETERS_OF: Mapping[str, Mapping[str, str]] = {
         "kind": "fact, problem, solution, failed_tactic, decision, preference, change, procedure, insight, or your own.",
         "tags": "Tags.",
     },
+    "correct": {"id": "Its id or whole title.", "why": "What you saw.", "content": "What is so now, in a sentence."},
     "write": {"subject_names": "What it is about; made if new.", "tags": "Tags."},
     "create_understanding": {"tags": "Tags.", "kind": "single_subject or relationship; by the number of subjects."},
     "update_understanding": {"kind": "Else as before.", "subject_names": "Else as before."},

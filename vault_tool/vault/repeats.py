@@ -10,7 +10,7 @@ from vault_tool.errors import EditRefused, Refused
 from vault_tool.files.frontmatter import AddItems, Change, Set
 from vault_tool.index import claims
 from vault_tool.index.catalog import Catalog
-from vault_tool.model.authority import OWNER, by_origin, writer_of
+from vault_tool.model.authority import OWNER, Act, Effect, Party, authority, by_origin, writer_of
 from vault_tool.model.made_titles import given_title
 from vault_tool.model.records import Observation
 from vault_tool.model.snapshot import Entry
@@ -83,11 +83,24 @@ def twin_of(vault: Context, draft: Observation) -> Entry | None:
 
 
 def _may_gain(catalog: Catalog, draft: Observation, twin: Entry) -> bool:
-    """Whether what a repeat says it changed may stand in the head of the memory that says the same: not by an agent in the
-    owner's, which would then have changed it.
+    """Whether what a repeat says it changed may stand in the head of the memory that says the same.
+
+    Not by an agent in the owner's, which would then have changed it; nor where its writer has an authority that the memory's
+    has not: it would be the agent's word that the owner's was changed, and contested.
     """
+    if not draft.change_targets:
+        return True
+    me, writer = by_origin(draft.origin), _writer(catalog, twin)
     new = set(draft.change_targets).difference(twin.texts("change_targets"))
-    return not new or by_origin(draft.origin) is OWNER or writer_of(twin, bool(catalog.reviewed_at([twin]))) is not OWNER
+    if new and writer is OWNER and me is not OWNER:
+        return False
+    targets = [_writer(catalog, entry) for identity in draft.change_targets for entry in catalog.get(identity)]
+    done = Effect.ALLOWED
+    return all(authority(Act.OVERTAKE, writer, one) is done for one in targets if authority(Act.OVERTAKE, me, one) is done)
+
+
+def _writer(catalog: Catalog, entry: Entry) -> Party:
+    return writer_of(entry, bool(catalog.reviewed_at([entry])))
 
 
 def joined(one: Observation, other: Observation) -> Observation:

@@ -126,5 +126,5 @@ def _waiting_twin(vault: Context, inbox: Inbox, record: Record) -> QueuedForRevi
 def _texts_of(record: Record) -> tuple[str, ...]:
     texts = (getattr(record, name, "") for name in ("title", "problem", "project", "user"))
     lists = ("\n".join(getattr(record, name, ())) for name in ("steps", "preconditions", "postconditions"))
-    supersedes = getattr(record, "supersedes", ())
-    return body_hash(record.body) or record.id, record.type, *texts, *lists, *sorted(supersedes)
+    acts = (*sorted(getattr(record, "supersedes", ())), *sorted(getattr(record, "change_targets", ())))
+    return body_hash(record.body) or record.id, record.type, *texts, *lists, *acts

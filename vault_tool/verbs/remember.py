@@ -86,14 +86,20 @@ def remember(
     )  # fmt: skip
     new.require_sound()  # before the vault is locked, and before anything is healed
     with appending(vault, "remember") as op:
-        draft = draft_of(vault, new)
-        twin = repeats.twin_of(vault, draft)
-        tagging = tag(op, subject_names)
-        if twin is not None:
-            return _repeated(op, twin, draft, tagging)
-        if ask or review_policy.policy(vault, draft) == "review":
-            return _queue_for_review(vault, draft, tagging, review_policy.ASKED if ask else review_policy.OBSERVATIONS_WAIT)
-        return _save(vault, op, draft, tagging)
+        return remembered(op, draft_of(vault, new), subject_names, ask=ask)
+
+
+def remembered(op: Operation, draft: Observation, subject_names: Sequence[str], *, ask: bool = False) -> RememberedObservation:
+    """Write a draft as the whole of an operation; what is known already is added to, and what is to wait waits."""
+    vault = op.vault
+    twin = repeats.twin_of(vault, draft)
+    tagging = tag(op, subject_names)
+    if twin is not None:
+        return _repeated(op, twin, draft, tagging)
+    if ask or review_policy.policy(vault, draft) == "review":
+        why = review_policy.ASKED if ask else review_policy.OBSERVATIONS_WAIT
+        return _queue_for_review(vault, draft, tagging, why, op.verb)
+    return _save(vault, op, draft, tagging)
 
 
 def _repeated(op: Operation, twin: Entry, draft: Observation, tagging: Tagging) -> RememberedObservation:
@@ -109,9 +115,9 @@ def _repeated(op: Operation, twin: Entry, draft: Observation, tagging: Tagging) 
     )  # fmt: skip
 
 
-def _queue_for_review(vault: Context, draft: Observation, tagging: Tagging, why: str) -> RememberedObservation:
+def _queue_for_review(vault: Context, draft: Observation, tagging: Tagging, why: str, verb: str) -> RememberedObservation:
     """The result for a text that waits for a person; the subjects that it names are made when it is accepted."""
-    held = review_policy.hold(vault, replace(draft, subjects=tagging.names), why, verb="remember")
+    held = review_policy.hold(vault, replace(draft, subjects=tagging.names), why, verb=verb)
     return RememberedObservation(
         id=held.id, content=draft.body.rstrip("\n"), subject_names=tagging.names, similar_subjects=tagging.similar,
         type=draft.type, title=draft.label, path=held.path, duplicate_of=held.duplicate_of, pending_review=True,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from vault_tool.verbs import (
         adopting,
         consents,
+        correcting,
         doctor,
         editing,
         embedding,
@@ -55,6 +56,7 @@ else:
     happened = deferred_verbs("vault_tool.verbs.activity")
     adopting = deferred_verbs("vault_tool.verbs.adopting")
     consents = deferred_verbs("vault_tool.verbs.consents")
+    correcting = deferred_verbs("vault_tool.verbs.correcting")
     doctor = deferred_verbs("vault_tool.verbs.doctor")
     editing = deferred_verbs("vault_tool.verbs.editing")
     embedding = deferred_verbs("vault_tool.verbs.embedding")
@@ -173,6 +175,7 @@ class Vault(Context):
     episode = links.episode
     mark_useful = judging.mark_useful
     mark_questionable = judging.mark_questionable
+    correct = correcting.correct
     read = contract_read
     write = contract_write
     update = contract_update
