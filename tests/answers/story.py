@@ -85,6 +85,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "episode": {"title": "Moved the cache", "summary": "It took an hour.", "type": "work"},
     "mark_useful": {"id": "<solution>", "reason": "it ended it"},
     "mark_questionable": {"id": "<rule>", "reason": "it is not so at night"},
+    "correct": {"id": "<fact>", "why": "the log says so", "content": "The host of the lab hummed at four in the night."},
     "read": {"query": "why does redis drop idle connections?", "include_update_links": True},
     "write": {
         "text": "A restart loses an hour of sessions.", "kind": "fact", "confidence": 0.9, "subject_names": ["Redis"],
@@ -132,6 +133,7 @@ MORE: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "show of an edge": ("show", {"memory_id": "<link>"}),
     "show of a subject": ("show", {"memory_id": "Redis"}),
     "remember what is known": ("remember", {"content": "Redis listens on port 6379.", "subject_names": ["Redis"]}),
+    "correct without what is so": ("correct", {"id": "<rule>", "why": "it is not so at night"}),
     "write what is known": ("write", {"text": "Redis listens on port 6379.", "kind": "fact", "confidence": 0.9}),
     "read of a port": ("read", {"query": "which port is redis on?"}),
 }
