@@ -313,6 +313,7 @@ TYPED: dict[str, tuple[str, ...]] = {
     "update": ("update", "{mine}", "--utility", "0.1", "--why", "it helps"),
     "mark-useful": ("mark-useful", "{mine}", "it helps"),
     "mark-questionable": ("mark-questionable", "{mine}", "is it so?"),
+    "correct": ("correct", "{mine}", "It was moved."),
     "create-subjects": ("create-subjects", "Cranes"),
     "get-subjects": ("get-subjects", "Harbour"),
     "update-subject-summary": ("update-subject-summary", "Cranes", "What lifts."),
