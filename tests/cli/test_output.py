@@ -123,6 +123,23 @@ def test_json_of_a_result_with_a_file_name_that_is_no_text() -> None:
     assert json.loads(output.to_json(Answer(title="\udcff")))["title"] == "\udcff"
 
 
+@pytest.mark.parametrize("count", [0, 1, 199, 200, 201, 450])
+@pytest.mark.parametrize("lacks", ["", "its settings"])
+def test_json_of_a_long_answer_is_that_of_a_short_one(capsys: pytest.CaptureFixture[str], count: int, lacks: str) -> None:
+    items = [{"title": f'"items": [], {number}\n', "tags": [], "odd": [{"a": 1}]} for number in range(count)]
+    frame = {"as_of": "now", "count": count, "items": [], "notice": '"items": []'}
+    output.emit({**frame, "items": items}, True, list, lacks)
+    whole = capsys.readouterr().out
+    output.emit_with(frame, "items", iter(items), [], as_json=True, lacks=lacks)
+    assert capsys.readouterr().out == whole
+
+
+@pytest.mark.parametrize("count", [0, 1, 5000, 5001])
+def test_lines_of_a_long_answer_are_all_printed(capsys: pytest.CaptureFixture[str], count: int) -> None:
+    output.emit_with({"items": []}, "items", [], (f"line {n}" for n in range(count)), as_json=False)
+    assert capsys.readouterr().out == "".join(f"line {n}\n" for n in range(count))
+
+
 @pytest.mark.parametrize(
     ("answer", "code", "said"),
     [

@@ -28,12 +28,14 @@ ORIGINS = ("owner", "agent", "import")
 LONGEST_INPUT = 10 * 2**20
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 # From a whole id to the prefix that a person may type instead.
 Short: TypeAlias = Callable[[str], str]
 
 # How a person sees a result; JSON needs none.
 Render: TypeAlias = Callable[[Result, Short], Iterable[Block]]
+RenderWith: TypeAlias = Callable[[Result, Iterable[Item], Short], Iterable[Block]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,14 @@ class Call:
         if self.lean:
             return output.emit_lean(_leaned(result, vault), result, lacks)
         return output.emit(result, self.json, lambda: render(result, _short_in(vault)), lacks)
+
+    def emit_with(
+        self, result: Result, name: str, items: Iterable[Item], render: RenderWith[Result, Item], vault: Context
+    ) -> Exit:
+        """The same of a result whose list called `name` is given beside it, and printed as it comes."""
+        lacks = vault.settings_fault
+        blocks = render(result, items, _short_in(vault))
+        return output.emit_with(result, name, items, blocks, as_json=self.json, lacks=lacks)
 
     def progress(self, title: str) -> AbstractContextManager[Callable[[int, int], None]]:
         """A bar for what takes over a second."""

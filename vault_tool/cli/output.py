@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
 from vault_tool.cli.blocks import (
@@ -49,6 +50,10 @@ _DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 # Seconds after which a log is told how far something is.
 FIRST_LINE = 5.0
+
+# So many lines, and items of JSON, are printed at a time of an answer as long as the vault.
+_LINES = 5000
+_ITEMS = 200
 
 # Seconds after which something is slow enough for a progress bar.
 SLOW = 1.0
@@ -99,6 +104,38 @@ def emit(result: object, as_json: bool, blocks: Callable[[], Iterable[Block]], l
     for remark in remarks(result):
         warn(remark)
     return Exit.ATTENTION if getattr(result, "attention", False) else Exit.DONE
+
+
+def emit_with(
+    result: object, name: str, items: Iterable[object], blocks: Iterable[Block], *, as_json: bool, lacks: str = ""
+) -> Exit:
+    """The same of a result as long as the vault: the list called `name` is empty in it and given as `items`, which are printed
+    as they come.
+    """
+    if as_json:
+        for text in _long_json(to_json(_lacking(orjson.loads(to_json(result)), lacks) if lacks else result), name, items):
+            write(text)
+    elif _is_terminal(_out()):
+        _write_rich(blocks)
+    else:
+        lines = plain(blocks)
+        while part := "".join(f"{line}\n" for line in islice(lines, _LINES)):
+            write(part)
+    for remark in remarks(result):
+        warn(remark)
+    return Exit.DONE
+
+
+def _long_json(frame: str, name: str, items: Iterable[object]) -> Iterator[str]:
+    """The JSON of an object with these items in the list called `name`, some at a time, to the byte as it would be whole."""
+    before, _, after = frame.partition(f'"{name}": []')
+    waiting = iter(items)
+    opening, closing = f'{before}"{name}": [', "]"
+    while some := list(islice(waiting, _ITEMS)):
+        listed = to_json(some).removeprefix("[\n").removesuffix("\n]\n").replace("\n", "\n  ")
+        yield f"{opening}\n  {listed}"
+        opening, closing = ",", "\n  ]"
+    yield ("" if opening == "," else opening) + closing + after
 
 
 def emit_lean(made: Any, result: object, lacks: str = "") -> Exit:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, source, status_lines
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import short_ids
 from vault_tool.errors import Exit
 from vault_tool.util.text import counted
-from vault_tool.verbs.recall.present_state import PresentMemory, PresentState
-from vault_tool.verbs.recall.present_state import snapshot as snapshot_verb
+from vault_tool.verbs.recall.present_state import PresentMemory, PresentState, present_state
 
 
 @command("snapshot", "vt snapshot > now.txt", "vt snapshot --json")
@@ -21,10 +20,11 @@ def snapshot(call: Call) -> Exit:
     keeps nothing.
     """
     with call.open_vault() as vault, call.progress("reading") as progress:
-        return call.emit(snapshot_verb(vault, progress=progress), _document, vault)
+        state, memories = present_state(vault, progress=progress)
+        return call.emit_with(state, "memories", memories, _document, vault)
 
 
-def _document(found: PresentState, short: Short) -> Iterator[Block]:
+def _document(found: PresentState, memories: Iterable[PresentMemory], short: Short) -> Iterator[Block]:
     yield Heading(f"The present state, as of {found.as_of}")
     yield fields(
         ("memories", found.count),
@@ -33,7 +33,7 @@ def _document(found: PresentState, short: Short) -> Iterator[Block]:
         ("commit", (found.commit or "")[:10]),
         ("projection", f"version {found.version}"),
     )
-    for one in found.memories:
+    for one in memories:
         yield ""
         yield from _memory(one, short)
     yield ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from heapq import nlargest, nsmallest
 from itertools import combinations
+from operator import attrgetter
 
 from vault_tool.generate.escape import inline, words
 from vault_tool.generate.page_lines import link, provenance
@@ -83,13 +84,15 @@ def reflection_page(
     reviewed: Callable[[str], bool] = lambda _: False,
     projects: Mapping[str, str] | None = None,
     live: bool = False,
+    preview: Callable[[Entry], str] = attrgetter("preview"),
 ) -> str:
     """The page as of a UTC date; `entries` are the records that nothing supersedes and the passes.
 
     `access` counts accesses by id, `reflections` the reflections so far (`last_reflection` is the date of the last, or
     empty), `merges` the subjects merged; `reviewed` says of an id whether a person reviewed it. `projects` are more
     names of projects, each with the project that it means; with `live`, accesses that no commit has yet are among the rest.
-    The cost grows with the number of entries (of a note with more than 16 tags only 16 are read), the page does not.
+    `preview` gives the beginning of an entry's text. The cost grows with the number of entries (of a note with more than 16
+    tags only 16 are read), the page does not.
     """
     memories = [entry for entry in entries if entry.record_class in (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)]
     memories = [entry for entry in memories if not entry.text("user")]
@@ -108,7 +111,9 @@ def reflection_page(
         _section("Themes", "Tags that stand together most often:", _themes(tagged, spelling)),
         _section("Cross-Project Patterns", "Tags that span several projects:", _patterns(tagged, known, spelling)),
         _section("Most Accessed", f"By number of accesses{_LIVE if live else ''}:", _accessed(used)),
-        _section("Recent Insights", "The newest first:", [_insight(entry, reviewed(entry.id)) for entry in insights]),
+        _section(
+            "Recent Insights", "The newest first:", [_insight(entry, preview(entry), reviewed(entry.id)) for entry in insights]
+        ),
         _section("Consolidation History", "", _history(passes, merges)),
         _section("Needs Attention", "To be settled by a new understanding, a review or a vote:", _attention(concerns)),
     )
@@ -186,10 +191,10 @@ def _accessed(used: Sequence[tuple[int, Entry]]) -> list[str]:
     return [f"{place}. {link(entry)} - {counted(count, 'access', 'accesses')}" for place, (count, entry) in enumerate(used, 1)]
 
 
-def _insight(entry: Entry, reviewed: bool) -> str:
+def _insight(entry: Entry, preview: str, reviewed: bool) -> str:
     # A title is often the text's first sentence, which need not be read twice.
     title = entry.title.removesuffix("…").rstrip(" .")
-    said = "" if entry.preview.casefold().startswith(title.casefold()) else f" - {inline(entry.preview, PREVIEW)}"
+    said = "" if preview.casefold().startswith(title.casefold()) else f" - {inline(preview, PREVIEW)}"
     return f"- {link(entry)}{said} — {provenance(entry, reviewed)}"
 
 

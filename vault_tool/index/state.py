@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -46,9 +46,10 @@ class StateFile:
 
     def write(self, entries: Mapping[str, StateRow], updated: str, *, of: str = "") -> None:
         """Replace the file and vouch for it as made `of` a state of what is read for it; while `alone`. Raises StorageError."""
-        values = {record_id: asdict(standing) for record_id, standing in sorted(entries.items())}
-        data = orjson.dumps({"version": VERSION, "updated": updated, "entries": values}) + b"\n"
-        self._file.replace(data, of)
+        frame = orjson.dumps({"version": VERSION, "updated": updated, "entries": {}}).removesuffix(b"}}")
+        # One by one: as a whole a hundred thousand take 100 MB more.
+        rows = b",".join(b"%s:%s" % (orjson.dumps(record_id), orjson.dumps(row)) for record_id, row in sorted(entries.items()))
+        self._file.replace(b"%s%s}}\n" % (frame, rows), of)
 
     def of(self) -> str:
         """What it was written of."""

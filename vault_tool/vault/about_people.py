@@ -14,7 +14,7 @@ from vault_tool.files.bin import DraftBin, RefusedDraft
 from vault_tool.files.parse import parse
 from vault_tool.files.turn_log import TurnLog
 from vault_tool.files.turns import Turns
-from vault_tool.model.types import MEMORIES
+from vault_tool.index.slight import head_fields
 from vault_tool.util.text import normal_name
 from vault_tool.vault.context import Context
 from vault_tool.vault.drafts import undecided
@@ -53,8 +53,8 @@ class Naming:
 
 def people_of(vault: Context) -> list[Person]:
     """The users of whom there is anything, those with most memories first."""
-    entries = vault.index.catalog.snapshot().entries
-    memories = Counter(one.text("user") for one in entries if one.record_class in MEMORIES and one.text("user"))
+    named = (user for _, (user,) in head_fields(vault.index.catalog, "user"))
+    memories = Counter(user for user in named if user and isinstance(user, str))
     waiting = Counter(user for name, data in undecided(vault) if (user := user_in(vault, name, data)))
     refused = Counter(user for one in DraftBin(vault.root).drafts(vault.now()) if (user := user_of_draft(vault, one)))
     turns = Counter(user for user, _ in _turns(vault))

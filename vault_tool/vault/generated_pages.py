@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from functools import partial
+from operator import attrgetter
 
 from vault_tool.belief.fold import question_of
 from vault_tool.consolidation.understanding_coverage import Sighting, contested, coverage, current
@@ -17,6 +18,7 @@ from vault_tool.generate.core_forms import CoreText, Form, PromptForm
 from vault_tool.generate.core_page import CorePage, core_page, same_but_for_date
 from vault_tool.generate.reflection_page import Concern, reflection_page
 from vault_tool.generate.starter import starters
+from vault_tool.index.slight import narrowed, observations_of
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name
@@ -27,7 +29,7 @@ from vault_tool.vault.core_material import CoreMaker, CoreMaterial
 from vault_tool.vault.core_understandings import core_kinds
 from vault_tool.vault.core_understandings import warnings as kept_warnings
 from vault_tool.vault.operation import Operation, Saved, put, writing
-from vault_tool.vault.standing import Weighed, memories
+from vault_tool.vault.standing import Weighed
 
 # So many more of a section are looked at as long as there is room for them.
 _BEYOND = 40
@@ -103,8 +105,10 @@ def reflection_preview(vault: Context) -> GeneratedPage:
 
 def changed_pages(vault: Context, freshness: Freshness, new: int = 1) -> list[GeneratedPage]:
     """The generated pages, if they differ from the tracked ones in more than their dates and counts."""
-    seen = _looked(vault)
-    core_text = _core(vault, vault.settings.core_budget, weighed=seen.weighed).text
+    moment = _moment(vault, live=False)
+    taken: list[Weighed] = []
+    core_text = _core(vault, vault.settings.core_budget, weighed=_taken(_weighed_each(vault, moment, live=False), taken)).text
+    seen = _seen(vault, taken, moment, live=False)
     texts = ((CORE_FILE, core_text), (REFLECTION_FILE, _reflection(vault, seen, new)))
     pages = [_page(vault, path, text, freshness) for path, text in texts]
     return pages if pages[0].changed or _worth_it(vault, pages[1]) else []
@@ -127,9 +131,19 @@ def _below_header(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if not line.startswith("> Last updated:"))
 
 
+# What REFLECTION.md reads of a head.
+_READ = (
+    "created", "observed", "tags", "put_by_others", "subjects", "project", "origin", "user", "expires", "model", "sources",
+    "supersedes",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a page is made from: everything, the memories that nothing supersedes, weighed, and as of when."""
+    """What REFLECTION.md is made from: the memories that nothing supersedes, weighed, with subjects and passes, and as of when.
+
+    Of their heads there is what it reads.
+    """
 
     snapshot: Snapshot
     weighed: list[Weighed]
@@ -143,11 +157,34 @@ def _moment(vault: Context, live: bool) -> datetime:
 
 def _looked(vault: Context, *, live: bool = False) -> _Seen:
     """From tracked signals alone as of today's date (UTC), or `live` with this machine's own use as of now."""
-    moment = _moment(vault, live)
+    moment, taken = _moment(vault, live), list[Weighed]()
+    for _ in _taken(_weighed_each(vault, moment, live=live), taken):
+        pass
+    return _seen(vault, taken, moment, live=live)
+
+
+def _weighed_each(vault: Context, moment: datetime, *, live: bool) -> Iterator[Weighed]:
     # These pages are in everybody's prompt: what is about one user, or was made of it, is not on them.
+    seen = vault.seen_by("")
+    return seen.standings.weigh_each(seen.superseded(), live=live, as_of=moment)
+
+
+def _taken(weighed: Iterable[Weighed], kept: list[Weighed]) -> Iterator[Weighed]:
+    """The same, each kept with what REFLECTION.md reads of it."""
+    for one in weighed:
+        kept.append(replace(one, entry=narrowed(one.entry, _READ)))
+        yield one
+
+
+def _seen(vault: Context, weighed: list[Weighed], moment: datetime, *, live: bool) -> _Seen:
     vault = vault.seen_by("")
-    snapshot = vault.index.catalog.snapshot()
-    return _Seen(snapshot, vault.standings.weigh(memories(snapshot), live=live, as_of=moment), moment, live)
+    catalog = vault.index.catalog
+    weighed.sort(key=lambda one: one.entry.path)
+    others = (entry for kind in (RecordClass.SUBJECT, RecordClass.CONSOLIDATION) for entry in catalog.of_class(kind))
+    # What an understanding says that it replaces may be an observation: that stays evidence.
+    replaced = observations_of(catalog, vault.superseded())
+    entries = sorted((*others, *replaced, *(one.entry for one in weighed)), key=attrgetter("path"))
+    return _Seen(Snapshot(tuple(entries), barred=catalog.barred()), weighed, moment, live)
 
 
 def _core(
@@ -158,6 +195,8 @@ def _core(
     most = _most(vault)
     while True:
         made = core_material(vault, frame.moment, live, most, weighed)
+        # Where it is made once more, of all that there is.
+        weighed = weighed if isinstance(weighed, Sequence) else ()
         page = frame.page(made, budget, form)
         if made.whole or page.reach <= most:
             return page
@@ -238,6 +277,7 @@ def _reflection(vault: Context, seen: _Seen, new: int) -> str:
     today = seen.moment.date().isoformat()
     beliefs = {one.entry.id: one.belief for one in seen.weighed}
     days, merges = _reflection_days(vault)
+    catalog = vault.seen_by("").index.catalog
     current = [one.entry for one in seen.weighed if not one.entry.expired(seen.moment)]
     return reflection_page(
         [*current, *seen.snapshot.of_class(RecordClass.CONSOLIDATION)],
@@ -250,6 +290,7 @@ def _reflection(vault: Context, seen: _Seen, new: int) -> str:
         reviewed=lambda identity: identity in beliefs and beliefs[identity].reviewed,
         projects=_projects(vault, seen.snapshot),
         live=seen.live,
+        preview=lambda entry: (catalog.by_path(entry.path) or entry).preview,
     )
 
 

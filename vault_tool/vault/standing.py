@@ -21,14 +21,16 @@ from vault_tool.index.state import StateRow as Row
 from vault_tool.index.vault_index import Index
 from vault_tool.model.authority import by_origin, is_review, vouches
 from vault_tool.model.signals import Signal, Use
-from vault_tool.model.snapshot import Entry, Snapshot
-from vault_tool.model.types import RecordClass, Registry
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import Registry
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
+    from vault_tool.index import relations
     from vault_tool.index import uses as long_logs
 else:
+    relations = deferred("vault_tool.index.relations")  # where all memories are weighed
     long_logs = deferred("vault_tool.index.uses")  # 1 ms, where much was used
 
 DEFAULT_CONFIDENCE = 0.8
@@ -160,11 +162,13 @@ class Standings:
             found.append(Weighed(entry, belief, self.score_of(entry, belief, moment)))
         return found
 
-    def weigh_each(self, replaced: Container[str], *, live: bool, as_of: datetime | None = None) -> Iterator[Weighed]:
+    def weigh_each(
+        self, replaced: Container[str], *, live: bool, as_of: datetime | None = None, at_once: bool = False
+    ) -> Iterator[Weighed]:
         """The same of all memories but those of the ids that are `replaced`, one after the other and by `slight` entries."""
         moment = as_of or self._clock.now()
         signals, uses = self._said(live)
-        for entry in slight(self._index.catalog):
+        for entry in slight(self._index.catalog, at_once=at_once):
             if entry.id not in replaced:
                 said, used = signals.get(entry.id, ()), uses.get(entry.id, ())
                 belief = belief_in(entry, said, used) if said or used else untouched(confidence_of(entry))
@@ -184,14 +188,17 @@ class Standings:
                 uses[use.target].append(use)
         return signals, uses
 
-    def present(self, snapshot: Snapshot | None = None) -> list[Weighed]:
-        """All memories (or those of a `snapshot`) that nothing supersedes, as they stand now, best first."""
-        weighed = self.weigh(memories(snapshot or self._index.catalog.snapshot()), live=True)
-        return sorted(weighed, key=lambda one: (-one.score, one.entry.text("created"), one.entry.id))
+    def present(self) -> list[Weighed]:
+        """All memories that nothing supersedes, as they stand now, best first."""
+        return sorted(self.each_present(), key=best_first)
 
-    def saved(self) -> dict[str, Row]:
-        """What `_state.json` says, or nothing where it cannot be trusted."""
-        return self._file.read() or {}
+    def each_present(self) -> Iterator[Weighed]:
+        """The same one after the other by `slight` entries, in no order."""
+        return self.weigh_each(relations.supersession(self._index.catalog), live=True, at_once=True)
+
+    def saved_scores(self) -> dict[str, float]:
+        """The decay scores that `_state.json` says, by id; nothing where it cannot be trusted."""
+        return {identity: row.decay_score for identity, row in self._file.each()}
 
     def active_ids(self) -> set[str]:
         """The ids of what has not faded; of a large vault by what `_state.json` says, none where that cannot be trusted."""
@@ -203,14 +210,30 @@ class Standings:
         """Whether `_state.json` is not as we left it, or lacks changes or use."""
         return not self._file.intact() or self._file.of() != self.known()
 
-    def save(self) -> list[Weighed]:
-        """Write `_state.json` as memories stand now; returns them, best first. Raises Busy and StorageError."""
+    def save(self) -> None:
+        """Write `_state.json` as memories stand now. Raises Busy and StorageError."""
+        for _ in self.saving():
+            pass
+
+    def saving(self) -> Iterator[Weighed]:
+        """The memories that nothing supersedes as they stand now, in no order; once all were taken `_state.json` says so.
+
+        Raises Busy and StorageError.
+        """
         with self._file.alone():
             # Asked before anything is read: what another process writes meanwhile leaves the file behind, and known to be.
             of = self.known()
-            weighed = self.present()
-            self._file.write({one.entry.id: _row(one) for one in weighed}, stamp(self._clock.now()), of=of)
-        return weighed
+            copied = self._index.catalog.copied_ids()
+            rows: dict[str, Row] = {}
+            copies: list[Weighed] = []
+            for one in self.each_present():
+                rows[one.entry.id] = _row(one)
+                if one.entry.id in copied:
+                    copies.append(one)
+                yield one
+            # Of the copies of one id the file says what stands last of them.
+            rows.update((one.entry.id, _row(one)) for one in sorted(copies, key=best_first))
+            self._file.write(rows, stamp(self._clock.now()), of=of)
 
     def save_if_due(self) -> None:
         """Write `_state.json` anew if it is missing or spoilt, and where it lacks anything of a small vault.
@@ -231,10 +254,9 @@ class Standings:
         return f"{catalog.meta('nonce')} {catalog.meta('changes')} {self._local.use_size()}"
 
 
-def memories(snapshot: Snapshot) -> list[Entry]:
-    """Observations, and the understandings that nothing supersedes."""
-    kinds = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
-    return [entry for entry in snapshot.entries if entry.record_class in kinds and snapshot.active(entry)]
+def best_first(one: Weighed) -> tuple[float, str, str, str]:
+    """The order in which memories are told that are told by how they stand."""
+    return -one.score, one.entry.text("created"), one.entry.id, one.entry.path
 
 
 def _row(one: Weighed) -> Row:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 
 from vault_tool.belief.decay import Standing, standing
 from vault_tool.errors import UsageError
 from vault_tool.generate.schedule import Schedule
 from vault_tool.generate.schedule import schedule as daily
-from vault_tool.index.state import StateRow as Row
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.vault import generated_pages
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.generated_pages import GeneratedPage
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.parameters import require_limit
-from vault_tool.vault.standing import SCORE_DIGITS, Weighed
+from vault_tool.vault.standing import SCORE_DIGITS, Weighed, best_first
 
 SMALLEST_BUDGET = 200
 
@@ -70,9 +70,16 @@ def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = 
     if unknown:
         raise UsageError(f"`{unknown[0]}` is no standing", f"choose from {', '.join(Standing)}")
     freshness = vault.fresh(progress)
-    weighed = vault.standings.save()
-    chosen = [_scored(one) for one in weighed if not standings or standing(one.score) in standings]
-    return Decay(as_of=vault.now(), counts=_counts(weighed), results=tuple(chosen[:limit]), freshness=freshness)
+    counts = _no_counts()
+
+    def chosen() -> Iterator[Weighed]:
+        for one in vault.standings.saving():
+            counts[standing(one.score).value] += 1
+            if not standings or standing(one.score) in standings:
+                yield one
+
+    best = sorted(chosen(), key=best_first) if limit is None else nsmallest(limit, chosen(), key=best_first)
+    return Decay(as_of=vault.now(), counts=counts, results=tuple(map(_scored, best)), freshness=freshness)
 
 
 def core(vault: Context, *, budget: int | None = None, preview: bool = False) -> GeneratedPage:
@@ -112,7 +119,7 @@ def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None 
         stood, changed, saved = _Stood.now(vault), generated_pages.changed_pages(vault, op.freshness), Saved()
         if changed:
             settled = generated_pages.require_whole(vault, op.freshness)
-            summary = f"{len(stood.weighed)} memories; changed: {', '.join(page.path for page in changed)}"
+            summary = f"{stood.memories} memories; changed: {', '.join(page.path for page in changed)}"
             op.log_entry(EpisodeEntry(at=vault.now(), title="Reflection", type=generated_pages.REFLECTION, summary=summary))
             saved = settled or generated_pages.publish(op, changed, "CORE.md and REFLECTION.md")
     return _reflected(stood, changed, saved, op.freshness, dry_run=False)
@@ -120,14 +127,24 @@ def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None 
 
 @dataclass(frozen=True, slots=True)
 class _Stood:
-    """How memories stood the last time, by id, and how they stand now."""
+    """How many memories stand where now, and those that stood elsewhere the last time."""
 
-    before: dict[str, Row]
-    weighed: list[Weighed]
+    counts: dict[str, int]
+    moved: tuple[str, ...]
+    memories: int
 
     @classmethod
     def now(cls, vault: Context) -> _Stood:
-        return cls(vault.standings.saved(), vault.standings.save())
+        before, counts, memories = vault.standings.saved_scores(), _no_counts(), 0
+        moved: list[tuple[tuple[float, str, str, str], str]] = []
+        for one in vault.standings.saving():
+            memories += 1
+            counts[standing(one.score).value] += 1
+            old = before.get(one.entry.id)
+            here = standing(round(one.score, SCORE_DIGITS))
+            if old is not None and standing(old) is not here:
+                moved.append((best_first(one), f"{one.entry.title}: {standing(old)} -> {here}"))
+        return cls(counts, tuple(line for _, line in sorted(moved)), memories)
 
 
 def _reflected(
@@ -135,31 +152,17 @@ def _reflected(
 ) -> Reflection:
     return Reflection(
         **saved.fields(),
-        counts=_counts(stood.weighed),
-        moved=tuple(_moved(stood.before, stood.weighed)),
+        counts=stood.counts,
+        moved=stood.moved,
         pages=tuple(page.path for page in changed),
-        memories=len(stood.weighed),
+        memories=stood.memories,
         dry_run=dry_run,
         freshness=freshness,
     )
 
 
-def _counts(weighed: Iterable[Weighed]) -> dict[str, int]:
-    counts = dict.fromkeys((kind.value for kind in Standing), 0)
-    for one in weighed:
-        counts[standing(one.score).value] += 1
-    return counts
-
-
-def _moved(before: Mapping[str, Row], weighed: Iterable[Weighed]) -> list[str]:
-    """The memories whose standing is another than it was `before`."""
-    lines = []
-    for one in weighed:
-        old = before.get(one.entry.id)
-        now = standing(round(one.score, SCORE_DIGITS))
-        if old is not None and standing(old.decay_score) is not now:
-            lines.append(f"{one.entry.title}: {standing(old.decay_score)} -> {now}")
-    return lines
+def _no_counts() -> dict[str, int]:
+    return dict.fromkeys((kind.value for kind in Standing), 0)
 
 
 def _scored(one: Weighed) -> Scored:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from shlex import quote
 from typing import Any
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files.frontmatter import AddItems, Set
 from vault_tool.index.relations import members, names_of
+from vault_tool.index.slight import narrowed, slight
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Subject
 from vault_tool.model.snapshot import Entry, Snapshot
@@ -22,6 +24,9 @@ from vault_tool.vault.contests import foremost
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.leniency import listed
 from vault_tool.vault.operation import Operation, Saved, writing
+
+# What a subject's card reads of the heads of its memories.
+_COUNTED = ("subjects", "put_by_others", "created", "observed", "expires", "origin", "generation", "summary")
 
 FIELDS = frozenset({"name", "summary", "tags", "aliases", "key", "role"})
 
@@ -103,8 +108,10 @@ def get_subjects(vault: Context, names: Sequence[str] = ()) -> Subjects:
     if names:
         entries = list({entry.path: entry for entry in (resolve.existing_subject(vault, name) for name in names)}.values())
         return Subjects(results=tuple(card(vault, entry) for entry in entries), freshness=freshness)
-    everything = vault.index.catalog.snapshot()
-    entries = sorted(everything.of_class(RecordClass.SUBJECT), key=lambda e: normal_name(e.title))
+    catalog = vault.index.catalog
+    memories = sorted((narrowed(entry, _COUNTED) for entry in slight(catalog)), key=attrgetter("path"))
+    everything = Snapshot(tuple(memories))
+    entries = sorted(catalog.of_class(RecordClass.SUBJECT), key=lambda e: normal_name(e.title))
     tagged = (_members(everything, entry) for entry in entries)
     results = tuple(_card(vault, entry, found) for entry, found in zip(entries, tagged, strict=True))
     return Subjects(results=results, freshness=freshness)

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import product
+from operator import attrgetter
+from typing import NamedTuple
 
 from vault_tool.belief.decay import standing
 from vault_tool.errors import VaultError
 from vault_tool.files import git
+from vault_tool.index.catalog import Catalog
 from vault_tool.index.claims import CHANGES, Claim, let_through
+from vault_tool.index.slight import slight
 from vault_tool.model.details import Details, details_of
-from vault_tool.model.snapshot import Entry, Snapshot
+from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.vault.answers import EYES_FIRST, Headline, body_of, headline_of
+from vault_tool.vault.answers import EYES_FIRST, HasStatus, Headline, body_of, headline_of
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.core_understandings import core_kinds
-from vault_tool.vault.standing import Weighed
+from vault_tool.vault.standing import Weighed, best_first
 from vault_tool.vault.statuses import statuses
 
 # Changes whenever the same notes and signals would come to another snapshot.
 PROJECTION_VERSION = 1
 
 _DIGITS = 4
-_EVERY = 100
+# So many are looked up together.
+_EVERY = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,31 +94,70 @@ class PresentState:
 
 def snapshot(vault: Context, *, progress: Progress | None = None) -> PresentState:
     """Every active memory as it stands now, best first. It is printed, not kept: the files stay the truth."""
+    state, memories = present_state(vault, progress=progress)
+    told = tuple(memories)
+    return replace(state, count=len(told), memories=told)
+
+
+def present_state(vault: Context, *, progress: Progress | None = None) -> tuple[PresentState, Iterator[PresentMemory]]:
+    """The same without its memories, and these one after the other: of a large vault they take a gigabyte together."""
     freshness = vault.fresh()
     now = vault.clock.now()
-    weighed = vault.standings.present(vault.index.catalog.snapshot())
-    valid = [one for one in weighed if not one.entry.expired(now)]
+    weighed = [_Place.of(one, expired=one.entry.expired(now)) for one in vault.standings.each_present()]
+    weighed.sort(key=lambda one: one.order)
+    valid = [one for one in weighed if not one.expired]
     chains = _Chains(vault, weighed)
-    memories = (*_present_memories(vault, _served(vault, valid), chains, progress or _unwatched),)
-    ids = dict.fromkeys(i for one in memories for i in (one.id, *one.replaces, *(change.id for change in one.later)))
-    return PresentState(
+    served = _served(vault, valid)
+    ids = dict.fromkeys(i for one in served for i in (one.id, *chains.replaces(one.id), *chains.later_ids(one.id)))
+    state = PresentState(
         version=PROJECTION_VERSION, as_of=vault.now(), commit=git.head(vault.repo).commit if vault.repo else None,
-        generation=vault.index.catalog.generation(), count=len(memories), expired=len(weighed) - len(valid),
-        memories=memories, made_from=tuple(ids), freshness=freshness,
+        generation=vault.index.catalog.generation(), count=len(served), expired=len(weighed) - len(valid),
+        memories=(), made_from=tuple(ids), freshness=freshness,
     )  # fmt: skip
+    return state, _present_memories(vault, served, chains, now, progress or _unwatched)
 
 
-def _served(vault: Context, valid: Sequence[Weighed]) -> list[Weighed]:
+class _Place(NamedTuple):
+    """Where a memory stands among the others, and what is asked of it before it is told."""
+
+    order: tuple[float, str, str, str]
+    type: str
+    truth: float
+    expired: bool
+
+    @classmethod
+    def of(cls, one: Weighed, *, expired: bool) -> _Place:
+        return cls(best_first(one), one.entry.type, one.belief.truth, expired)
+
+    @property
+    def id(self) -> str:
+        return self.order[2]
+
+    @property
+    def path(self) -> str:
+        return self.order[3]
+
+
+def _served(vault: Context, valid: Sequence[_Place]) -> list[_Place]:
     """The same without a soul, protocol or orientation that is not served; what is served in its place is `orient`'s to give."""
     good = {(entry.path, entry.hash) for kind in core_kinds(vault).values() for entry in kind.good}
-    return [one for one in valid if one.entry.type not in KEPT_TYPES or (one.entry.path, one.entry.hash) in good]
+    kept = vault.index.catalog.by_paths([one.path for one in valid if one.type in KEPT_TYPES])
+    unserved = {path for path, entry in kept.items() if (path, entry.hash) not in good}
+    return [one for one in valid if one.path not in unserved]
 
 
-def _present_memories(vault: Context, weighed: Sequence[Weighed], chains: _Chains, progress: Progress) -> Iterator[PresentMemory]:
-    for done, one in enumerate(weighed):
-        if done % _EVERY == 0:
-            progress(done, len(weighed))
-        yield _present(vault, one, chains)
+def _present_memories(
+    vault: Context, places: Sequence[_Place], chains: _Chains, now: datetime, progress: Progress
+) -> Iterator[PresentMemory]:
+    for start in range(0, len(places), _EVERY):
+        progress(start, len(places))
+        paths = [one.path for one in places[start : start + _EVERY]]
+        entries = vault.index.catalog.by_paths(paths)
+        # What left since is told no more.
+        found = [entries[path] for path in paths if path in entries]
+        weighed = vault.standings.weigh(found, live=True, as_of=now, few=True)
+        told = statuses(vault, found, believed={one.entry.id: one.belief for one in weighed})
+        yield from (_present(vault, one, chains, told[one.entry.path]) for one in weighed)
 
 
 def _unwatched(done: int, total: int) -> None:
@@ -122,30 +167,39 @@ def _unwatched(done: int, total: int) -> None:
 class _Chains:
     """What replaces and what changes what, over the whole vault, looked up once."""
 
-    def __init__(self, vault: Context, weighed: Sequence[Weighed]) -> None:
+    def __init__(self, vault: Context, weighed: Iterable[_Place]) -> None:
         self._vault = vault
+        self._catalog = vault.index.catalog
+        self._truth = {one.id: one.truth for one in weighed}
+        self._supersedes: dict[str, list[str]] = {}
+        barred, changing = self._catalog.barred(), []
         # Once for all of them: a query for each memory would take minutes for a large vault.
-        whole = vault.index.catalog.snapshot()
-        self._by_id = whole.by_id
-        self._truth = {one.entry.id: one.belief.truth for one in weighed}
-        self._supersedes = {
-            e.id: [old for old in e.texts("supersedes") if (e.id, old) not in whole.barred]
-            for e in whole.of_class(RecordClass.UNDERSTANDING)
-        }
-        self._changes: Mapping[str, list[str]] = _changers(vault, whole)
-        self.statuses = statuses(vault, [one.entry for one in weighed], believed={one.entry.id: one.belief for one in weighed})
+        for entry in slight(self._catalog, *RecordClass):
+            if entry.record_class is RecordClass.UNDERSTANDING and (older := entry.texts("supersedes")):
+                self._supersedes[entry.id] = [old for old in older if (entry.id, old) not in barred]
+            if entry.texts("change_targets") or (entry.record_class is RecordClass.EDGE and entry.type == CHANGES):
+                changing.append(entry)
+        self._changes: Mapping[str, list[str]] = _changers(self._catalog, sorted(changing, key=attrgetter("path")))
 
     def replaces(self, identity: str) -> tuple[str, ...]:
         """All that a memory supersedes, directly or not, the nearest first."""
-        return tuple(_reach(identity, self._supersedes))
+        return tuple(_reach(identity, self._supersedes)) if identity in self._supersedes else ()
+
+    def later_ids(self, identity: str) -> list[str]:
+        """The ids of all that changed a memory, or what it replaced, or changed such a change; the oldest first."""
+        return [entry.id for entry in self._later(identity)]
 
     def later(self, identity: str) -> tuple[LaterChange, ...]:
-        """All that changed a memory, or what it replaced, or changed such a change; the oldest first."""
+        """The same with what they say."""
+        return tuple(self._change(entry) for entry in self._later(identity))
+
+    def _later(self, identity: str) -> list[Entry]:
         found: dict[str, None] = {}
         for one in (identity, *self.replaces(identity)):
-            found.update(dict.fromkeys(_reach(one, self._changes)))
-        entries = [self._by_id[one][0] for one in found if one != identity and one in self._by_id]
-        return tuple(self._change(entry) for entry in sorted(entries, key=lambda e: e.by_created))
+            if one in self._changes:
+                found.update(dict.fromkeys(_reach(one, self._changes)))
+        entries = [entry for one in found if one != identity for entry in self._catalog.get(one)[:1]]
+        return sorted(entries, key=lambda e: e.by_created)
 
     def _change(self, entry: Entry) -> LaterChange:
         truth = self._truth.get(entry.id, 0.0)
@@ -153,17 +207,17 @@ class _Chains:
         return LaterChange(entry.id, entry.title, text, details, round(truth, _DIGITS), entry.text("created"))
 
 
-def _changers(vault: Context, whole: Snapshot) -> Mapping[str, list[str]]:
+def _changers(catalog: Catalog, changing: Iterable[Entry]) -> Mapping[str, list[str]]:
     """For each memory the ids of what changes it: by the field of a change, or by an edge."""
     said = []
-    for entry in whole.entries:
+    for entry in changing:
         for identity in entry.texts("change_targets"):
-            said += [Claim(entry, target) for target in whole.by_id.get(identity, ())]
+            said += [Claim(entry, target) for target in catalog.get(identity)]
         if entry.record_class is RecordClass.EDGE and entry.type == CHANGES:
-            ends = (whole.by_id.get(entry.text(name), ()) for name in ("from_id", "to_id"))
+            ends = (catalog.get(entry.text(name)) for name in ("from_id", "to_id"))
             said += [Claim(change, target, entry) for change, target in product(*ends)]
     found: dict[str, list[str]] = defaultdict(list)
-    for one in let_through(vault.index.catalog, said)[0]:
+    for one in let_through(catalog, said)[0]:
         found[one.target.id].append(one.change.id)
     return found
 
@@ -179,7 +233,7 @@ def _reach(start: str, edges: Mapping[str, Sequence[str]]) -> list[str]:
     return [one for one in found if one != start]
 
 
-def _present(vault: Context, one: Weighed, chains: _Chains) -> PresentMemory:
+def _present(vault: Context, one: Weighed, chains: _Chains, status: HasStatus) -> PresentMemory:
     entry, belief = one.entry, one.belief
     return PresentMemory(
         **headline_of(entry), content=_text(vault, entry), truth=round(belief.truth, _DIGITS),
@@ -187,7 +241,7 @@ def _present(vault: Context, one: Weighed, chains: _Chains) -> PresentMemory:
         decay_score=round(one.score, _DIGITS), standing=standing(one.score).value, pinned=entry.pinned,
         questionable=len(belief.questionable), problem=entry.text("problem") or None,
         replaces=chains.replaces(entry.id), later=chains.later(entry.id),
-        **chains.statuses[entry.path].status_fields(), created=entry.text("created"),
+        **status.status_fields(), created=entry.text("created"),
         origin=entry.origin, reviewed=belief.reviewed, model=entry.text("model") or None, path=entry.path,
     )  # fmt: skip
 
