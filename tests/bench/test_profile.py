@@ -10,14 +10,14 @@ import pytest
 from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
-    "remember": 92,
-    "recall": 89,
+    "remember": 94,
+    "recall": 90,
     "search": 79,
     "get": 60,
     "bring-to-mind": 75,
     "consolidate": 91,
     "mark-useful": 69,
-    "create-understanding": 85,
+    "create-understanding": 86,
     "reflect": 86,
     "status": 70,
 }
