@@ -1,4 +1,4 @@
-"""The beats that a turn recalls: the latest of its user and world and those like what was said, cut to a budget."""
+"""The beats that a turn recalls: the latest few of its user and world, then those that fit best, within a budget."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from vault_tool.model.details import Details, details_of, in_words
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.recall.weights import AMBIENT, TARGETED
 from vault_tool.util.clock import moment
 from vault_tool.util.text import one_line, tokens
 from vault_tool.vault.answers import body_of
@@ -22,6 +23,12 @@ from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, RecallAnswer
 
 _PAGE = 64
+
+# So many of the latest come first; in an answer of few, one in so many.
+_LATEST, _ONE_IN = 3, 3
+
+# So many times more are ranked than are told: some are the latest, or not of this user and world alone.
+_RANKED = 2
 
 _LINE = 320
 # How many characters of a beat are told, and of one that the budget has little room for.
@@ -33,7 +40,9 @@ _NAMES = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beat:
-    """One recalled memory: `why` it is here, and `content` as short as the budget asks."""
+    """One recalled memory: `why` it is here, how well it fits what was said (`match`, None where it does not), and `content` as
+    short as the budget asks.
+    """
 
     id: str
     type: str
@@ -67,19 +76,25 @@ def recollect(
     """
     asked = Query(
         query=text, profile="ambient", kinds=(RecordClass.OBSERVATION.value,), project=world or None,
-        session=None if user else session, limit=limit, hops=0, problem_links=False, include_global=False,
+        session=None if user else session, limit=_RANKED * limit, hops=0, problem_links=False, include_global=False,
         explain=explain,
     )  # fmt: skip
     # Without a user nobody's own memories come up, not even in a session that was theirs.
     vault = vault.seen_by(user)
-    answer = gather(vault, asked)
+    # A turn is asked: the best of its own user come, though nothing says that it is about any of them.
+    answer = gather(vault, asked, replace(AMBIENT, least=TARGETED.least))
     mine = _Mine(user, world, session)
-    similar = []
-    for hit in answer.results:
-        entry = next(iter(vault.index.catalog.get(hit.id)), None)
-        if entry is not None and mine.has(entry):
-            similar.append(_beat(entry, hit.content, "similar", round(hit.match, 4)))
-    recent = [_beat(entry, body_of(vault, entry), "recent") for entry in _recent(vault, mine, limit)]
+    fits = {hit.id: hit for hit in answer.results}
+    entries = (next(iter(vault.index.catalog.cached_by_id(identity)), None) for identity in fits)
+    similar = [
+        _beat(entry, fits[entry.id].content, "similar", round(fits[entry.id].match, 4))
+        for entry in entries
+        if entry is not None and mine.has(entry)
+    ]
+    recent = [
+        _beat(entry, body_of(vault, entry), "recent", round(fits[entry.id].match, 4) if entry.id in fits else None)
+        for entry in _recent(vault, mine, limit)
+    ]
     beats = _within(_merged(recent, similar, limit), budget)
     return Recollection(beats, "\n".join(map(_line, beats)), answer)
 
@@ -132,11 +147,11 @@ def _beat(entry: Entry, content: str, why: Literal["recent", "similar"], match: 
     )  # fmt: skip
 
 
-def _merged(recent: Iterable[Beat], similar: Iterable[Beat], limit: int) -> list[Beat]:
-    """Both by turns, each memory once: the most similar, the latest, the next similar, ..."""
-    both = (beat for pair in itertools.zip_longest(similar, recent) for beat in pair if beat is not None)
+def _merged(recent: Sequence[Beat], similar: Iterable[Beat], limit: int) -> list[Beat]:
+    """The latest two or three, then those that fit best, each memory once; further of the latest where there is room."""
+    first = min(_LATEST, limit // _ONE_IN)
     found: dict[str, Beat] = {}
-    for beat in both:
+    for beat in (*recent[:first], *similar, *recent[first:]):
         found.setdefault(beat.id, beat)
     return list(found.values())[:limit]
 
