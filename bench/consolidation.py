@@ -72,7 +72,7 @@ def _one_pass(vault: Vault, times: dict[str, list[float]]) -> None:
     begun = _timed(times["pass-begin"], vault.begin_consolidation)
     if begun.id is None or len(begun.packets) != 2 * SUBJECTS:
         raise Failed(f"the pass has {len(begun.packets)} packets")
-    while (step := _timed(times["pass-packet"], lambda: next_packet(vault))).packet and step.packet.subject_names:
+    while (step := _timed(times["pass-packet"], lambda: next_packet(vault))).packet and step.packet.subjects:
         _timed(times["pass-write"], partial(_write, vault, step.packet, begun.id))
     _timed(times["pass-end"], lambda: vault.end_consolidation(core=False))
     if _timed(times["pass-nothing"], vault.begin_consolidation).began:
@@ -82,7 +82,7 @@ def _one_pass(vault: Vault, times: dict[str, list[float]]) -> None:
 def _write(vault: Vault, packet: Packet, pass_id: str) -> None:
     sources = [one.id for one in packet.observations]
     said = f"What {packet.label} comes to."
-    vault.create_understanding(packet.subject_names, said, said, source_observation_ids=sources, pass_id=pass_id)
+    vault.create_understanding(packet.subjects, said, said, source_observation_ids=sources, pass_id=pass_id)
 
 
 def _told(vault: Vault) -> None:

@@ -22,7 +22,7 @@ async def page(run: RunContext[Vault]) -> str:
 async def recall(run: RunContext[Vault], question: str) -> list[str]:
     """What the memory knows of a question, best first; what is `weak` fits badly."""
     found = run.deps.recall(question, limit=5).results
-    return [f"{one.id[:8]} {one.type}{' weak' * one.weak}, {one.observed_at[:10]}: {one.content}" for one in found]
+    return [f"{one.id[:8]} {one.type}{' weak' * one.weak}, {one.observed[:10]}: {one.content}" for one in found]
 
 
 @agent.tool

@@ -103,35 +103,35 @@ PRIMARY: Mapping[str, Row] = {
     ),
     "update_understanding": Row(
         ("understanding_id", "new_content", "new_summary", "subject_names", "reason", "kind"),
-        ("old_understanding_id", "new_understanding_id", "subject_names"),
+        ("old_understanding_id", "new_understanding_id", "subjects"),
     ),
     "mark_useful": Row(("id", "reason"), ("id",)),
     "mark_questionable": Row(("id", "reason"), ("id",)),
 }  # fmt: skip
 
 OTHER: Mapping[str, Row] = {
-    "create_subjects": Row(("subjects",), ("results[].id", "results[].name", "results[].created_at")),
+    "create_subjects": Row(("subjects",), ("results[].id", "results[].name", "results[].created")),
     "get_subjects": Row(("names",), _CARD),
     "update_subject_summary": Row(("name", "summary"), ("name", "summary")),
-    "set_structural_understanding": Row(("subject_name", "content"), ("subject_name", "understanding_id", "created_at")),
+    "set_structural_understanding": Row(("subject_name", "content"), ("subject_name", "understanding_id", "created")),
     "add_observations": Row(
         ("observations",), ("results[].id", "results[].content", "results[].subject_names", "results[].subjects_created")
     ),
     "delete_observations": Row(("ids",), ("deleted", "rejected[].id", "rejected[].reason")),
     "search_observations": Row(
-        ("subject_names", "query", "mode", "limit"), ("results[].id", "results[].content", "results[].subject_names", "mode")
+        ("subject_names", "query", "mode", "limit"), ("results[].id", "results[].content", "results[].subjects", "mode")
     ),
     "create_understanding": Row(
-        ("subject_names", "content", "summary", "kind", "source_observation_ids"), ("id", "subject_names", "kind", "created_at")
+        ("subject_names", "content", "summary", "kind", "source_observation_ids"), ("id", "subjects", "type", "created")
     ),
     "get_understandings": Row(
-        ("subject_names",), ("results[].id", "results[].summary", "results[].generation", "results[].session_id")
+        ("subject_names",), ("results[].id", "results[].summary", "results[].generation", "results[].session")
     ),
-    "get_understanding_history": Row(("understanding_id",), ("results[].id", "results[].content", "results[].created_at")),
+    "get_understanding_history": Row(("understanding_id",), ("results[].id", "results[].content", "results[].created")),
     "search": Row(
         ("query", "limit"),
         (
-            "results[].id", "results[].kind", "results[].subject_names", "results[].summary", "results[].matched_content",
+            "results[].id", "results[].class", "results[].subjects", "results[].summary", "results[].matched_content",
             "results[].matched_perspective", "results[].score",
         ),
     ),

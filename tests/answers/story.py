@@ -196,6 +196,8 @@ def tell(root: Path, clock: FixedClock) -> dict[str, str]:
         vault.create_subjects([{"name": "Redis cache", "summary": "The same, by another name."}])
         vault.mark_questionable(ids["fact"], "it hums all night")
         vault.mark_useful(ids["solution"], "it ended it")
+        seen = {"target": 0.95, "confidence": 0.9, "rationale": "seen again", "evidence_refs": ["test:test_idle"]}
+        vault.update(ids["problem"], truth=seen)
         vault.bring_to_mind("redis drops the idle connections")
         clock.advance(minute)
         vault.begin_consolidation()

@@ -41,7 +41,7 @@ def test_the_last_step_is_what_the_fold_says(signals: list[Signal], start: float
 
 def test_a_step_says_who_why_and_what_held_it_back() -> None:
     (one,) = steps([signal(SignalKind.USEFUL, rationale="it named the cause", evidence=(), origin="owner")], start=0.8)
-    assert (one.kind, one.by, one.reason, one.of) == (SignalKind.USEFUL, "owner", "it named the cause", "utility")
+    assert (one.mark, one.by, one.reason, one.of) == (SignalKind.USEFUL, "owner", "it named the cause", "utility")
     assert one.moved == pytest.approx(0.03125)
     assert one.limited == "without evidence a quarter of the step"
 

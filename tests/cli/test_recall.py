@@ -30,7 +30,7 @@ def test_json_holds_the_bundle(vault_folder: Path) -> None:
     assert set(said["best_answer"]) >= {"subject_names", "content", "confidence", "kind", "source"}
     assert set(said["provenance"]) == {"session_id", "model_tier", "created_at"}
     first = said["results"][0]
-    assert {"id", "kind", "type", "title", "subjects", "content", "score", "match", "weak", "why", "truth", "path"} <= set(first)
+    assert {"id", "class", "type", "title", "subjects", "content", "score", "match", "weak", "why", "truth", "path"} <= set(first)
     assert first["factors"]["score"] == first["score"]
     assert said["degraded"] == ["no embeddings"]
     assert "checked" in said["freshness"]

@@ -10,6 +10,7 @@ import pytest
 from tests.cli.test_commands import Person
 from tests.founding import found_at
 from vault_tool.errors import Exit
+from vault_tool.util.json_text import json_name
 from vault_tool.vault.seen import Cleared
 from vault_tool.verbs.consolidation.consolidating import RecentActivity
 from vault_tool.verbs.sessions.ambient import Reminder, Reminders
@@ -32,7 +33,7 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def names(kind: type) -> set[str]:
-    return {field.name for field in fields(kind)}
+    return {json_name(field.name) for field in fields(kind)}
 
 
 def test_orient_is_readable_and_whole(agent: Person) -> None:

@@ -76,7 +76,7 @@ def test_it_heads_no_list_of_what_is_written_after_it(root: Path, made: object) 
         newer = vault.remember("The zebra wakes.", ["Zoo"])
         listed = vault.list_observations("Zoo").results
         assert listed[0].id == newer.id
-        assert all(one.observed_at <= stamp(NOW + timedelta(hours=1)) for one in listed)
+        assert all(one.observed <= stamp(NOW + timedelta(hours=1)) for one in listed)
         assert "2027" not in vault.core(preview=True).text
 
 
@@ -84,14 +84,14 @@ def test_a_time_that_came_is_no_longer_ahead(root: Path) -> None:
     by_a_wrong_clock(root)
     assert ahead(root, NOW) and not ahead(root, NOW + YEAR + timedelta(days=1))
     with opened(root, NOW + YEAR + timedelta(days=1)) as vault:
-        assert vault.list_observations("Zoo").results[0].observed_at == stamp(NOW + YEAR)
+        assert vault.list_observations("Zoo").results[0].observed == stamp(NOW + YEAR)
 
 
 def test_a_clock_that_was_slow_for_a_while_leaves_nothing(root: Path) -> None:
     assert len(ahead(root, datetime(1990, 1, 1, tzinfo=UTC))) >= 1
     assert not ahead(root, NOW)
     with opened(root, NOW) as vault:
-        assert vault.list_observations("Zoo").results[0].observed_at == stamp(NOW - timedelta(days=9))
+        assert vault.list_observations("Zoo").results[0].observed == stamp(NOW - timedelta(days=9))
 
 
 def test_a_mended_note_is_told_of_no_more(root: Path) -> None:

@@ -133,10 +133,10 @@ def test_every_result_says_when_it_was_so_and_how_sure_its_writer_was(vault: Vau
         assert (by_id[dated.id].observed_at, by_id[dated.id].confidence) == ("2026-10-01T00:00:00+00:00", 0.6)
         assert (by_id[ids["problem"]].observed_at, by_id[ids["problem"]].confidence) == ("2026-11-20T10:00:00+00:00", 0.8)
     (seen, *_) = vault.search_observations(["Quartz"], "ran dry").results
-    assert (seen.observed_at, seen.confidence) == ("2026-10-01T00:00:00+00:00", 0.6)
+    assert (seen.observed, seen.confidence) == ("2026-10-01T00:00:00+00:00", 0.6)
     assert {one.confidence for one in vault.open_intersection("Quartz", "Lab").observations} == {0.8}
     for one in (vault.get(ids["problem"]), vault.snapshot().memories[-1]):
-        assert (one.observed_at[:4], one.confidence is not None) == ("2026", True)
+        assert (one.observed[:4], one.confidence is not None) == ("2026", True)
 
 
 @pytest.mark.parametrize("mood", ["curious", "precise", "understanding-check", "wehmütig"])

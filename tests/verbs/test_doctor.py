@@ -167,7 +167,7 @@ class TestDoctor:
         made = {(one.relation, one.direction, one.strength, one.why) for one in vault.related(identity(1)).results}
         assert made == {("SOLVES", "out", 0.7, "It did."), ("FOLLOWS", "in", None, "")}
         assert text(root, "vault/page.md").endswith("---\n# Page\n\nQuartz.\n")
-        assert vault.search("quartz").results[0].kind == "observation"
+        assert vault.search("quartz").results[0].record_class == "observation"
         assert codes(vault, "vault/empty.md") == ["page"], "there is nothing to remember in it"
         assert not vault.doctor().findings
         with untouched(root):

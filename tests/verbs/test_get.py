@@ -32,7 +32,7 @@ class TestGetAndShow:
         made = vault.remember("It drops.\n\nAfter 300 s.", ["Redis"], kind="problem", confidence=0.7, importance=0.6)
         shown = vault.show(made.id)
 
-        assert (shown.id, shown.kind, shown.type, shown.title) == (made.id, "observation", "problem", "It drops")
+        assert (shown.id, shown.record_class, shown.type, shown.title) == (made.id, "observation", "problem", "It drops")
         assert (shown.subjects, shown.summary, shown.content) == (("Redis",), None, "It drops.\n\nAfter 300 s.")
         assert (shown.path, shown.head["confidence"]) == (made.path, 0.7)
         assert (shown.relations, said(shown, "superseded")) == ((), ())
@@ -73,7 +73,7 @@ class TestGetAndShow:
             f" {made.id} ",
         ):
             assert vault.show(named).id == made.id, named
-        assert vault.show("home_lab").kind == "subject"
+        assert vault.show("home_lab").record_class == "subject"
 
     def test_a_path_may_be_relative_to_where_one_stands(self, vault: Vault, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         made = vault.remember("Text.")
@@ -150,9 +150,9 @@ class TestGetAndShow:
     def test_an_edge_a_subject_and_the_workspace_can_be_looked_at(self, vault: Vault, root: Path) -> None:
         one, two = vault.remember("One.", ["Redis"]), vault.remember("Two.")
         edge = vault.link(one.id, "BUILDS_ON", two.id, "Because.")
-        assert vault.show(edge.id).kind == "edge"
+        assert vault.show(edge.id).record_class == "edge"
         assert vault.show(edge.id).content == "Because."
-        assert vault.show("Redis").kind == "subject"
+        assert vault.show("Redis").record_class == "subject"
         assert vault.show("vault/workspace.md").title == "Lab"
 
 
@@ -231,7 +231,7 @@ class TestAHeadThatCannotBeRead:
     def test_one_that_was_never_committed_is_searched_by_its_text(self, vault: Vault, root: Path, data: str) -> None:
         (root / "vault/numbat.md").write_text(data)
         found = vault.search("numbat termites")
-        assert [(one.kind, one.title, one.stale) for one in found.results] == [("page", "numbat", True)]
+        assert [(one.record_class, one.title, one.stale) for one in found.results] == [("page", "numbat", True)]
         assert found.freshness.unreadable == 0
         assert vault.get("vault/numbat.md").content == "The numbat eats termites."
         assert [one.path for one in vault.doctor(fix=True).problems] == ["vault/numbat.md"]
@@ -275,7 +275,7 @@ def test_a_page_is_named_as_one(vault: Vault, root: Path) -> None:
 def test_a_page_is_read_by_its_path(vault: Vault, root: Path) -> None:
     write(root, "vault/How it began.md", "---\nmood: calm\n---\n\n# How it began\n\nWith a page.\n")
     page = vault.get("vault/How it began.md")
-    assert (page.kind, page.type, page.id, page.path) == ("page", "page", "", "vault/How it began.md")
+    assert (page.record_class, page.type, page.id, page.path) == ("page", "page", "", "vault/How it began.md")
     assert (page.content, page.head) == ("# How it began\n\nWith a page.", {"mood": "calm"})
     assert not [use for use in vault.local.uses() if not use.target], "a page is not used as a memory is"
 

@@ -82,7 +82,7 @@ def test_a_result_names_what_it_is_and_what_to_beware_of(told: Vault) -> None:
     assert answer["not_reviewed"] is True, "said once of all"
     results = answer["results"]
     by_type = {one["type"]: one for one in results if "cache" in one["subjects"]}
-    assert {"id", "kind", "content", "match", "why", "date"} <= set(by_type["solution"])
+    assert {"id", "class", "type", "content", "match", "why", "observed"} <= set(by_type["solution"])
     assert by_type["failed_tactic"]["caution"].startswith("did not work")
     assert len(by_type["solution"]["id"]) == 6
 

@@ -113,7 +113,10 @@ class TestUnlink:
         vault.drain()
         vault.link_beats()
         edges = [
-            r for m in vault.search("lighthouse").results if m.kind == "observation" for r in vault.related(str(m.id)).results
+            r
+            for m in vault.search("lighthouse").results
+            if m.record_class == "observation"
+            for r in vault.related(str(m.id)).results
         ]
         found = next(r for r in edges if r.relation == "TEMPORAL_FOLLOWS")
         with pytest.raises(Refused, match="read again") as refused:

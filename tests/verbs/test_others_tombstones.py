@@ -76,9 +76,9 @@ def findings(root: Path, clock: FixedClock, code: str) -> list[str]:
 
 
 def waits(root: Path, clock: FixedClock) -> list[tuple[str, str]]:
-    """What waits for the owner, by kind and id."""
+    """What waits for the owner, by what it is and its id."""
     with Vault.open(root, clock=clock, person=True) as vault:
-        found = [(one.kind, one.id) for one in vault.review().results]
+        found = [(str(one.what), one.id) for one in vault.review().results]
         assert vault.status().for_review == len(found)
     return found
 
@@ -112,7 +112,7 @@ def test_the_owners_yes_makes_it_count(root: Path, other: Path, clock: FixedCloc
     with Vault.open(root, clock=clock, person=True) as vault:
         done = vault.review(accept=[identity(1)[:8]])
         assert [one.id for one in done.accepted] == [identity(1)]
-        assert not any(one.kind == "tombstone" for one in done.results)
+        assert not any(one.what == "tombstone" for one in done.results)
     assert told(root, clock) == set()
     assert (root / tombstone(identity(1))).read_text().startswith("confirmed")
     assert git(root, "status", "--porcelain", "--", "vault") == ""

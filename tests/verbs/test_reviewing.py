@@ -67,7 +67,7 @@ def test_what_is_accepted_moves_into_the_vault_under_its_id(reviewed: Path) -> N
         assert [one.id for one in listed.results] == [made.id]
         one = listed.results[0]
         assert (one.origin, one.model, one.session, one.type) == ("agent", "m1", "s1", "fact")
-        assert one.subject_names == ("Zoo",) and one.reason == review_policy.OBSERVATIONS_WAIT and one.since
+        assert one.subjects == ("Zoo",) and one.reason == review_policy.OBSERVATIONS_WAIT and one.since
 
         done = vault.review(accept=[made.id[:6]])
         assert done.committed and done.results == ()

@@ -63,7 +63,7 @@ class TestCopies:
         copy = copied(root, path, "It hums.", "It hums. Loudly.")
         edited(root, path, "May.", "May, by Ann.")
         one = only(owner)
-        assert (one.kind, one.path, one.place, one.id != "") == ("copy", path, copy, True)
+        assert (one.what, one.path, one.place, one.id != "") == ("copy", path, copy, True)
         assert "by Ann" in one.this and "Loudly" in one.that and one.who and one.when and one.that_when
         done = owner.settle_texts(one.key, "both")
         assert body(root, path) == "The boiler is serviced in May, by Ann.\n\nIt hums. Loudly.\n"
@@ -78,7 +78,7 @@ class TestCopies:
         copied(root, path, JULY, JUNE)
         [left] = owner.settle_texts(only(owner).key, "both").results
         assert body(root, path) == f"{OPEN}\n{JULY}\n{OR}\n{JUNE}\n{END}\n\nIt hums.\n"
-        assert (left.kind, left.this, left.that) == ("place", JULY, JUNE)
+        assert (left.what, left.this, left.that) == ("place", JULY, JUNE)
         assert owner.settle_texts(left.key, "that").results == ()
         assert body(root, path) == f"{JUNE}\n\nIt hums.\n"
 
@@ -163,7 +163,7 @@ class TestNotes:
         path = boiler(owner)
         self.unsettled(root, path, f"colour: {other}", "shade: x", colour=present)
         one = next(one for one in owner.unsettled().results if one.place == "colour")
-        assert (one.kind, one.this, one.that) == ("field", present, other)
+        assert (one.what, one.this, one.that) == ("field", present, other)
         done = owner.settle_texts(one.key, keep, text=text)
         values = frontmatter.read((root / path).read_bytes())[0]
         assert values is not None and values.values["colour"] == value and values.values["unsettled"] == ["shade: x"]

@@ -101,7 +101,7 @@ class TestInit:
         assert mine.read_text() == "# Mine\n\nQuartz.\n"
         assert "vault/mine.md" not in in_commit(tmp_path)
         with Vault.open(tmp_path) as vault:
-            assert vault.search("quartz").results[0].kind == "page"
+            assert vault.search("quartz").results[0].record_class == "page"
             assert vault.status().git.uncommitted == 1
 
     def test_inside_a_code_repository_it_is_a_folder_of_it(self, tmp_path: Path) -> None:

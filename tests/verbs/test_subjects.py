@@ -46,7 +46,7 @@ def test_several_subjects_are_made_in_one_commit(vault: Vault, root: Path) -> No
     assert [one.name for one in made.results] == ["Redis", "Home lab"]
     assert [one.path for one in made.results] == ["vault/subjects/redis.md", "vault/subjects/home-lab.md"]
     assert all(uuid.UUID(one.id).version == 4 for one in made.results)
-    assert {one.created_at for one in made.results} == {"2026-11-20T10:00:00+00:00"}
+    assert {one.created for one in made.results} == {"2026-11-20T10:00:00+00:00"}
     assert not any(one.existed or one.similar_subjects for one in made.results)
     assert_committed(made, root)
     assert subjects(root) == ["create-subjects: Redis, Home lab"]
@@ -133,7 +133,7 @@ def test_a_key_makes_it_an_upsert(vault: Vault, root: Path, clock: FixedClock) -
 
     [again] = made.results
     assert (again.id, again.name, again.path, again.existed) == (first.id, "Kim", first.path, True)
-    assert again.created_at == "2026-11-20T10:00:00+00:00"
+    assert again.created == "2026-11-20T10:00:00+00:00"
     assert_committed(made, root)
     assert in_commit(root) == {first.path: "M"}
     assert text(root, first.path) == (

@@ -23,7 +23,7 @@ def test_the_active_understandings_of_all_named_subjects_come_with_their_provena
     found = vault.get_understandings(["James"]).results
     assert {one.id for one in found} == {new.new_understanding_id, both.id}
     revised = next(one for one in found if one.id == new.new_understanding_id)
-    assert (revised.content, revised.session_id, revised.model_tier, revised.origin) == (
+    assert (revised.content, revised.session, revised.model, revised.origin) == (
         "He builds and rests.",
         "s1",
         "m-large",

@@ -51,11 +51,11 @@ def test_every_field_of_a_new_one_is_true_of_the_files(vault: Vault, root: Path)
         source_observation_ids=[source.id[:8]], reason="First look", importance=0.9, confidence=0.6,
     )  # fmt: skip
 
-    assert made.kind == "single_subject"
-    assert made.subject_names == ("Redis",)
+    assert made.type == "single_subject"
+    assert made.subjects == ("Redis",)
     assert (made.subjects_created, made.superseded, made.warnings) == ((), (), ())
     assert made.title == "Redis forgets idle clients"
-    assert made.created_at == "2026-11-20T10:00:00+00:00"
+    assert made.created == "2026-11-20T10:00:00+00:00"
     assert made.path == f"vault/understandings/redis-forgets-idle-clients-{made.id[:6]}.md"
     assert_committed(made, root)
     assert text(root, made.path) == (
@@ -107,7 +107,7 @@ def test_joined_heads_bring_their_evidence(vault: Vault, root: Path) -> None:
 
 def test_two_subjects_make_it_a_relationship(vault: Vault) -> None:
     made = vault.create_understanding(["Redis", "Homelab"], "Both.", "Both in short.")
-    assert made.kind == "relationship"
+    assert made.type == "relationship"
     assert made.subjects_created == ("Redis", "Homelab")
 
 
@@ -191,7 +191,7 @@ def test_a_revision_inherits_what_is_not_given(vault: Vault, root: Path, clock: 
         first.id[:8], "Two.", "Two in short.", reason="More was\nseen", source_observation_ids=[more.id]
     )
 
-    assert (made.old_understanding_id, made.superseded, made.subject_names) == (first.id, (first.id,), ("Redis",))
+    assert (made.old_understanding_id, made.superseded, made.subjects) == (first.id, (first.id,), ("Redis",))
     assert made.new_understanding_id not in (first.id, "")
     assert made.path == f"vault/understandings/my-title-{made.new_understanding_id[:6]}.md"
     assert_committed(made, root)
@@ -308,7 +308,7 @@ def test_a_structural_note_is_written_and_replaced(vault: Vault, root: Path) -> 
     first = vault.set_structural_understanding("valkey", "Also called Valkey. A fork.")
 
     assert first.subject_name == "Redis"
-    assert first.created_at == "2026-11-20T10:00:00+00:00"
+    assert first.created == "2026-11-20T10:00:00+00:00"
     assert first.superseded == ()
     assert_committed(first, root)
     shown = vault.show(first.understanding_id)

@@ -337,8 +337,8 @@ class TestMarks:
         shown = owner.show(made.id, timeline=True)
         assert shown.timeline is not None
         question, back = shown.timeline.steps
-        assert (question.kind, question.moved, bool(question.withdrawn_at)) == ("questionable", 0.0, True)
-        assert (back.kind, back.by) == ("withdrawn", "owner")
+        assert (question.mark, question.moved, bool(question.withdrawn_at)) == ("questionable", 0.0, True)
+        assert (back.mark, back.by) == ("withdrawn", "owner")
         said = vt("show", made.id[:8], "--timeline", cwd=owner.root).stdout
         assert "withdrawn" in said and "taken back at" in said
 

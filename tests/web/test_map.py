@@ -81,7 +81,7 @@ def test_it_is_drawn_coloured_and_goes_back_in_time(chromium: Browser, told: Tol
         page = found.page
         page.goto(f"{served.url}/map?around=Lab&memories=1")
         page.wait_for_selector("#controls:not([hidden])")
-        visible = """document.getElementById("map").cy.nodes('[kind != "subject"]:visible').map((one) => one.id())"""
+        visible = """document.getElementById("map").cy.nodes('[class != "subject"]:visible').map((one) => one.id())"""
         now = page.evaluate(visible)
         assert ids["understood"] in now and ids["first"] not in now
         page.locator("#time").fill("50")

@@ -82,7 +82,7 @@ def test_its_forms_do_what_verbs_do_and_can_be_taken_back(told: Told) -> None:
         shown = vault.show(ids["hum"], timeline=True)
         assert shown.head["pinned"] is True and list(shown.head["tags"]) == ["night", "pump"]
         assert shown.timeline is not None
-        said = [(one.kind.value, one.reason) for one in shown.timeline.steps]
+        said = [(one.mark.value, one.reason) for one in shown.timeline.steps]
         assert said.index(("useful", "I hear it")) < said.index(("questionable", "only once"))
         assert ("reviewed", "") in said, "who pins it vouches for it"
     undo = re.search(r'id="flash".*?name="target" value="([0-9a-f]+)"', linked, re.DOTALL)

@@ -34,7 +34,7 @@ class Step:
     """
 
     at: str
-    kind: SignalKind
+    mark: SignalKind
     by: str
     session: str
     reason: str
@@ -79,7 +79,7 @@ def _step(signal: Signal, truth: Meter, utility: Meter, gone: Signal | None, mov
     move = meter.push(signal) if meter is not None and isfinite(signal.value) else None
     of = "" if move is None else "truth" if meter is truth else "utility"
     return Step(
-        at=signal.at, kind=signal.kind, by=signal.author, session=signal.session, reason=signal.rationale,
+        at=signal.at, mark=signal.kind, by=signal.author, session=signal.session, reason=signal.rationale,
         evidence=signal.evidence, problem=signal.problem, of=of, moved=round(move.applied, 6) if move else 0.0,
         limited=move.reason if move else "" if moves else _TOLD, truth=round(truth.value, 6), utility=round(utility.value, 6),
         withdrawn_at=gone.at if gone is not None else "",

@@ -197,7 +197,7 @@ def _shown(step: PassStep, short: Short, width: int | None = None) -> Iterator[B
         yield f"understood now ({short(packet.current.id)}): {packet.current.summary}"
         yield Body(packet.current.content)
     for one in (*packet.sides, *packet.new_understandings):
-        yield f"{one.kind} of {', '.join(one.subject_names)}: {one.summary}"
+        yield f"{one.type} of {', '.join(one.subjects)}: {one.summary}"
     chosen = packet.observations[:SHOWN] if width else packet.observations
     rows = [
         ("new" if one.new else "", short(one.id), one.type, in_a_cell(one.content, one.details, short, width)) for one in chosen
@@ -211,7 +211,7 @@ def _shown(step: PassStep, short: Short, width: int | None = None) -> Iterator[B
 
 
 def _title(packet: Packet) -> str:
-    if packet.kind == "orientation":
+    if packet.type == "orientation":
         return f"orientation: does it still say where things stand? ({packet.new_count} understandings were written in this pass)"
     trivial = " (trivial: it may be chance)" if packet.trivial else ""
     new = counted(packet.new_count, "new memory", "new memories")

@@ -46,8 +46,8 @@ def open_map(call: Call, around: str, hops: int, limit: int, memories: int) -> E
 
 def _map(found: mapping.Map, short: Short) -> Iterator[Block]:
     names = {one.id: one.name for one in found.nodes}
-    rows = [(one.kind, one.name[:60], str(one.size or ""), one.created[:10]) for one in found.nodes]
-    yield table(("kind", "name", "observations", "since"), rows, right=["observations"], empty="there are no subjects yet")
+    rows = [(one.record_class, one.name[:60], str(one.size or ""), one.created[:10]) for one in found.nodes]
+    yield table(("class", "name", "observations", "since"), rows, right=["observations"], empty="there are no subjects yet")
     lines = [(names[one.source][:40], one.type, names[one.target][:40], str(one.weight), one.said[:60]) for one in found.edges]
     if lines:
         yield table(("from", "what", "to", "how many", "why"), lines, right=["how many"])

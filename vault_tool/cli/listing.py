@@ -52,4 +52,4 @@ def _listed(found: MemoryList, short: Short) -> Iterator[Block]:
 
 def _row(one: ListedMemory, short: Short) -> tuple[str, ...]:
     said = source(one.origin, reviewed=one.reviewed)
-    return short(one.id), one.type, with_status(one.title, one), ", ".join(one.subjects), said, one.observed_at[:10]
+    return short(one.id), one.type, with_status(one.title, one), ", ".join(one.subjects), said, one.observed[:10]

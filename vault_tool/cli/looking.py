@@ -104,7 +104,7 @@ def _memory(memory: verb.Memory, short: Short) -> Iterator[Block]:
 
 def _timeline(found: Timeline) -> Iterator[Block]:
     rows = [
-        (one.at, one.kind.value, one.by, f"{one.of} {one.moved:+.3f}" if one.of else "", f"{one.truth:.2f}", f"{one.utility:.2f}",
+        (one.at, one.mark.value, one.by, f"{one.of} {one.moved:+.3f}" if one.of else "", f"{one.truth:.2f}", f"{one.utility:.2f}",
          one_line("; ".join(filter(None, (one.reason, one.limited, _taken_back(one)))), _REASON))
         for one in found.steps
     ]  # fmt: skip
@@ -132,7 +132,7 @@ def _named(value: str, short: Short) -> str:
 
 def _weighed(memory: verb.Memory) -> Iterator[tuple[str, object]]:
     """What is believed of a memory and how present it is; a subject, an edge or a pass says nothing that could be believed."""
-    if memory.kind in ("observation", "understanding"):
+    if memory.record_class in ("observation", "understanding"):
         yield "truth", memory.truth
         yield "utility", memory.utility
         yield "used", _times(memory.access_count)

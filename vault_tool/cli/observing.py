@@ -80,7 +80,7 @@ def list_observations(call: Call, name: str, limit: int) -> Exit:
 
 
 def _listed(found: syntheses.SubjectObservations, short: Short) -> Iterator[Block]:
-    rows = [(one.observed_at[:10], short(one.id), one.type, with_status(one_line(one.title, 70), one)) for one in found.results]
+    rows = [(one.observed[:10], short(one.id), one.type, with_status(one_line(one.title, 70), one)) for one in found.results]
     yield table(("observed", "id", "type", "title"), rows, empty=f"nothing was observed of {found.subject} yet")
     if found.months:
         yield "by month: " + ", ".join(f"{month} {count}" for month, count in found.months)
@@ -150,7 +150,7 @@ def _deleted(done: observations.DeletedObservations, short: Short) -> Iterator[B
 def _matches(found: searching_observations.FoundObservations, short: Short) -> Iterator[Block]:
     titles = [with_status(one.title, one) for one in found.results]
     rows = [
-        (short(one.id), one.kind, title, ", ".join(one.subject_names), f"{one.score:.2f}")
+        (short(one.id), one.type, title, ", ".join(one.subjects), f"{one.score:.2f}")
         for one, title in zip(found.results, titles, strict=True)
     ]
     yield table(("id", "type", "title", "subjects", "score"), rows, right=["score"], empty="nothing found")
@@ -164,10 +164,10 @@ def _understanding_blocks(found: syntheses.Understandings | syntheses.Understand
         yield Heading(one.title)
         yield fields(
             ("id", short(one.id)),
-            ("kind", one.kind),
-            ("subjects", one.subject_names),
+            ("type", one.type),
+            ("subjects", one.subjects),
             ("summary", one.summary),
-            ("from", source(one.origin, one.model_tier or "", one.created_at)),
+            ("from", source(one.origin, one.model or "", one.created)),
             ("truth", one.truth),
             ("supersedes", short_ids(one.supersedes, short)),
             ("reason", one.reason),

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import fields, is_dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -39,7 +38,10 @@ if TYPE_CHECKING:
     import rich.progress
     import rich.table
     import rich.text
+
+    from vault_tool.util import json_text
 else:
+    json_text = deferred("vault_tool.util.json_text")  # it loads orjson
     orjson = deferred("orjson")  # 15 ms
     rich = deferred("rich")  # 30 ms, which a pipe or a program need not pay
 
@@ -149,7 +151,9 @@ def emit_lean(made: Any, result: object, lacks: str = "") -> Exit:
 def to_line(value: object) -> str:
     """The same JSON as `to_json`, on one line."""
     try:
-        return orjson.dumps(value, default=_plain_value, option=orjson.OPT_NON_STR_KEYS).decode("utf-8")
+        return orjson.dumps(
+            value, default=_plain_value, option=orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_NON_STR_KEYS
+        ).decode("utf-8")
     except TypeError:
         return json.dumps(json.loads(_to_json_slowly(value)), separators=(",", ":"))
 
@@ -176,7 +180,7 @@ def remarks(result: object) -> Iterator[str]:
 
 def to_json(value: object) -> str:
     """JSON with an indent of 2 and a final newline; dataclasses are objects, paths are text."""
-    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
+    options = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
     try:
         return orjson.dumps(value, default=_plain_value, option=options).decode("utf-8")
     except TypeError:
@@ -423,7 +427,9 @@ def _rich_table(block: Table) -> Any:
 
 
 def _plain_value(value: object) -> object:
-    """What JSON has no word for: sets in order, mappings as objects, the rest (paths) as text."""
+    """What JSON has no word for: results and mappings as objects, sets in order, the rest (paths) as text."""
+    if (named := json_text.json_fields(value)) is not None:
+        return named
     if isinstance(value, (set, frozenset)):
         return sorted(value)
     if hasattr(value, "keys") and hasattr(value, "__getitem__"):
@@ -433,13 +439,7 @@ def _plain_value(value: object) -> object:
 
 def _to_json_slowly(value: object) -> str:
     """JSON of what orjson declines: file names that are not text, and whole numbers past 64 bits."""
-
-    def as_plain(item: object) -> object:
-        if is_dataclass(item) and not isinstance(item, type):
-            return {field.name: getattr(item, field.name) for field in fields(item)}
-        return _plain_value(item)
-
-    return json.dumps(value, default=as_plain, indent=2) + "\n"
+    return json.dumps(value, default=_plain_value, indent=2) + "\n"
 
 
 def _hush(stream: TextIO) -> None:

@@ -280,7 +280,7 @@ def _rewritten(vault: Context, one: TwoTexts) -> Settled:
         raise UsageError(fault.format_message().rstrip("."), "set EDITOR to a program that waits until you are done") from fault
     if text is None:
         raise UsageError("nothing was saved, so nothing was settled", "keep this, that or both")
-    return settling.settle_texts(vault, one.key, text=text if one.kind == COPY else text.rstrip("\n"))
+    return settling.settle_texts(vault, one.key, text=text if one.what == COPY else text.rstrip("\n"))
 
 
 def _decided(call: Call, vault: Context, one: Waiting, key: str, join: bool) -> bool:
@@ -321,9 +321,9 @@ def _rows(results: Sequence[TwoTexts]) -> Table:
     rows = []
     for one in results:
         this, that = (
-            (_first_other(one.this, one.that), _first_other(one.that, one.this)) if one.kind == COPY else (one.this, one.that)
+            (_first_other(one.this, one.that), _first_other(one.that, one.this)) if one.what == COPY else (one.this, one.that)
         )
-        place = "conflict copy" if one.kind == COPY else one.place
+        place = "conflict copy" if one.what == COPY else one.place
         rows.append((one.key, *(one_line(text, 36) for text in (one.title, place, this, that)), (one.that_when or one.when)[:10]))
     return table(("key", "note", "what", "this", "that", "written"), rows, empty="nothing is to be settled")
 
@@ -341,10 +341,10 @@ def _unsettled(found: Unsettled, short: Short) -> Iterator[Block]:
 def _two_texts(one: TwoTexts, short: Short) -> Iterator[Block]:
     yield Heading(one.title)
     yield fields(
-        ("key", one.key), ("note", one.path), ("conflict copy" if one.kind == COPY else "place", one.place),
+        ("key", one.key), ("note", one.path), ("conflict copy" if one.what == COPY else "place", one.place),
         ("written", one.that_when), ("committed by", one.who), ("at", one.when),
     )  # fmt: skip
-    if one.kind == COPY and one.this:
+    if one.what == COPY and one.this:
         lines = difflib.unified_diff(one.this.splitlines(), one.that.splitlines(), "this", "that", lineterm="", n=2)
         yield Body("\n".join(lines))
         return
@@ -388,7 +388,7 @@ def _waiting(one: Waiting, short: Short) -> Iterator[Block]:
     author = ", ".join(part for part in (one.origin, one.model, one.session, one.user) if part)
     replaced = ", ".join(short(old) for old in one.supersedes)
     yield fields(
-        ("id", short(one.id)), ("type", one.type), ("subjects", one.subject_names), ("from", author), ("since", one.since),
+        ("id", short(one.id)), ("type", one.type), ("subjects", one.subjects), ("from", author), ("since", one.since),
         ("waits because", one.reason), ("in place of", replaced), *one.context.items(), ("file", one.path),
     )  # fmt: skip
     yield Body(one.content)

@@ -56,7 +56,7 @@ def _memory(one: PresentMemory, short: Short) -> Iterator[Block]:
     yield from status_lines(short(one.id), one, short)
     for change in one.later:
         yield f"changed by {short(change.id)} (truth {change.truth:.2f}, {change.created}):"
-        yield Body(change.text)
+        yield Body(change.content)
         yield detail_fields(change.details, short)
 
 

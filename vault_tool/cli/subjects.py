@@ -169,8 +169,8 @@ def _understood(made: understandings.CreatedUnderstanding, short: Short) -> Iter
         made.path,
         short,
         made,
-        ("kind", made.kind),
-        ("subjects", made.subject_names),
+        ("type", made.type),
+        ("subjects", made.subjects),
         ("new subjects", made.subjects_created),
         ("supersedes", short_ids(made.superseded, short)),
     )
@@ -179,7 +179,7 @@ def _understood(made: understandings.CreatedUnderstanding, short: Short) -> Iter
 def _revised(made: understandings.UpdatedUnderstanding, short: Short) -> Iterator[Block]:
     waits = f"waits, and would supersede {short(made.old_understanding_id)}"
     replaced = f"supersedes {short_ids(made.superseded, short)}" if made.superseded else waits
-    subjects_of = ("subjects", made.subject_names)
+    subjects_of = ("subjects", made.subjects)
     yield from saved_as(made.new_understanding_id, replaced, made.path, short, made, subjects_of)
 
 

@@ -215,7 +215,7 @@ def _reminders(vault: Context, prompt: str) -> str:
 def _block(one: Recalled, short: Callable[[str], str]) -> str:
     """One memory: a line of ours, and its own words behind bars that no text of it can leave."""
     name = short(one.id) if one.scope == "repo" else one.id
-    marks = [one.type, one.observed_at[:10]]
+    marks = [one.type, one.observed[:10]]
     marks += [] if one.reviewed or one.origin in ("", "owner") else ["not reviewed"]
     marks += [mark for mark, holds in (("weak", one.weak), ("stale", one.stale)) if holds]
     beginning = one.title.removesuffix("…").rstrip(" .:").casefold()

@@ -14,7 +14,7 @@ from vault_tool.errors import Exit, UsageError, VaultError
 from vault_tool.mcp.table import RENAMED, TOOLS
 from vault_tool.mcp.tools import Caller, Tool, named
 from vault_tool.util.deferred import deferred
-from vault_tool.util.json_text import flaw_in
+from vault_tool.util.json_text import flaw_in, json_fields
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Progress
 from vault_tool.vault.lean_values import lean_values
@@ -181,4 +181,7 @@ def _validator(tool: str) -> jsonschema.Draft202012Validator:
 
 def _plain(value: object) -> Any:
     """A result as JSON values."""
-    return orjson.loads(orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS))
+    options = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_NON_STR_KEYS
+    return orjson.loads(
+        orjson.dumps(value, default=lambda one: str(one) if (named := json_fields(one)) is None else named, option=options)
+    )

@@ -20,6 +20,7 @@ from vault_tool.mcp.table import LEAN, LEFT_OUT, PARAMETERS, PARAMETERS_OF, RENA
 from vault_tool.mcp.tools import cost
 from vault_tool.model.consent import ConsentRecord
 from vault_tool.model.details import Details
+from vault_tool.util.json_text import json_name
 from vault_tool.vault.answers import Mark
 from vault_tool.verbs.vault import Vault
 
@@ -80,14 +81,14 @@ _LINK = _object(relation=TEXT, direction=TEXT, id=TEXT, title=TEXT, why=TEXT)
 _MARKS = _list(_object(mark=TEXT, by=TEXTS, why=TEXT))
 _STATUS: Mapping[str, Schema] = {"status": TEXT, "status_by": TEXTS, "status_why": TEXT, "marks": _MARKS}
 _MEMORY = _object(
-    id=TEXT, path=TEXT, kind=TEXT, type=TEXT, title=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, match=_NUMBER, weak=_TRUE,
-    why=TEXT, date=TEXT, caution=TEXT, **_STATUS,
+    id=TEXT, path=TEXT, **{"class": TEXT}, type=TEXT, title=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, match=_NUMBER,
+    weak=_TRUE, why=TEXT, observed=TEXT, caution=TEXT, **_STATUS,
     solved_by=TEXT, stale=_TRUE, like_it=_COUNT, not_reviewed=_NOT_REVIEWED,
 )  # fmt: skip
-_UNDERSTOOD = _object(id=TEXT, content=TEXT, date=TEXT, **_STATUS)
-_CURRENT = _object(id=TEXT, type=TEXT, summary=TEXT, content=TEXT, subjects=TEXTS, date=TEXT, cut=_TRUE)
+_UNDERSTOOD = _object(id=TEXT, content=TEXT, updated=TEXT, **_STATUS)
+_CURRENT = _object(id=TEXT, type=TEXT, summary=TEXT, content=TEXT, subjects=TEXTS, updated=TEXT, cut=_TRUE)
 _EVIDENCE = _object(
-    id=TEXT, type=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, date=TEXT, new=_TRUE, cut=_TRUE, **_STATUS,
+    id=TEXT, type=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, observed=TEXT, new=_TRUE, cut=_TRUE, **_STATUS,
 )  # fmt: skip
 _ANSWER = {"results": _list(_MEMORY), "degraded": TEXTS, "notice": TEXT, "not_reviewed": _NOT_REVIEWED}
 # The lean forms of answers that have one.
@@ -102,7 +103,7 @@ _LEAN: Mapping[str, Schema] = {
     "consolidate": _object(
         pass_id=TEXT, remaining=_COUNT, trivial=_COUNT, next=TEXTS, notice=TEXT,
         packet=_object(
-            label=TEXT, kind=TEXT, trivial=_TRUE, new=_COUNT, of=_COUNT, current=_CURRENT, sides=_list(_CURRENT),
+            label=TEXT, type=TEXT, trivial=_TRUE, new=_COUNT, of=_COUNT, current=_CURRENT, sides=_list(_CURRENT),
             new_understandings=_list(_CURRENT), observations=_list(_EVIDENCE), left_out=_COUNT, next_step=TEXT,
         ),
     ),
@@ -226,7 +227,7 @@ def _of(kind: Any) -> Schema:
     origin, inner = get_origin(kind), get_args(kind)
     if dataclasses.is_dataclass(kind):
         hints = get_type_hints(kind, {**_UNLOADED, **vars(sys.modules[kind.__module__])})
-        return _object(**{one.name: _of(hints[one.name]) for one in dataclasses.fields(kind)})
+        return _object(**{json_name(one.name): _of(hints[one.name]) for one in dataclasses.fields(kind)})
     if origin in (Union, types.UnionType):
         return _any([_of(one) for one in inner if one is not types.NoneType])
     if origin is Literal:

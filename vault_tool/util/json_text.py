@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from math import isfinite
 from typing import Any
 
@@ -26,6 +27,23 @@ class Flaw:
     place: tuple[str | int, ...]
     message: str
     hint: str
+
+
+def json_fields(value: object) -> dict[str, Any] | None:
+    """A result as an object of JSON, None for what is no dataclass; `record_class` is its `class`, a word that Python keeps."""
+    if not is_dataclass(value) or isinstance(value, type):
+        return None
+    return {name: getattr(value, attribute) for name, attribute in _names(type(value))}
+
+
+@cache
+def _names(result: type) -> tuple[tuple[str, str], ...]:
+    return tuple((json_name(one.name), one.name) for one in fields(result))
+
+
+def json_name(attribute: str) -> str:
+    """The name in JSON of a field of a result."""
+    return "class" if attribute == "record_class" else attribute
 
 
 def read_own(data: bytes) -> Any:

@@ -18,6 +18,10 @@ from vault_tool.util.text import body_hash
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import confidence_of
 
+# What is no record, or is one for the vault alone.
+PAGE = "page"
+_CLASSES = frozenset({RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT, RecordClass.EDGE})
+
 EYES_FIRST = "Memories are hypotheses: check them against what you see now, which wins; write a conflict back."
 
 
@@ -107,19 +111,19 @@ def _phrase(word: str, by: Iterable[str], why: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headline(HasStatus):
-    """Which memory it is, of what class (`kind`) and type, what it is called, and what it is about.
+    """Which memory it is, of what class and type, what it is called, and what it is about.
 
-    `observed_at` is when it was so, by default when it was written; `confidence` (0..1) how sure its writer was, by default 0.8.
+    `observed` is when it was so, by default when it was written; `confidence` (0..1) how sure its writer was, by default 0.8.
     `details` is what its head says beside the text, by field: steps, conditions, problem, failure_mode, rationale, mood.
     """
 
     id: str
-    kind: str
+    record_class: str
     type: str
     title: str
     subjects: tuple[str, ...]
     summary: str | None
-    observed_at: str
+    observed: str
     confidence: float | None
     details: Details
 
@@ -137,14 +141,19 @@ class HeadlineFields(TypedDict):
     """The fields of a Headline, for what is more than one."""
 
     id: str
-    kind: str
+    record_class: str
     type: str
     title: str
     subjects: tuple[str, ...]
     summary: str | None
-    observed_at: str
+    observed: str
     confidence: float | None
     details: Details
+
+
+def class_of(entry: Entry) -> str:
+    """What a record is to a reader: what is no memory, subject or edge, as the ledger of a pass, reads as a page."""
+    return entry.record_class.value if entry.record_class in _CLASSES else PAGE
 
 
 def headline_of(entry: Entry) -> HeadlineFields:
@@ -152,12 +161,12 @@ def headline_of(entry: Entry) -> HeadlineFields:
     claims = entry.record_class in (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
     return {
         "id": entry.id,
-        "kind": entry.record_class.value,
+        "record_class": class_of(entry),
         "type": entry.type,
         "title": entry.title,
         "subjects": entry.subjects,
         "summary": entry.text("summary") or None,
-        "observed_at": entry.observed,
+        "observed": entry.observed,
         "confidence": confidence_of(entry) if claims else entry.number("confidence"),
         "details": details_of(entry.head),
     }

@@ -49,7 +49,7 @@ class Beat:
     title: str
     content: str
     details: Details
-    subject_names: tuple[str, ...]
+    subjects: tuple[str, ...]
     created: str
     session: str
     turn: str
@@ -141,7 +141,7 @@ def _in_force(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
 def _beat(entry: Entry, content: str, why: Literal["recent", "similar"], match: float | None = None) -> Beat:
     return Beat(
         id=entry.id, type=entry.type, title=entry.title, content=one_line(content), details=details_of(entry.head),
-        subject_names=entry.subjects,
+        subjects=entry.subjects,
         created=entry.text("created"), session=entry.text("session"), turn=entry.text("turn"), why=why, match=match,
         origin=entry.origin,
     )  # fmt: skip
@@ -174,6 +174,6 @@ def _cut(beats: list[Beat], budget: int) -> Iterator[Beat]:
 
 def _line(beat: Beat) -> str:
     # Names come from heads that anybody may have written: a line break in one must not begin a line of its own.
-    who = f" ({one_line(', '.join(beat.subject_names), _NAMES)})" if beat.subject_names else ""
+    who = f" ({one_line(', '.join(beat.subjects), _NAMES)})" if beat.subjects else ""
     beside = in_words(beat.details, lambda identity: identity[:SHOWN_PREFIX])
     return f"- [{one_line(beat.created[:10])}]{who} {beat.content}{f' ({one_line(beside, _LINE)})' if beside else ''}"

@@ -33,7 +33,7 @@ class TwoTexts:
     path: str
     id: str = ""
     title: str = ""
-    kind: str = PLACE
+    what: str = PLACE
     place: str = ""
     this: str = ""
     that: str = ""
@@ -47,7 +47,7 @@ def two_texts(vault: Context) -> tuple[TwoTexts, ...]:
     catalog = vault.whole_index.catalog
     found = [one for path in catalog.of_kind(CONFLICT) if not is_around(path) for one in _copies(vault, path)]
     found += [one for path in catalog.with_problem("unsettled") if not is_around(path) for one in _kept(vault, path)]
-    told = sorted((one for one in found if _may_be_told(vault, one)), key=lambda one: (one.path, one.kind))
+    told = sorted((one for one in found if _may_be_told(vault, one)), key=lambda one: (one.path, one.what))
     last = {path: _last_commit(vault, path) for path in {one.path for one in told}}
     return tuple(replace(one, who=last[one.path][0], when=last[one.path][1]) for one in told)
 
@@ -96,7 +96,7 @@ def _named(vault: Context, path: str, kind: str, place: str, this: str, that: st
     entry = vault.whole_index.catalog.by_path(path)
     title = entry.title if entry else path.rpartition("/")[2]
     identity = entry.id if entry else ""
-    return TwoTexts(key=key, path=path, id=identity, title=title, kind=kind, place=place, this=this, that=that)
+    return TwoTexts(key=key, path=path, id=identity, title=title, what=kind, place=place, this=this, that=that)
 
 
 def _may_be_told(vault: Context, one: TwoTexts) -> bool:

@@ -109,9 +109,9 @@ class Memory(Headline):
         links = [filled({"relation": one.relation, "direction": one.direction, "id": short(one.id), "title": one.title,
                          "why": one.why}) for one in self.relations]  # fmt: skip
         return filled({
-            **({"id": short(self.id)} if self.id else {"path": self.path}), "kind": self.kind, "type": self.type,
+            **({"id": short(self.id)} if self.id else {"path": self.path}), "class": self.record_class, "type": self.type,
             **titled(self.title, self.content), **lean_details(self.details, short), "subjects": self.subjects,
-            "date": self.observed_at[:10], **self.lean_status(short),
+            "observed": self.observed[:10], **self.lean_status(short),
             "solved_by": self.solved_by and short(self.solved_by),
             "links": links, "evidence_moved": self.evidence_moved, "consent": self.consent, "stale": self.stale,
             "put_by_others": self.put_by_others, **whose(self.origin, self.reviewed),
@@ -131,7 +131,7 @@ class Relations:
 def get(vault: Context, memory_id: str) -> Memory:
     """One memory by id, prefix, path or name. It counts as an access: what is read is remembered longer."""
     found = show(vault, memory_id)
-    if found.kind == PAGE:
+    if not found.id:
         return found
     home = resolve.home_of(resolve.for_its_keeper(vault), found.id)
     with suppress(Busy, StorageError, Refused):  # an answer is not worth less where the disk is full
@@ -234,7 +234,7 @@ def _page(vault: Context, page: Page, freshness: Freshness) -> Memory:
         data = reader.read(vault.root, page.path)
     head, body, _ = frontmatter.read(data)
     return Memory(
-        id="", kind=PAGE, type=PAGE, title=page.title, subjects=(), summary=None, observed_at="",
+        id="", record_class=PAGE, type=PAGE, title=page.title, subjects=(), summary=None, observed="",
         confidence=None, details={}, content=body.strip("\r\n"), path=page.path,
         head=head.values if head is not None else {}, relations=(), solved_by=None, truth=0.0, utility=0.0,
         access_count=0, last_accessed=None, decay_score=0.0, standing="", generation=None, created="", origin="owner",

@@ -62,7 +62,7 @@ class ListedMemory(Headline):
         """What an agent needs of it."""
         return filled({
             "id": short(self.id), "type": self.type, **titled(self.title, self.content), **lean_details(self.details, short),
-            "subjects": self.subjects, "date": self.observed_at[:10], **self.lean_status(short),
+            "subjects": self.subjects, "observed": self.observed[:10], **self.lean_status(short),
             **whose(self.origin, self.reviewed),
         })  # fmt: skip
 

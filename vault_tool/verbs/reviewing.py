@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, Literal
 
 from vault_tool.errors import Ambiguous, NotFound, Refused, StaleEdit, UsageError
 from vault_tool.files import frontmatter, layout, tombstones
@@ -46,12 +47,12 @@ class Waiting:
     """
 
     id: str
-    kind: str
+    record_class: str
     type: str
     title: str
     content: str
     details: Details
-    subject_names: tuple[str, ...]
+    subjects: tuple[str, ...]
     path: str
     since: str
     reason: str
@@ -64,6 +65,7 @@ class Waiting:
     project: str = ""
     refused_at: str = ""
     problems: tuple[Problem, ...] = ()
+    what: Literal["memory", "tombstone"] = "memory"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +175,7 @@ def review(
             in_bin=DraftBin(vault.root).count(vault.now()) if not as_user else 0,
             results=(
                 *(_shown(note) for note in (_lying(vault, left) if bin else left)),
-                *(_shown_tombstone(one) for one in (waiting_tombstones.waiting(vault) if not (as_user or bin) else ())),
+                *(_shown_tombstone(vault, one) for one in (waiting_tombstones.waiting(vault) if not (as_user or bin) else ())),
             ),
             unsettled=() if as_user or bin else two_texts(vault.with_withheld()),
             freshness=op.freshness,
@@ -503,17 +505,18 @@ def _faults(note: _Note) -> list[Problem]:
     return faults
 
 
-def _shown_tombstone(one: waiting_tombstones.WaitingTombstone) -> Waiting:
+def _shown_tombstone(vault: Context, one: waiting_tombstones.WaitingTombstone) -> Waiting:
     """A tombstone as what waits: to accept it forgets the memory, to refuse it keeps the memory."""
     body = frontmatter.read_body(one.text.encode("utf-8", "surrogateescape")).strip("\r\n")
     return Waiting(
         id=one.id,
-        kind="tombstone",
+        what="tombstone",
+        record_class=vault.settings.types.spec(one.type).record_class.value if one.type else "page",
         type=one.type,
         title=one.title,
         content=body,
         details={},
-        subject_names=(),
+        subjects=(),
         path=tombstones.tombstone(one.id),
         since=stamp(datetime.fromtimestamp(one.at, UTC)),
         reason=one.said,
@@ -524,15 +527,17 @@ def _shown_tombstone(one: waiting_tombstones.WaitingTombstone) -> Waiting:
 
 def _shown(note: _Note) -> Waiting:
     head = note.parsed.head
-    said = {name: str(head.get(name) or "") for name in ("type", "origin", "model", "session", "user", "project")}
+    said: Mapping[str, Any] = {
+        name: str(head.get(name) or "") for name in ("type", "origin", "model", "session", "user", "project")
+    }
     return Waiting(
         **said,
         id=note.id,
-        kind=note.parsed.record_class.value if note.parsed.record_class else "page",
+        record_class=note.parsed.record_class.value if note.parsed.record_class else "page",
         title=note.parsed.title or note.name,
         content=note.parsed.body.strip("\n"),
         details=details_of(head),
-        subject_names=tuple(map(str, head.get("subjects") or ())),
+        subjects=tuple(map(str, head.get("subjects") or ())),
         path=note.path,
         since=note.about.at or str(head.get("created") or ""),
         reason=note.about.reason or "somebody put it here",

@@ -73,17 +73,17 @@ def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") ->
         )
     vault.fresh()
     meant = _find(two_texts(vault), key)
-    if meant.kind == COPY:
+    if meant.what == COPY:
         _commit_both(vault, meant)
     with writing(vault, "review") as op:
         one = _find(two_texts(vault), meant.key)
         before = _read(vault, one.path)
         told: tuple[str, ...] = ()
-        if one.kind == COPY:
+        if one.what == COPY:
             after, told = _whole(vault, one, keep, text, before)
             op.remove(one.place)
         else:
-            after = _field(one, keep, text, before) if one.kind == FIELD else _place(one, keep, text, before)
+            after = _field(one, keep, text, before) if one.what == FIELD else _place(one, keep, text, before)
         _require_note(vault, one.path, after)
         if not before and after:
             op.restore(one.path, after)
@@ -104,7 +104,7 @@ def found(vault: Context, key: str) -> TwoTexts | None:
 
 def text_to_edit(one: TwoTexts) -> str:
     """What a person begins with who writes another text: both, where that can be."""
-    if one.kind == COPY:
+    if one.what == COPY:
         return one.this or one.that
     return "\n".join(filter(None, (one.this, one.that)))
 

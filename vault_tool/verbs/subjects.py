@@ -37,7 +37,7 @@ class CreatedSubject:
 
     id: str
     name: str
-    created_at: str
+    created: str
     path: str
     existed: bool = False
     similar_subjects: tuple[str, ...] = ()
@@ -174,9 +174,7 @@ def _create(op: Operation, given: Mapping[str, Any], before: Sequence[Mapping[st
     path = op.create(record)
     op.log(record, path, record.summary)
     near = resolve.similar_subjects(vault, record.name, [other.name for other in earlier])
-    return CreatedSubject(
-        id=record.id, name=record.name, created_at=record.created or "", path=path, similar_subjects=tuple(near)
-    )
+    return CreatedSubject(id=record.id, name=record.name, created=record.created or "", path=path, similar_subjects=tuple(near))
 
 
 def _subject(vault: Context, given: Mapping[str, Any]) -> Subject:
@@ -228,7 +226,7 @@ def _upsert(op: Operation, entry: Entry, record: Subject) -> CreatedSubject:
             op.edit(entry.path, Set(field, value))
     if record.tags and record.tags != entry.texts("tags"):
         op.edit(entry.path, Set("tags", list(record.tags)))
-    return CreatedSubject(id=entry.id, name=entry.title, created_at=entry.text("created"), path=entry.path, existed=True)
+    return CreatedSubject(id=entry.id, name=entry.title, created=entry.text("created"), path=entry.path, existed=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,15 +22,15 @@ class StoredUnderstanding(HasStatus):
     """One understanding with its provenance."""
 
     id: str
-    kind: str
+    type: str
     title: str
-    subject_names: tuple[str, ...]
+    subjects: tuple[str, ...]
     summary: str
     content: str
     generation: int | None
-    created_at: str
-    session_id: str
-    model_tier: str
+    created: str
+    session: str
+    model: str
     origin: str
     reason: str
     truth: float
@@ -66,7 +66,7 @@ class ListedObservation(HasStatus):
     id: str
     type: str
     title: str
-    observed_at: str
+    observed: str
     session: str
     origin: str
 
@@ -95,7 +95,7 @@ def list_observations(vault: Context, subject_name: str, *, limit: int = 50) -> 
             id=e.id,
             type=e.type,
             title=e.title,
-            observed_at=e.observed,
+            observed=e.observed,
             session=e.text("session"),
             origin=origin_of(vault, e),
             **told[e.path].status_fields(),
@@ -146,15 +146,15 @@ def _judged(vault: Context, entry: Entry) -> StoredUnderstanding:
     judged = vault.standings.belief_of(entry)
     return StoredUnderstanding(
         id=entry.id,
-        kind=entry.type,
+        type=entry.type,
         title=entry.title,
-        subject_names=entry.subjects,
+        subjects=entry.subjects,
         summary=entry.text("summary"),
         content=body_of(vault, entry),
         generation=entry.generation,
-        created_at=entry.text("created"),
-        session_id=entry.text("session"),
-        model_tier=entry.text("model"),
+        created=entry.text("created"),
+        session=entry.text("session"),
+        model=entry.text("model"),
         origin=entry.origin,
         reason=entry.text("reason"),
         truth=judged.truth,

@@ -28,11 +28,11 @@ class CreatedUnderstanding(Saved):
     """A new synthesis, and the active ones of its kind and subjects that it took the place of."""
 
     id: str
-    subject_names: tuple[str, ...]
+    subjects: tuple[str, ...]
     subjects_created: tuple[str, ...] = ()
-    kind: str
+    type: str
     title: str
-    created_at: str
+    created: str
     path: str
     superseded: tuple[str, ...] = ()
     contested: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class UpdatedUnderstanding(Saved):
 
     old_understanding_id: str
     new_understanding_id: str
-    subject_names: tuple[str, ...]
+    subjects: tuple[str, ...]
     path: str
     superseded: tuple[str, ...]
     contested: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class StructuralUnderstanding(Saved):
 
     subject_name: str
     understanding_id: str
-    created_at: str
+    created: str
     path: str
     superseded: tuple[str, ...] = ()
     contested: tuple[str, ...] = ()
@@ -174,7 +174,7 @@ def update_understanding(
         **kept.saved.fields(),
         old_understanding_id=old.id,
         new_understanding_id=kept.id,
-        subject_names=tagging.names,
+        subjects=tagging.names,
         path=kept.path,
         superseded=kept.superseded,
         contested=kept.contested,
@@ -199,7 +199,7 @@ def set_structural_understanding(
         **{field.name: getattr(made, field.name) for field in fields(Saved)},
         subject_name=name,
         understanding_id=made.id,
-        created_at=made.created_at,
+        created=made.created,
         path=made.path,
         superseded=made.superseded,
         contested=made.contested,
@@ -225,11 +225,11 @@ def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str
     return CreatedUnderstanding(
         **kept.saved.fields(),
         id=kept.id,
-        subject_names=tagging.names,
+        subjects=tagging.names,
         subjects_created=() if kept.pending else tagging.created,
-        kind=record.type,
+        type=record.type,
         title=record.label,
-        created_at=record.created or "",
+        created=record.created or "",
         path=kept.path,
         superseded=kept.superseded,
         contested=kept.contested,

@@ -46,10 +46,10 @@ def told(vault: Vault, once: Callable[[Callable[[Vault], Any]], Any]) -> Vault:
 def settle(vault: Vault, pass_id: str) -> int:
     """Write an understanding for every packet of a pass; returns how many were written."""
     written = 0
-    while (packet := next_packet(vault, pass_id).packet) is not None and packet.subject_names:
+    while (packet := next_packet(vault, pass_id).packet) is not None and packet.subjects:
         sources = [one.id for one in packet.observations]
         said = f"What {packet.label} comes to."
-        vault.create_understanding(packet.subject_names, said, said, source_observation_ids=sources, pass_id=pass_id)
+        vault.create_understanding(packet.subjects, said, said, source_observation_ids=sources, pass_id=pass_id)
         written += 1
     return written
 
@@ -292,7 +292,7 @@ def test_a_pair_shows_both_sides(told: Vault) -> None:
         told.create_understanding([name], f"{name} whole.", f"{name} short.", pass_id=str(begun.id))
     packet = next_packet(told).packet
     assert packet is not None
-    assert (packet.kind, packet.label) == ("relationship", "Homelab × Redis")
+    assert (packet.type, packet.label) == ("relationship", "Homelab × Redis")
     assert [one.summary for one in packet.sides] == ["Homelab short.", "Redis short."]
 
 
@@ -301,7 +301,7 @@ def test_the_last_packet_is_the_orientation(told: Vault) -> None:
     settle(told, str(begun.id))
     packet = next_packet(told).packet
     assert packet is not None
-    assert (packet.kind, packet.label, packet.new_count) == ("orientation", "orientation", 3)
+    assert (packet.type, packet.label, packet.new_count) == ("orientation", "orientation", 3)
     assert packet.current is not None
     told.update_understanding(packet.current.id, "We are here.", "Here.", pass_id=str(begun.id))
     assert next_packet(told).packet is None

@@ -119,5 +119,5 @@ def test_what_was_related_to_the_orientation_begins_a_pass_and_is_read_with_it(v
     assert stale == {view, structure.understanding_id}
     vault.consolidate(skip=["tides"])
     packet = vault.consolidate().packet
-    assert packet is not None and packet.kind == "orientation"
+    assert packet is not None and packet.type == "orientation"
     assert [one.id for one in packet.observations] == [said]

@@ -71,7 +71,7 @@ def test_pages_and_subjects_are_left_out_by_what_they_cannot_say(lab: Vault) -> 
     lab.create_subjects([{"name": "Quartz", "tags": ["rock"]}])
 
     def kinds(**given: Any) -> set[str]:
-        return {one.kind for one in lab.search("quartz", **given).results}
+        return {one.record_class for one in lab.search("quartz", **given).results}
 
     assert kinds() == {"page", "subject"}
     assert kinds(kinds=["page"]) == {"page"}

@@ -28,7 +28,12 @@ def test_every_active_memory_with_its_belief_and_use(vault: Vault, root: Path) -
     with untouched(root):
         found = vault.snapshot()
     one = next(one for one in found.memories if one.id == made.memory_id)
-    assert (one.kind, one.type, one.title, one.content) == ("observation", "solution", "Keepalive helps", "Keepalive helps.")
+    assert (one.record_class, one.type, one.title, one.content) == (
+        "observation",
+        "solution",
+        "Keepalive helps",
+        "Keepalive helps.",
+    )
     assert (one.subjects, one.problem, one.origin, one.model) == (("Redis",), problem.id, "agent", "m1")
     assert (one.truth, one.access_count, one.questionable, bool(said(one, "doubtful"))) == (0.9, 1, 1, False)
     assert one.utility == pytest.approx(vault.show(one.id).utility, abs=1e-4)
@@ -58,7 +63,7 @@ def test_the_update_chain_is_resolved_in_order(vault: Vault) -> None:
     changes = told(vault)[fact].later
     assert {one.id for one in changes} == {change, again, edge}
     assert {one.id: one.truth for one in changes} == {change: 0.8, again: 0.7, edge: 0.6}
-    assert "The column is z since July." in {one.text for one in changes}
+    assert "The column is z since July." in {one.content for one in changes}
 
 
 def test_a_change_of_what_was_replaced_still_counts(vault: Vault) -> None:

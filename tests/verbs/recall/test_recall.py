@@ -56,7 +56,7 @@ def test_a_question_gives_the_best_answer_its_support_and_where_it_comes_from(va
     assert answer.provenance.created_at == "2026-11-20T10:00:00+00:00"
     assert [one.content for one in answer.supporting] == ["Redis keeps connections that send keepalives; idle ones drop."]
     [first, second] = answer.results
-    assert (first.id, first.kind, first.type, first.path) == (made.id, "observation", "fact", made.path)
+    assert (first.id, first.record_class, first.type, first.path) == (made.id, "observation", "fact", made.path)
     assert first.score > second.score > 0 and not first.weak and first.match > 0.5
     assert (first.truth, first.utility, first.origin, first.role) == (0.8, 0.5, "agent", "answer")
     assert first.why == ("words", "names its subject")

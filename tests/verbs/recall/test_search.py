@@ -22,7 +22,7 @@ def test_every_field_of_a_result_is_true_of_the_note(vault: Vault) -> None:
     answer = vault.search("idle connections")
 
     [one] = answer.results
-    assert (one.id, one.kind, one.type, one.title) == (made.id, "observation", "problem", made.title)
+    assert (one.id, one.record_class, one.type, one.title) == (made.id, "observation", "problem", made.title)
     assert (one.subjects, one.summary, one.path) == (("Redis",), None, made.path)
     assert one.matched_content == "Redis drops idle connections."
     assert one.score > 0
@@ -39,7 +39,9 @@ def test_what_is_believed_to_be_false_is_found_and_marked(vault: Vault) -> None:
         assert marks == {lie.id: True, true.id: False}
     assert {one.id: bool(said(one, "doubtful")) for one in vault.search_observations(["Quartz"], "quartz").results} == marks
     assert {
-        one.id: bool(said(one, "doubtful")) for one in vault.search("quartz", everything=True).results if one.kind != "subject"
+        one.id: bool(said(one, "doubtful"))
+        for one in vault.search("quartz", everything=True).results
+        if one.record_class != "subject"
     } == marks
 
 
@@ -169,12 +171,18 @@ def test_another_process_sees_what_this_one_wrote(vault: Vault, root: Path) -> N
 def test_a_page_is_found_as_text_and_adopted(vault: Vault, root: Path) -> None:
     write(root, "vault/notes/page.md", "---\nauthor: me\n---\n# A page\n\nWith quartz in it.\n")
     [page] = vault.search("quartz").results
-    assert (page.id, page.kind, page.type, page.title, page.path) == (None, "page", "page", "A page", "vault/notes/page.md")
+    assert (page.id, page.record_class, page.type, page.title, page.path) == (
+        None,
+        "page",
+        "page",
+        "A page",
+        "vault/notes/page.md",
+    )
     assert (page.subjects, page.origin, page.created) == ((), "owner", "")
 
     vault.adopt([page.path], type="fact")
     [record] = vault.search("quartz").results
-    assert (record.kind, record.type, record.path) == ("observation", "fact", page.path)
+    assert (record.record_class, record.type, record.path) == ("observation", "fact", page.path)
 
 
 def test_a_page_has_no_subjects(vault: Vault, root: Path) -> None:

@@ -85,7 +85,7 @@ def test_by_meaning_the_vectors_rank_what_the_subjects_allow(told: Vault, root: 
         assert (found.mode, found.degraded) == ("embedding", ())
         assert found.results[0].content == "The lamp restarts when it likes."
         assert {one.matched_perspective for one in found.results} <= set(vault.vectors.perspectives)
-        assert all("Lab" in one.subject_names for one in found.results)
+        assert all("Lab" in one.subjects for one in found.results)
         assert vault.get_stats().embedding_coverage.share == 1
 
 

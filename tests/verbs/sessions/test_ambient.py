@@ -55,7 +55,12 @@ def test_results_have_the_names_that_agents_know(agent: Vault, ids: list[str]) -
     assert isinstance(found.heartbeat_token, int)
     assert (found.notice, found.topic_or_context) == (EYES_FIRST, TOPIC)
     one = next(one for one in found.results if one.id == ids[1])
-    assert (one.source, one.kind, one.subject_names, one.subjects) == ("understanding", "understanding", ("Redis",), ("Redis",))
+    assert (one.source, one.record_class, one.subject_names, one.subjects) == (
+        "understanding",
+        "understanding",
+        ("Redis",),
+        ("Redis",),
+    )
     assert (one.summary, one.content) == ("Idle connections drop.", "Redis drops idle connections by its own timeout.")
     assert 0 < one.relevance_score == one.match <= 1
     assert (one.generation, one.type, one.origin) == (0, "single_subject", "agent")

@@ -28,7 +28,7 @@ def test_what_was_written_is_known_by_its_provenance(agent: Vault, clock: FixedC
     clock.advance(timedelta(minutes=1))
     second = agent.create_understanding(["Redis"], "Redis drops what is idle.", "It drops.")
     found = agent.get_session_context()
-    assert [(one.id, one.kind) for one in found.written] == [(second.id, "understanding"), (first.id, "observation")]
+    assert [(one.id, one.record_class) for one in found.written] == [(second.id, "understanding"), (first.id, "observation")]
     assert (found.session, found.written_count, found.subjects) == ("s1", 2, ("Redis", "Homelab"))
     assert (found.shown, found.judged, found.notice) == ((), (), EYES_FIRST)
     # Writing keeps no state: only what is shown does.

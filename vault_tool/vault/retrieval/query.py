@@ -103,10 +103,10 @@ class Recalled(Headline):
             # That it failed is what the caution says.
             status.pop("status", None)
         return filled({
-            "id": short(self.id) if self.scope == "repo" else self.id, "kind": self.kind, "type": self.type,
+            "id": short(self.id) if self.scope == "repo" else self.id, "class": self.record_class, "type": self.type,
             **titled(self.title, self.content), **lean_details(self.details, short, self.caution or ""),
             "subjects": self.subjects, "match": round(self.match, 2), "weak": self.weak, "why": why,
-            "date": self.observed_at[:10], "caution": self.caution, **status,
+            "observed": self.observed[:10], "caution": self.caution, **status,
             "solved_by": self.solved_by and short(self.solved_by), "stale": self.stale, "like_it": self.folded or None,
             **whose(self.origin, self.reviewed),
         })  # fmt: skip

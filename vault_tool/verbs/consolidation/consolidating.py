@@ -66,9 +66,9 @@ class RecentActivity:
 class PacketHead:
     """What one packet is about, without its texts; `done` says that it was settled or passed over in this pass."""
 
-    kind: str
+    type: str
     label: str
-    subject_names: tuple[str, ...]
+    subjects: tuple[str, ...]
     new_count: int
     observation_count: int
     trivial: bool
@@ -219,8 +219,8 @@ def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> 
     regions = regions_of(vault.index.catalog)
     arrived = sum(map(len, unread_batches(vault, known))) if known.open else 0
     heads = [head_of(plan) for plan in pending_plans(vault, regions)]
-    subjects = [head for head in heads if head.kind == "single_subject"][:limit]
-    intersections = [head for head in heads if head.kind == "relationship"][:limit]
+    subjects = [head for head in heads if head.type == "single_subject"][:limit]
+    intersections = [head for head in heads if head.type == "relationship"][:limit]
     return Pending(
         generation=known.generation,
         since=known.last or None,
@@ -315,9 +315,9 @@ def open_pass(vault: Context, pass_id: str = "") -> Entry:
 def head_of(plan: PacketPlan, done: Collection[tuple[str, ...]] = ()) -> PacketHead:
     """A packet as results list it."""
     return PacketHead(
-        kind=plan.due.kind,
+        type=plan.due.kind,
         label=plan.label,
-        subject_names=plan.names,
+        subjects=plan.names,
         new_count=len(plan.due.new),
         observation_count=plan.observations,
         trivial=plan.trivial,

@@ -74,7 +74,7 @@ def _written(vault: Context, pass_id: str, packet: Packet, content: str, summary
         saved: Saved = revised
     else:
         made = understandings.create_understanding(
-            vault, packet.subject_names, content, summary, kind=packet.kind, source_observation_ids=sources, pass_id=pass_id
+            vault, packet.subjects, content, summary, kind=packet.type, source_observation_ids=sources, pass_id=pass_id
         )
         identity, replaced, path = made.id, made.superseded, made.path
         saved = made
@@ -110,7 +110,7 @@ def _text(packet: Packet) -> Iterator[str]:
     yield CUT
     yield f"{packet.label}: {packet.new_count} new of {packet.observation_count}. The summary is {_HINT}; an empty text skips it."
     for one in packet.sides:
-        yield from ("", f"== What is understood of {', '.join(one.subject_names)} ==", "", one.content)
+        yield from ("", f"== What is understood of {', '.join(one.subjects)} ==", "", one.content)
     for one in packet.new_understandings:
         yield from _known(one)
     for observation in packet.observations:
@@ -120,12 +120,12 @@ def _text(packet: Packet) -> Iterator[str]:
 
 
 def _known(one: Current) -> Iterator[str]:
-    yield from ("", f"== {one.kind}, {one.updated_at[:10]}: {one.summary} ==", "", one.content)
+    yield from ("", f"== {one.type}, {one.updated[:10]}: {one.summary} ==", "", one.content)
 
 
 def _observed(one: PacketObservation) -> Iterator[str]:
     new = "NEW " if one.new else ""
-    yield from ("", f"== {new}{one.type} {one.id[:8]}, {one.observed_at[:10]} ({', '.join(one.subject_names)}) ==", "")
+    yield from ("", f"== {new}{one.type} {one.id[:8]}, {one.observed[:10]} ({', '.join(one.subjects)}) ==", "")
     yield one.content
     if one.details:
         yield ""

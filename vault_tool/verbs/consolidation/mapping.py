@@ -28,7 +28,7 @@ class MapNode:
 
     id: str
     name: str
-    kind: str
+    record_class: str
     type: str
     created: str
     until: str = ""
@@ -106,7 +106,7 @@ def _near(regions: Regions, middle: Region, hops: int, limit: int) -> tuple[list
 def _subject(one: Region, regions: Regions) -> MapNode:
     entry = one.entry
     return MapNode(
-        id=one.key, name=one.name, kind="subject", type="subject", created=entry.text("created") if entry else "",
+        id=one.key, name=one.name, record_class="subject", type="subject", created=entry.text("created") if entry else "",
         size=len(regions.observations(one)),
     )  # fmt: skip
 
@@ -154,7 +154,7 @@ def _memories(vault: Context, found: Iterable[Entry]) -> Iterator[MapNode]:
         times = [other.text("created") for one in replaced.get(entry.id, ()) if (other := by_id[one]) is not None]
         truth = round(vault.standings.belief_of(entry).truth, 3)
         yield MapNode(
-            id=entry.id, name=entry.title, kind=entry.record_class.value, type=entry.type, created=entry.text("created"),
+            id=entry.id, name=entry.title, record_class=entry.record_class.value, type=entry.type, created=entry.text("created"),
             until=min(times, default=""), truth=truth,
         )  # fmt: skip
 

@@ -55,8 +55,8 @@ class PacketObservation(HasStatus):
     type: str
     content: str
     details: Details
-    subject_names: tuple[str, ...]
-    observed_at: str
+    subjects: tuple[str, ...]
+    observed: str
     new: bool
     whole: bool
 
@@ -64,7 +64,7 @@ class PacketObservation(HasStatus):
         """What whoever synthesises needs of it."""
         return filled({
             "id": short(self.id), "type": self.type, "content": self.content, **lean_details(self.details, short),
-            "subjects": self.subject_names, "date": self.observed_at[:10], "new": self.new, "cut": not self.whole,
+            "subjects": self.subjects, "observed": self.observed[:10], "new": self.new, "cut": not self.whole,
             **self.lean_status(short),
         })  # fmt: skip
 
@@ -74,19 +74,19 @@ class Current:
     """An active understanding that a packet's reader should know."""
 
     id: str
-    kind: str
-    subject_names: tuple[str, ...]
+    type: str
+    subjects: tuple[str, ...]
     summary: str
     content: str
     generation: int | None
-    updated_at: str
+    updated: str
     whole: bool
 
     def lean(self, short: Short) -> dict[str, Any]:
         """What whoever synthesises needs of it."""
         return filled({
-            "id": short(self.id), "type": self.kind, "summary": self.summary, "content": self.content,
-            "subjects": self.subject_names, "date": self.updated_at[:10], "cut": not self.whole,
+            "id": short(self.id), "type": self.type, "summary": self.summary, "content": self.content,
+            "subjects": self.subjects, "updated": self.updated[:10], "cut": not self.whole,
         })  # fmt: skip
 
 
@@ -97,9 +97,9 @@ class Packet:
     `tokens` is how many it takes in the lean form.
     """
 
-    kind: str
+    type: str
     label: str
-    subject_names: tuple[str, ...]
+    subjects: tuple[str, ...]
     trivial: bool
     new_count: int
     observation_count: int
@@ -115,7 +115,7 @@ class Packet:
     def lean(self, short: Short) -> dict[str, Any]:
         """Its texts, and the command that settles it."""
         return filled({
-            "label": self.label, "kind": self.kind, "trivial": self.trivial, "new": self.new_count,
+            "label": self.label, "type": self.type, "trivial": self.trivial, "new": self.new_count,
             "of": self.observation_count, "current": self.current and self.current.lean(short),
             "sides": [one.lean(short) for one in self.sides],
             "new_understandings": [one.lean(short) for one in self.new_understandings],
@@ -265,9 +265,9 @@ class _Walk:
             return self._orientation(tokens)
         current, sides, others = self._known(plan, tokens)
         empty = Packet(
-            kind=plan.due.kind,
+            type=plan.due.kind,
             label=plan.label,
-            subject_names=plan.names,
+            subjects=plan.names,
             trivial=plan.trivial,
             new_count=len(plan.due.new),
             observation_count=plan.observations,
@@ -329,12 +329,12 @@ class _Walk:
         cut = shortened(body_of(self.vault, entry), room)
         return Current(
             id=entry.id,
-            kind=entry.type,
-            subject_names=entry.subjects,
+            type=entry.type,
+            subjects=entry.subjects,
             summary=entry.text("summary"),
             content=cut.text,
             generation=entry.generation,
-            updated_at=entry.text("created"),
+            updated=entry.text("created"),
             whole=cut.whole,
         )
 
@@ -348,9 +348,9 @@ class _Walk:
         current = self._current(newest, room) if newest else None
         found = tuple(self._current(entry, share) for entry in written)
         empty = Packet(
-            kind="orientation",
+            type="orientation",
             label=label(ORIENTATION),
-            subject_names=(),
+            subjects=(),
             trivial=False,
             new_count=len(written),
             observation_count=len(said),
@@ -411,8 +411,8 @@ def _evidence(entry: Entry, cut: Cut, new: bool, status: HasStatus) -> PacketObs
         type=entry.type,
         content=cut.text,
         details=details_of(entry.head),
-        subject_names=entry.subjects,
-        observed_at=entry.observed,
+        subjects=entry.subjects,
+        observed=entry.observed,
         new=new,
         whole=cut.whole,
     )

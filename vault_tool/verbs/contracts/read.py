@@ -178,7 +178,7 @@ def _result(one: Recalled, moved: bool) -> ReadMemory:
         title=one.title, summary=one.summary, subject_names=one.subjects, score=one.score, match=one.match,
         confidence=one.confidence, weak=one.weak, caution=one.caution, solved_by=one.solved_by,
         **one.status_fields(), evidence_moved=moved, came_with=one.of,
-        observed_at=one.observed_at, created=one.created, origin=one.origin, reviewed=one.reviewed, model=one.model,
+        observed_at=one.observed, created=one.created, origin=one.origin, reviewed=one.reviewed, model=one.model,
         path=one.path,
     )  # fmt: skip
 

@@ -39,7 +39,7 @@ class LaterChange:
 
     id: str
     title: str
-    text: str
+    content: str
     details: Details
     truth: float
     created: str

@@ -49,7 +49,7 @@ class BestAnswer:
     subject_names: tuple[str, ...]
     content: str
     details: Details
-    confidence: float
+    confidence: float | None
     kind: str
     source: str
 
@@ -130,7 +130,7 @@ class Observed(HasStatus):
     def lean(self, short: Short) -> dict[str, Any]:
         """What an agent needs of it."""
         said = {"id": short(self.id), "type": self.kind, "content": self.content, **lean_details(self.details, short)}
-        return filled({**said, "date": self.observed_at[:10], **self.lean_status(short)})
+        return filled({**said, "observed": self.observed_at[:10], **self.lean_status(short)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,7 @@ class SubjectView:
                 {
                     "id": short(one.id),
                     "content": one.content or one.summary,
-                    "date": one.updated_at[:10],
+                    "updated": one.updated_at[:10],
                     **one.lean_status(short),
                 }
             )
@@ -258,8 +258,8 @@ def _bundle(answer: RecallAnswer) -> Bundle:
 
 def _best(one: Recalled) -> BestAnswer:
     return BestAnswer(
-        id=one.id, subject_names=one.subjects, content=one.content, details=one.details, confidence=one.truth, kind=one.type,
-        source=one.kind,
+        id=one.id, subject_names=one.subjects, content=one.content, details=one.details, confidence=one.confidence, kind=one.type,
+        source=one.record_class,
     )  # fmt: skip
 
 

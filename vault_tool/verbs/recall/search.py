@@ -46,11 +46,10 @@ class SearchResult(HasStatus):
     """
 
     id: str | None
-    kind: str
+    record_class: str
     type: str
     title: str
     subjects: tuple[str, ...]
-    subject_names: tuple[str, ...]
     summary: str | None
     matched_content: str
     matched_perspective: str | None = None
@@ -58,7 +57,7 @@ class SearchResult(HasStatus):
     scope: str = "repo"
     path: str
     created: str
-    observed_at: str = ""
+    observed: str = ""
     confidence: float | None = None
     details: Details = field(default_factory=dict)
     origin: str
@@ -69,8 +68,8 @@ class SearchResult(HasStatus):
         """What an agent needs of it; a page has no id but its path."""
         name = {"path": self.path} if self.id is None else {"id": short(self.id) if self.scope == "repo" else self.id}
         return filled({
-            **name, "kind": self.kind, "type": self.type, **titled(self.title, self.matched_content),
-            **lean_details(self.details, short), "subjects": self.subjects, "date": self.observed_at[:10],
+            **name, "class": self.record_class, "type": self.type, **titled(self.title, self.matched_content),
+            **lean_details(self.details, short), "subjects": self.subjects, "observed": self.observed[:10],
             **self.lean_status(short), "stale": self.stale,
             **whose(self.origin, self.reviewed),
         })  # fmt: skip
@@ -145,7 +144,7 @@ def search(
 
 def _with_statuses(vault: Context, results: Sequence[SearchResult], asked: Collection[str] = ()) -> tuple[SearchResult, ...]:
     """The same, where those that only words found have their status; of those at the paths that are `asked` it is known."""
-    others = [one.path for one in results if one.kind in _MEMORIES and one.path not in asked]
+    others = [one.path for one in results if one.record_class in _MEMORIES and one.path not in asked]
     found = statuses(vault, vault.index.catalog.cached_by_paths(others).values()) if others else {}
     return tuple(replace(one, **found[one.path].status_fields()) if one.path in found else one for one in results)
 
@@ -160,8 +159,10 @@ def _merged(memories: tuple[SearchResult, ...], by_words: Sequence[SearchResult]
     least = min((one.score for one in memories), default=top)
     there = {one.path for one in memories}
     others = (replace(one, score=round(top * one.score / most, 4)) for one in by_words if one.path not in there)
-    among = (replace(one, score=min(one.score, least)) if one.kind in _MEMORIES else one for one in others)
-    return tuple(sorted((*memories, *among), key=lambda one: (-one.score, one.kind in _MEMORIES and one.path not in there)))
+    among = (replace(one, score=min(one.score, least)) if one.record_class in _MEMORIES else one for one in others)
+    return tuple(
+        sorted((*memories, *among), key=lambda one: (-one.score, one.record_class in _MEMORIES and one.path not in there))
+    )
 
 
 def _by_words(vault: Context, asked: Query, everything: bool) -> tuple[SearchResult, ...]:
@@ -198,7 +199,6 @@ def _found(vault: Context, entry: Entry, score: float) -> SearchResult:
     judged = vault.standings.judged(entry)
     return SearchResult(
         **headline_of(entry),
-        subject_names=entry.subjects,
         matched_content=entry.preview or entry.text("summary") or ", ".join(entry.texts("aliases")) or entry.title,
         score=round(score, 4),
         path=entry.path,
@@ -212,11 +212,10 @@ def _found(vault: Context, entry: Entry, score: float) -> SearchResult:
 def _recalled(one: Recalled) -> SearchResult:
     return SearchResult(
         id=one.id,
-        kind=one.kind,
+        record_class=one.record_class,
         type=one.type,
         title=one.title,
         subjects=one.subjects,
-        subject_names=one.subjects,
         summary=one.summary,
         matched_content=one_line(one.content, _SHOWN),
         matched_perspective=one.matched_perspective,
@@ -224,7 +223,7 @@ def _recalled(one: Recalled) -> SearchResult:
         scope=one.scope,
         path=one.path,
         created=one.created,
-        observed_at=one.observed_at,
+        observed=one.observed,
         confidence=one.confidence,
         details=one.details,
         origin=one.origin,
@@ -237,11 +236,10 @@ def _recalled(one: Recalled) -> SearchResult:
 def _page(page: Page, score: float, catalog: Catalog) -> SearchResult:
     return SearchResult(
         id=None,
-        kind="page",
+        record_class="page",
         type="page",
         title=page.title,
         subjects=(),
-        subject_names=(),
         summary=None,
         matched_content=page.preview,
         score=round(score, 4),

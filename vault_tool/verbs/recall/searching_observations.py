@@ -43,11 +43,11 @@ class FoundObservation(HasStatus):
     content: str
     details: Details
     title: str
-    subject_names: tuple[str, ...]
-    kind: str
+    subjects: tuple[str, ...]
+    type: str
     score: float
     matched_perspective: str | None
-    observed_at: str
+    observed: str
     confidence: float
     created: str
     origin: str
@@ -169,11 +169,11 @@ def _found(vault: Context, entry: Entry, status: HasStatus, score: float, perspe
         content=body_of(vault, entry),
         details=details_of(entry.head),
         title=entry.title,
-        subject_names=entry.subjects,
-        kind=entry.type,
+        subjects=entry.subjects,
+        type=entry.type,
         score=round(score, 4),
         matched_perspective=perspective,
-        observed_at=entry.observed,
+        observed=entry.observed,
         confidence=confidence_of(entry),
         created=entry.text("created"),
         origin=entry.origin,

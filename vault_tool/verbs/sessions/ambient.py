@@ -66,7 +66,7 @@ class Reminders:
         results = [one.lean(short) for one in self.results]
         shown = {one.id for one in self.results}
         for lean, one in zip(results, self.results, strict=True):
-            lean.pop("kind")
+            lean.pop("class")
             if one.status == "solved" and not shown.isdisjoint(one.status_by):
                 # The solution stands among them, and says whose it is.
                 lean.pop("status_by")
@@ -174,4 +174,4 @@ def _new_token(before: AgentSession | None) -> int:
 
 def _reminder(found: Recalled) -> Reminder:
     values = {one.name: getattr(found, one.name) for one in fields(Recalled)}
-    return Reminder(**values, source=found.kind, subject_names=found.subjects, relevance_score=found.match)
+    return Reminder(**values, source=found.record_class, subject_names=found.subjects, relevance_score=found.match)

@@ -141,7 +141,7 @@ def _to_vote(vault: Context, session: str) -> list[ShownMemory]:
     return [
         one
         for one in shown_memories(vault, seen.current(vault))
-        if one.kind in ("observation", "understanding") and one.type not in KEPT_TYPES and one.id not in judged_already
+        if one.record_class in ("observation", "understanding") and one.type not in KEPT_TYPES and one.id not in judged_already
         if (found := place_of(vault, one.id)) is None or found[1].text("session") != session
     ]
 

@@ -75,7 +75,7 @@ class ExtractedThen:
     """
 
     id: str
-    kind: str
+    type: str
     content: str
     became: Became
     memory_id: str = ""
@@ -253,7 +253,7 @@ class _Fates:
         """One candidate with its fate; what waits for a person, or was refused, is shown to its owner alone."""
         became, where, reason = self._became(one)
         shown = one.content if became not in ("held", "refused") or is_owner(self.vault) else ""
-        return ExtractedThen(id=one.id, kind=one.kind, content=shown, became=became, memory_id=where, reason=reason)
+        return ExtractedThen(id=one.id, type=one.kind, content=shown, became=became, memory_id=where, reason=reason)
 
     def _became(self, one: LoggedCandidate) -> tuple[Became, str, str]:
         vault, waits = self.vault, self.inbox.get(one.id)

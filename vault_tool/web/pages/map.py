@@ -30,7 +30,7 @@ async def network(request: Request) -> Response:
     query = request.query_params
     return await render(
         request, "map.html", title=f"Map {found.around}".strip(), found=found, names=names, shares=shares[:200],
-        memories=[one for one in found.nodes if one.kind != "subject"][:200], hops=query.get("hops", "2"),
+        memories=[one for one in found.nodes if one.record_class != "subject"][:200], hops=query.get("hops", "2"),
         wanted=_count(query.get("memories", "")),
         data=url("/map.json", around=found.around, hops=query.get("hops", ""), memories=_count(query.get("memories", ""))),
     )  # fmt: skip
@@ -73,10 +73,10 @@ def _count(text: str) -> int:
 
 
 def _drawn(one: MapNode, at: tuple[float, float]) -> dict[str, Any]:
-    to = subject_path(one.name) if one.kind == "subject" else memory_path(one.id)
+    to = subject_path(one.name) if one.record_class == "subject" else memory_path(one.id)
     return {
-        "id": one.id, "name": shown(one.name), "kind": one.kind, "type": one.type, "created": one.created, "until": one.until,
-        "truth": one.truth, "size": one.size, "to": to, "x": at[0], "y": at[1],
+        "id": one.id, "name": shown(one.name), "class": one.record_class, "type": one.type, "created": one.created,
+        "until": one.until, "truth": one.truth, "size": one.size, "to": to, "x": at[0], "y": at[1],
     }  # fmt: skip
 
 

@@ -37,7 +37,7 @@ async def memory(request: Request) -> Response:
     """The page."""
     named = request.path_params["id"]
     found = await ask(request, lambda vault: _found(vault, named))
-    if found["memory"].kind == RecordClass.SUBJECT.value:
+    if found["memory"].record_class == RecordClass.SUBJECT.value:
         return RedirectResponse(subject_path(found["memory"].id), 303)
     return await render(request, "memory.html", title=found["memory"].title, editor=editor_link, **found)
 
@@ -161,9 +161,9 @@ def _found(vault: Vault, named: str) -> dict[str, Any]:
         shown = vault.show(named, belief=True, timeline=True)
     except NotFound:
         shown = vault.show(unquote(named), belief=True, timeline=True)
-    if shown.kind in (RecordClass.SUBJECT.value, "page"):
+    if shown.record_class == RecordClass.SUBJECT.value or not shown.id:
         return {"memory": shown}
-    chain = vault.history(shown.id).results if shown.kind == RecordClass.UNDERSTANDING.value else ()
+    chain = vault.history(shown.id).results if shown.record_class == RecordClass.UNDERSTANDING.value else ()
     try:
         commits = vault.log(_COMMITS, memory_id=shown.id).results
     except GitError:
@@ -190,7 +190,7 @@ def _belief_plot(shown: Any, now: str) -> Any:
     utility = [(first, 0.5), *((one.at, one.utility) for one in timeline.steps), (now, timeline.steps[-1].utility)]
     if timeline.step_count > len(timeline.steps):
         truth, utility = truth[1:], utility[1:]
-    marks = [Mark(one.at, f"{one.at[:16]} {one.kind.value} by {one.by}: {one.reason}") for one in timeline.steps]
+    marks = [Mark(one.at, f"{one.at[:16]} {one.mark.value} by {one.by}: {one.reason}") for one in timeline.steps]
     lines = (Line("truth", truth, 0, steps=True), Line("utility", utility, 1, steps=True))
     return plot("Truth and utility over time", lines, now=now, marks=marks)
 
@@ -246,7 +246,7 @@ def _supersede(vault: Vault, named: str, form: Form) -> Any:
     content = form.text("content").strip()
     if not content:
         raise UsageError("what takes its place is empty", "write what is so now")
-    if shown.kind == RecordClass.UNDERSTANDING.value:
+    if shown.record_class == RecordClass.UNDERSTANDING.value:
         return vault.update_understanding(
             shown.id, content, form.get("summary", "").strip() or content.split("\n", 1)[0][:120], reason=form.get("reason", "")
         )

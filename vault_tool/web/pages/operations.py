@@ -40,7 +40,7 @@ async def find(request: Request) -> Response:
     """The page of what a name means: an id, a title, a file name, an alias, a subject."""
     name = request.query_params.get("name", "")
     found = await ask(request, lambda vault: vault.show(name))
-    to = subject_path(found.id) if found.kind == RecordClass.SUBJECT.value else memory_path(found.id)
+    to = subject_path(found.id) if found.record_class == RecordClass.SUBJECT.value else memory_path(found.id)
     to = to if found.id else url("/page", path=found.path)
     return RedirectResponse(to, 303)
 

@@ -33,8 +33,8 @@ async function draw() {
     minZoom: 0.1, maxZoom: 6, hideEdgesOnViewport: many, textureOnViewport: many, pixelRatio: many ? 1 : "auto",
     style: [
       { selector: "node", style: { "background-color": (one) => shade.type(one), label: "data(name)", color: colour("ink"), "font-size": 10 * unit, "text-valign": "bottom", "text-margin-y": 2 * unit, "text-max-width": 110 * unit, "text-wrap": "ellipsis", width: 8 * unit, height: 8 * unit, "min-zoomed-font-size": many || found.nodes.length > 60 ? 13 : 8 } },
-      { selector: 'node[kind = "subject"]', style: { width: (one) => unit * Math.min(40, 9 + 2 * Math.sqrt(one.data("size"))), height: (one) => unit * Math.min(40, 9 + 2 * Math.sqrt(one.data("size"))), "font-size": 12 * unit, "font-weight": 600, "min-zoomed-font-size": 6, "text-background-color": colour("raised"), "text-background-opacity": 0.7 } },
-      { selector: 'node[kind = "understanding"]', style: { shape: "round-rectangle" } },
+      { selector: 'node[class = "subject"]', style: { width: (one) => unit * Math.min(40, 9 + 2 * Math.sqrt(one.data("size"))), height: (one) => unit * Math.min(40, 9 + 2 * Math.sqrt(one.data("size"))), "font-size": 12 * unit, "font-weight": 600, "min-zoomed-font-size": 6, "text-background-color": colour("raised"), "text-background-opacity": 0.7 } },
+      { selector: 'node[class = "understanding"]', style: { shape: "round-rectangle" } },
       { selector: "edge", style: { width: unit, "line-color": colour("line"), "curve-style": many ? "haystack" : "straight" } },
       { selector: 'edge[type = "shares"]', style: { width: (one) => unit * (1 + Math.min(6, Math.log2(1 + one.data("weight")))), "line-color": (one) => one.data("said") ? colour("c0") : colour("line") } },
       { selector: 'edge[type != "shares"][type != "about"]', style: { "line-color": colour("c1"), "target-arrow-color": colour("c1"), "target-arrow-shape": "triangle", "curve-style": "straight", "arrow-scale": 0.6 * unit } },
@@ -47,7 +47,7 @@ async function draw() {
   const link = (to, text) => { const made = document.createElement("a"); made.href = to; made.textContent = text; return made; };
   cy.on("tap", "node", (event) => {
     const one = event.target.data();
-    const outwards = one.kind === "subject" ? [" · ", link(`/map?around=${encodeURIComponent(one.name)}`, "go on from here")] : [];
+    const outwards = one.class === "subject" ? [" · ", link(`/map?around=${encodeURIComponent(one.name)}`, "go on from here")] : [];
     about.replaceChildren(`${one.type}: `, link(one.to, one.name), ...outwards);
   });
   cy.on("tap", "edge", (event) => {
