@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from vault_tool.errors import ConfigError
-from vault_tool.model.types import CoreSection, RecordClass, Registry, TypeSpec, is_type_name
+from vault_tool.model.types import FORMER_SECTIONS, CoreSection, RecordClass, Registry, TypeSpec, is_type_name
 from vault_tool.util.json_text import flaw_in, shown_place
 from vault_tool.util.text import one_line
 
@@ -65,7 +65,7 @@ class Config:
         "english", "The language whose word endings full text search ignores; `none` for none.", "none", *LANGUAGES
     )
     core_budget: int = _option(12000, "Most characters that CORE.md may take.")
-    core_section_limit: int = _option(15, "Most lines in one section of CORE.md.")
+    core_section_limit: int = _option(15, "Has no effect any more: CORE.md has a budget and no limit of lines.")
     share_use: bool = _option(True, "Whether commits carry each day's use of memories, so that a clone knows it.")
     lock_wait: float = _option(10.0, "Most seconds to wait for another process's lock.")
     embedding_wait: float = _option(2.0, "Most seconds in all that an answer waits for an embedder.")
@@ -268,7 +268,8 @@ def _type_spec(registry: Registry, name: str, table: Any, faults: list[str]) -> 
     base = registry.spec(name)
     before = len(faults)
     record_class = _member(RecordClass, table.get("class", base.record_class), f"{where} class", faults)
-    section = _member(CoreSection, table.get("section", base.section or CoreSection.WORTH_KNOWING), f"{where} section", faults)
+    said = table.get("section", base.section or CoreSection.WORTH_KNOWING)
+    section = _member(CoreSection, FORMER_SECTIONS.get(said, said) if isinstance(said, str) else said, f"{where} section", faults)
     weight = _number(f"{where} weight", table.get("weight", base.weight), faults)
     importance = _number(f"{where} importance", table.get("importance", base.importance), faults)
     if base.known and record_class not in (None, base.record_class):

@@ -25,6 +25,7 @@ from vault_tool.hooks.running import LATE, answered
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.text import tokens
 from vault_tool.vault import seen
+from vault_tool.vault.generated_pages import PAGE_TOKENS
 from vault_tool.vault.seen import current
 
 ASKED = "why does redis drop idle connections?"
@@ -296,7 +297,7 @@ def test_a_bar_stands_before_every_line_of_any_text() -> None:
 
 def test_the_page_is_in_bounds_and_whole_lines(hostile: Path) -> None:
     page = hook(hostile, START, session="p", source="startup")
-    assert len(page) <= answers.PAGE_CHARACTERS and answers.PAGE_TOKENS * 0.7 < tokens(page) <= answers.PAGE_TOKENS
+    assert len(page) <= answers.PAGE_CHARACTERS and PAGE_TOKENS * 0.7 < tokens(page) <= PAGE_TOKENS
     assert page.endswith(answers.MORE)
     settings = (hostile / "vault.toml").read_text()
     (hostile / "vault.toml").write_text(f"core_section_limit = 500\n{settings}")  # or it shows others than a short page

@@ -8,7 +8,7 @@ from vault_tool.generate.escape import inline, link_path, words
 from vault_tool.model.snapshot import Entry, is_pulled
 from vault_tool.util.clock import parse_time
 
-TITLE_LENGTH = 120
+TITLE_LENGTH = 160
 TAG_LENGTH = 30
 MOST_TAGS = 6
 MODEL_LENGTH = 40
@@ -35,9 +35,14 @@ def vouched(entry: Entry, reviewed: bool) -> bool:
     return reviewed or origin(entry) == "owner"
 
 
+def named(entry: Entry, limit: int = TITLE_LENGTH) -> str:
+    """Its title, or its id where that says nothing."""
+    return inline(entry.title, limit) or entry.id
+
+
 def link(entry: Entry, limit: int = TITLE_LENGTH) -> str:
     """`[title](path)`."""
-    return f"[{inline(entry.title, limit) or entry.id}]({link_path(entry.path)})"
+    return f"[{named(entry, limit)}]({link_path(entry.path)})"
 
 
 def tags(entry: Entry) -> str:

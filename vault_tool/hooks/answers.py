@@ -18,9 +18,10 @@ from vault_tool.hooks.clients import COMPACTION, PROMPT, SECONDS
 from vault_tool.hooks.ended import taken
 from vault_tool.model.details import in_words
 from vault_tool.util.clock import parse_time
-from vault_tool.util.text import first_tokens, one_line, tokens
+from vault_tool.util.text import BYTES_A_TOKEN, first_tokens, one_line, tokens
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, find
+from vault_tool.vault.generated_pages import PAGE_TOKENS
 from vault_tool.vault.page_at_start import page_at_start
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, Recalled
@@ -28,9 +29,8 @@ from vault_tool.verbs.pages import SMALLEST_BUDGET
 from vault_tool.verbs.sessions.ending import end_session
 from vault_tool.verbs.sessions.session_context import get_session_context
 
-PAGE_CHARACTERS = 9000
 # What a session's start is given at most: clients cut at 10,000 characters, or at about 2,500 tokens.
-PAGE_TOKENS = 2300
+PAGE_CHARACTERS = 9000
 
 # What a prompt is given at most.
 PROMPT_TOKENS = 800
@@ -160,12 +160,8 @@ def _start(vault: Context, *, compacted: bool) -> str:
     """The page that a prompt loads, in bounds and whole lines, with what is known of this session or of the ones before."""
     beside = _of_this_session(vault) if compacted else _of_those_before(vault)
     end = f"{beside}{_settings_line(vault)}{MORE}"
-    room = PAGE_CHARACTERS - len(end)
-    made = page_at_start(vault)
-    page = made(room)
-    while tokens(page) + tokens(end) > PAGE_TOKENS:
-        room = int(min(room, len(page)) * 0.97 * (PAGE_TOKENS - tokens(end)) / tokens(page))
-        page = made(max(room, SMALLEST_BUDGET)) if room > 0 else ""
+    room = min(PAGE_CHARACTERS, PAGE_TOKENS * BYTES_A_TOKEN) - len(end.encode("utf-8", "replace"))
+    page = page_at_start(vault)(room) if room >= SMALLEST_BUDGET else ""
     return f"{page.rstrip()}\n{end}"
 
 

@@ -12,13 +12,14 @@ import orjson
 from vault_tool.files.layout import CACHE
 from vault_tool.files.local_trust import place
 from vault_tool.index.catalog import Catalog
+from vault_tool.index.database import marks
 from vault_tool.index.schema import ENTRY, REVIEW, entry_of
 from vault_tool.index.seals import SealedFile, discard, lock
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass
+from vault_tool.model.types import KEPT_TYPES, MEMORIES
 
 _FILE, _SEAL, _LOCK = "page.json", "page.seal", "page.lock"
-_MEMORIES = (RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value)
+_MEMORIES = tuple(one.value for one in MEMORIES)
 _COUNT = "SELECT count(*) FROM entries WHERE class IN (?, ?)"
 
 
@@ -35,9 +36,7 @@ class ImportRows:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageChoice:
     """A choice of `rows` as of a `moment`: of a `build` of the catalogue under `settings`, when its last entry and signal had
-    these numbers, and when it held so many `memories`, of which nothing superseded `total` and `active` had not faded.
-
-    An `active` of None is that of a choice made in a hurry: nobody counted.
+    these numbers, and when it held so many `memories`.
     """
 
     build: str
@@ -46,15 +45,18 @@ class PageChoice:
     entry: int
     signal: int
     memories: int
-    total: int
-    active: int | None
     rows: tuple[int, ...]
     imports: tuple[ImportRows, ...] = ()
 
     @property
     def of(self) -> str:
         """What it is of: its seal says so, too."""
-        return f"{self.build} {self.settings}"
+        return choice_of(self.build, self.settings)
+
+
+def choice_of(build: str, settings: str) -> str:
+    """What a choice of this build of the catalogue under these settings is of."""
+    return f"{build} {settings}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +124,6 @@ def since(catalog: Catalog, choice: PageChoice, most: int) -> SinceChoice:
     return SinceChoice(written, frozenset(row[0] for row in said), gone)
 
 
-def entries_numbered(catalog: Catalog, numbers: Collection[int]) -> dict[int, Entry]:
-    """The entries of these rows that are still there and may be seen."""
-    found = catalog.rows_in(f"SELECT n, {ENTRY} FROM entries WHERE n IN ({{}})", numbers)
-    return {row[0]: entry_of(row[1:]) for row in found}
-
-
 def memories_called(catalog: Catalog, ids: Collection[str]) -> dict[int, Entry]:
     """The memories of these ids, by their rows' numbers."""
     found = catalog.rows_in(f"SELECT n, {ENTRY} FROM entries WHERE class IN (?, ?) AND id IN ({{}})", ids, *_MEMORIES)
@@ -150,3 +146,11 @@ def reviewed_last(catalog: Catalog, most: int) -> frozenset[str]:
     """The ids that the owner reviewed last."""
     rows = catalog.rows(f"SELECT target FROM main.signals WHERE {REVIEW} ORDER BY rowid DESC LIMIT ?", (most,))
     return frozenset(row[0] for row in rows)
+
+
+def present_count(catalog: Catalog, superseded: Collection[str]) -> int:
+    """How many memories nothing superseded, without those that are given whole."""
+    which = f"class IN (?, ?) AND type NOT IN ({marks(KEPT_TYPES)})"
+    values = (*_MEMORIES, *KEPT_TYPES)
+    gone = catalog.rows_in(f"SELECT path FROM entries WHERE {which} AND id IN ({{}})", superseded, *values)
+    return int(catalog.rows(f"SELECT count(*) FROM entries WHERE {which}", values)[0][0]) - len(set(gone))

@@ -24,18 +24,23 @@ MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
 
 
 class CoreSection(StrEnum):
-    """The sections of CORE.md below the kept texts, in the order in which they are printed."""
+    """The sections of CORE.md below the kept texts, in the order in which they are printed: by what a session needs first."""
 
-    CRITICAL_SOLUTIONS = "Critical Solutions"
+    PREFERENCES = "Preferences"
+    WHERE_LEFT = "Where It Was Left"
+    OPEN_PROBLEMS = "Open Problems"
+    UNDERSTANDINGS = "Current Understandings"
     ACTIVE_DECISIONS = "Active Decisions"
-    KEY_FIXES = "Key Fixes"
     CONFIGURATIONS = "Configurations"
     PATTERNS = "Patterns & Workflows"
-    PREFERENCES = "Preferences"
-    DID_NOT_WORK = "What Did Not Work"
-    IN_MOTION = "In Motion"
-    UNDERSTANDINGS = "Current Understandings"
     WORTH_KNOWING = "Worth Knowing"
+    CRITICAL_SOLUTIONS = "Critical Solutions"
+    KEY_FIXES = "Key Fixes"
+    DID_NOT_WORK = "What Did Not Work"
+
+
+# Names that sections had before.
+FORMER_SECTIONS: Mapping[str, CoreSection] = {"In Motion": CoreSection.WHERE_LEFT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +83,13 @@ BUILT_IN: tuple[TypeSpec, ...] = (
     TypeSpec("change", _O, 1.0, 0.7, CoreSection.ACTIVE_DECISIONS),
     TypeSpec("relationship_beat", _O, 1.0, 0.6, CoreSection.WORTH_KNOWING),
     TypeSpec("world_discovery", _O, 1.0, 0.6, CoreSection.WORTH_KNOWING),
-    TypeSpec("problem", _O, 0.9, 0.6, CoreSection.IN_MOTION),
+    TypeSpec("problem", _O, 0.9, 0.6, CoreSection.OPEN_PROBLEMS),
     TypeSpec("inference", _O, 0.9, 0.5, CoreSection.WORTH_KNOWING),
     TypeSpec("reflection", _O, 0.9, 0.5, CoreSection.WORTH_KNOWING),
-    TypeSpec("ongoing_task", _O, 0.9, 0.6, CoreSection.IN_MOTION),
-    TypeSpec("thread", _O, 0.9, 0.6, CoreSection.IN_MOTION),
+    TypeSpec("ongoing_task", _O, 0.9, 0.6, CoreSection.WHERE_LEFT),
+    TypeSpec("thread", _O, 0.9, 0.6, CoreSection.WHERE_LEFT),
     TypeSpec("error", _O, 0.8, 0.5, CoreSection.KEY_FIXES),
-    TypeSpec("task_state", _O, 0.8, 0.4, CoreSection.IN_MOTION),
+    TypeSpec("task_state", _O, 0.8, 0.4, CoreSection.WHERE_LEFT),
     TypeSpec("general", _O, 0.8, 0.5, CoreSection.WORTH_KNOWING),
     *(
         TypeSpec(name, RecordClass.EDGE)

@@ -15,7 +15,7 @@ SLUG_BYTES = 80
 # What is said of a text that `is_unicode` refuses, after the name of the field, and what to do about it.
 HALF_A_CHARACTER = "is not UTF-8 text: it holds half a character", "pass it whole, as UTF-8"
 
-_BYTES_A_TOKEN = 4
+BYTES_A_TOKEN = 4
 _SEPARATORS = re.compile(r"[\s_\-]+")
 _SPACE = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s|[。！？]")
@@ -63,7 +63,7 @@ def counted(count: int, what: str, many: str = "") -> str:
 
 def tokens(text: str) -> int:
     """About how many tokens of a model a text is: four bytes each, which is near for prose and other scripts alike."""
-    return -(-len(text.encode("utf-8", "replace")) // _BYTES_A_TOKEN)
+    return -(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)
 
 
 def first_tokens(text: str, count: int) -> str:
@@ -71,7 +71,7 @@ def first_tokens(text: str, count: int) -> str:
     if tokens(text) <= count:
         return text
     # What cannot be encoded became one `?` each: the two have as many characters.
-    data = text.encode("utf-8", "replace")[: max(0, count) * _BYTES_A_TOKEN]
+    data = text.encode("utf-8", "replace")[: max(0, count) * BYTES_A_TOKEN]
     return text[: len(data.decode("utf-8", "ignore"))]
 
 

@@ -3,195 +3,280 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
 from heapq import nsmallest
 
-from vault_tool.belief.decay import Standing, standing
+from vault_tool.belief.fold import Belief
 from vault_tool.files import layout
-from vault_tool.generate.core_choice import CoreChoice
-from vault_tool.generate.core_forms import CoreItem, ImportMap
+from vault_tool.generate.core_forms import MOST_TRIED, Beside, CoreItem, ImportMap
+from vault_tool.generate.core_order import COVERED, LEAST_TRUTH, Claim, Claims, in_order
 from vault_tool.importing.notes import FROM as IMPORTED_FROM
 from vault_tool.index import relations
-from vault_tool.index.catalog import Catalog
 from vault_tool.index.schema import titles_of
-from vault_tool.model.authority import bringer
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.vault.answers import Rival
-from vault_tool.vault.contests import all_contested, all_overtaken
+from vault_tool.model.types import KEPT_TYPES, CoreSection, RecordClass
+from vault_tool.util.clock import moment as moment_of
+from vault_tool.vault.answers import NO_ANSWER
+from vault_tool.vault.contests import all_overtaken, contested
 from vault_tool.vault.context import Context
-from vault_tool.vault.standing import Weighed
+from vault_tool.vault.standing import FAILED_TACTIC
+from vault_tool.vault.statuses import POINTING, SOLVES, could_solve, statuses
 
 # An import with so many unused notes is told by a map of it, and not note by note.
 MAPPED_FROM = 20
 MAP_FOLDERS = 8
 MAP_LINKED = 5
 
-_SOLVES = "SOLVES"
+# The understandings that say all of one subject.
+_WHOLE = "single_subject"
 _BATCH = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class CoreMaterial:
-    """The items of a page, what imports brought, and of how many memories in all how many are active.
-
-    `kept` are souls, protocols and orientations, `whole` says that nothing was left out that could stand on the page;
-    `active` is None where nobody counted.
+    """The items of a page, what imports brought, and how many memories there are in all; `most` items of each section were
+    kept, and `whole` says that these are all.
     """
 
     items: list[CoreItem]
-    kept: list[Weighed]
     imports: list[ImportMap]
-    active: int | None
     total: int
-    whole: bool
+    most: int = 0
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class _Solver:
     """What is asked of a memory that solves a problem, or is one."""
 
-    path: str
     pulled: bool
-    reviewed: bool
+    theirs: bool
+    able: bool
 
 
 @dataclass(slots=True)
 class _Import:
     """What one import brought and nobody used, reviewed or pinned: as memories while they are few, then by their places."""
 
-    few: list[Weighed] = field(default_factory=list)
+    few: list[Claim] = field(default_factory=list)
     places: list[tuple[str, str]] = field(default_factory=list)
 
-    def add(self, one: Weighed, place: str) -> None:
-        self.places.append((one.entry.path, place))
-        if len(self.places) < MAPPED_FROM:
-            self.few.append(one)
-        else:
+    def add(self, claim: Claim | None, path: str, place: str) -> None:
+        self.places.append((path, place))
+        if len(self.places) >= MAPPED_FROM:
             self.few.clear()
+        elif claim is not None:
+            self.few.append(claim)
+
+
+class Covering:
+    """The subjects of which an understanding says all that came before it: since when, and whether a person stands behind it."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, tuple[float, float]] = {}
+
+    def add(self, entry: Entry, claim: Claim | None) -> None:
+        """Take an understanding of one subject; what others brought covers nothing, and an agent's no word of the owner's."""
+        if claim is not None and entry.type == _WHOLE and not entry.pulled:
+            at = moment_of(entry.text("created")).timestamp()
+            for subject in claim.subjects:
+                by_person, by_any = self._since.get(subject, (float("-inf"), float("-inf")))
+                self._since[subject] = (max(by_person, at) if claim.vouched else by_person, max(by_any, at))
+
+    def covers(self, claim: Claim) -> bool:
+        """Whether the understandings of all its subjects came after it."""
+        if not self._since or claim.standing or claim.section not in COVERED or claim.rank[2] is False:
+            return False
+        return all(subject in self._since and claim.seen <= self._since[subject][not claim.vouched] for subject in claim.subjects)
 
 
 class CoreMaker:
-    """Takes the memories of a vault one after the other and keeps those that a page can need."""
+    """Takes the memories of a vault one after the other and keeps what a page can need of them."""
 
-    def __init__(self, vault: Context, moment: datetime, most: int) -> None:
+    def __init__(self, vault: Context, moment: datetime) -> None:
         self._vault = vault
+        self._now = vault.clock.now()
         # The page is in everybody's prompt: what is about one user, or was made of it, is not on it.
         self._seen = vault.seen_by("")
-        self._choice = CoreChoice(vault.settings.types, moment.date(), most)
-        self._rivals = all_contested(self._seen)
+        self._claims = Claims(vault.settings.types, moment.date())
         self._overtaken = all_overtaken(self._seen)
         catalog = self._seen.index.catalog
-        self._edges = catalog.of_class(RecordClass.EDGE, _SOLVES)
-        named = {identity for pair in catalog.pairs("problem") for identity in pair}
-        self._named = named.union(*((edge.id, edge.text("from_id"), edge.text("to_id")) for edge in self._edges))
+        self._edges = catalog.of_class(RecordClass.EDGE, SOLVES)
+        self._pairs = catalog.pairs("problem")
+        named = {identity for pair in self._pairs for identity in pair}
+        self._named = named.union(*((edge.text("from_id"), edge.text("to_id")) for edge in self._edges))
         self._known: dict[str, _Solver] = {}
-        self._said: list[tuple[Entry, str]] = []
-        self._problems: list[Weighed] = []
-        self._kept: list[Weighed] = []
+        self._solutions: set[str] = set()
+        self._found: list[Claim] = []
+        self._tactics: list[tuple[Claim, str]] = []
+        self._covering = Covering()
         self._imports: dict[str, _Import] = defaultdict(_Import)
-        self._active = self._total = 0
+        self._total = 0
 
-    def take(self, one: Weighed) -> None:
+    def take(self, entry: Entry, belief: Belief) -> None:
         """Look at a memory that nothing supersedes."""
-        entry = one.entry
-        self._total += 1
-        self._active += standing(one.score) is Standing.ACTIVE
         if entry.id in self._named:
-            self._note(one)
+            self._note(entry, belief)
         if entry.type in KEPT_TYPES:
-            self._kept.append(one)
             return
+        self._total += 1
         if entry.path in self._overtaken:
             return
-        if entry.origin == "import" and self._is_told_by_a_map(one):
-            return
-        if self._choice.hopeless(entry, one.score, one.belief.truth, one.belief.reviewed):
-            return
-        # Whether it is solved is known once all were looked at.
-        if entry.type == "problem" and entry.id in self._named:
-            self._problems.append(one)
-        else:
-            self._offer(one, frozenset())
+        claim = self._claims.of(entry, belief)
+        if entry.record_class is RecordClass.UNDERSTANDING:
+            self._covering.add(entry, claim)
+        if entry.origin == "import" and (name := import_of(entry, belief)):
+            self._imports[name].add(claim, entry.path, _came_from(entry))
+        elif claim is not None and entry.type == FAILED_TACTIC and entry.text("problem"):
+            self._tactics.append((claim, entry.text("problem")))
+        elif claim is not None:
+            self._found.append(claim)
 
-    def made(self) -> CoreMaterial:
-        """What the page is made from, once all memories were taken."""
+    def in_order(self) -> dict[CoreSection, list[Claim]]:
+        """The claims of each section in order, once all memories were taken."""
         solved = self._solved()
-        few = [one for brought in self._imports.values() for one in brought.few]
-        for one in (*self._problems, *few):
-            self._offer(one, solved)
-        catalog = self._seen.index.catalog
-        chosen = {item.entry.path: item for item in self._choice.chosen()}
-        whole = catalog.by_paths(chosen)
-        items = [replace(item, entry=whole[path]) for path, item in chosen.items() if path in whole]
+        few = [claim for brought in self._imports.values() for claim in brought.few]
+        # A tactic is told with its problem; where that is gone it stands for itself.
+        alone = [claim for claim, problem in self._tactics if problem not in self._known]
+        every = (*self._found, *few, *alone)
+        return in_order(claim for claim in every if claim.id not in solved and not self._covering.covers(claim))
+
+    def made(self, ordered: Mapping[CoreSection, Sequence[Claim]], most: int) -> CoreMaterial:
+        """What the page is made from: the first `most` of each section."""
+        paths = [claim.path for claims in ordered.values() for claim in claims[:most]]
+        entries = self._seen.index.catalog.by_paths(paths)
+        believed = self._seen.standings.beliefs(entries.values())
+        items = core_items(self._seen, [(entry, believed[entry.id]) for entry in entries.values()])
+        whole = all(len(claims) <= most for claims in ordered.values())
         large = {name: one.places for name, one in sorted(self._imports.items()) if len(one.places) >= MAPPED_FROM}
         maps = [_import_map(self._vault, name, places) for name, places in large.items()]
-        return CoreMaterial(items, self._kept, maps, self._active, self._total, self._choice.whole)
+        return CoreMaterial(items, maps, self._total, most, whole)
 
-    def _offer(self, one: Weighed, solved: Set[str]) -> None:
-        self._choice.offer(core_item(one, solved, self._rivals.get(one.entry.id, ())))
-
-    def _note(self, one: Weighed) -> None:
-        entry, other = one.entry, self._known.get(one.entry.id)
-        if other is None or other.path < entry.path:
-            self._known[entry.id] = _Solver(entry.path, entry.pulled, one.belief.reviewed)
+    def _note(self, entry: Entry, belief: Belief) -> None:
+        if entry.id not in self._known or not entry.pulled:
+            theirs = entry.pulled and not belief.reviewed
+            able = could_solve(entry, belief, self._now) and not entry.text("user")
+            self._known[entry.id] = _Solver(entry.pulled, theirs, able)
         if entry.type == "solution":
-            self._said.append((entry, entry.text("problem")))
-
-    def _is_told_by_a_map(self, one: Weighed) -> bool:
-        """Whether it came by an import and nobody used it since: it waits for how many there are of these."""
-        name = import_of(one)
-        if name:
-            self._imports[name].add(one, _came_from(one.entry))
-        return bool(name)
+            self._solutions.add(entry.id)
 
     def _solved(self) -> frozenset[str]:
-        """The ids of the problems that an active solution, or an edge from an active memory, says are solved.
-
-        What others brought says so of what they brought alone.
-        """
-        known = self._known
-        edges = ((edge, edge.text("to_id")) for edge in self._edges if edge.text("from_id") in known)
-
-        def holds(by: Entry, problem: str) -> bool:
-            theirs = by.pulled and not (by.id in known and known[by.id].reviewed)
-            return not theirs or (problem in known and known[problem].pulled)
-
-        return frozenset(problem for by, problem in (*self._said, *edges) if problem and holds(by, problem))
+        """The ids of the problems that something solves which holds now; what others brought solves what they brought alone."""
+        known, nobody = self._known, _Solver(False, False, False)
+        said = [(one, problem, False) for one, problem in self._pairs if one in self._solutions]
+        said += [(edge.text("from_id"), edge.text("to_id"), edge.pulled) for edge in self._edges]
+        return frozenset(
+            problem
+            for one, problem, pulled in said
+            if known.get(one, nobody).able and ((problem in known and known[problem].pulled) or not (pulled or known[one].theirs))
+        )
 
 
-def core_item(one: Weighed, solved: Set[str], rivals: Sequence[Rival]) -> CoreItem:
-    """A memory as the page knows it."""
-    belief, entry = one.belief, one.entry
-    done = entry.type == "problem" and entry.id in solved
-    told = () if belief.questionable else tuple(dict.fromkeys(bringer(signal.origin) for signal in belief.told))
-    contested = tuple((other.id, other.origin, other.line) for other in rivals)
-    return CoreItem(
-        entry, one.score, belief.truth, belief.reviewed, bool(belief.questionable), belief.set_aside, done, told, contested
-    )
+def core_items(vault: Context, some: Iterable[tuple[Entry, Belief]]) -> list[CoreItem]:
+    """Those of these memories that may stand on the page by their status, each with what is told with it."""
+    pairs = list(some)
+    return _Telling(vault, pairs).items(pairs) if pairs else []
 
 
-def import_of(one: Weighed) -> str:
+class _Telling:
+    """What is told with some memories: looked up for all of them together."""
+
+    def __init__(self, vault: Context, pairs: Sequence[tuple[Entry, Belief]]) -> None:
+        self._vault = vault
+        self._catalog = vault.index.catalog
+        entries, believed = [entry for entry, _ in pairs], {entry.id: belief for entry, belief in pairs}
+        self._pointed = self._catalog.pointing_at_each({*believed}, POINTING)
+        self._status = statuses(vault, entries, pointed=self._pointed, believed=believed)
+        self._rivals = contested(vault, entries, self._pointed)
+        self._problem_of = {entry.id: problem for entry in entries if (problem := self._solved_by(entry))}
+        failed_at = (entry.text("problem") for entry in entries if entry.type == FAILED_TACTIC)
+        self._problems = self._visible({*self._problem_of.values(), *failed_at})
+        self._tactics = self._tried([entry for entry in entries if entry.type == "problem"])
+        self._reviewed = self._catalog.reviewed_at(self._problems.values()) if self._problems else {}
+
+    def items(self, pairs: Sequence[tuple[Entry, Belief]]) -> list[CoreItem]:
+        """Each of those that may stand on the page."""
+        return [self._item(entry, belief) for entry, belief in pairs if self._may_stand(entry)]
+
+    def _may_stand(self, entry: Entry) -> bool:
+        status = self._status[entry.path].status
+        if entry.type == FAILED_TACTIC and entry.text("problem") in self._problems:
+            return False
+        return status not in NO_ANSWER and status != "solved"
+
+    def _item(self, entry: Entry, belief: Belief) -> CoreItem:
+        problem = self._problems.get(self._problem_of.get(entry.id, ""))
+        of = problem.id if problem else entry.id
+        return CoreItem(
+            entry,
+            belief,
+            Beside(problem, problem.path in self._reviewed) if problem else None,
+            tuple(self._tactics.get(of, ())[:MOST_TRIED]),
+            tuple((other.id, other.origin, other.line) for other in self._rivals.get(entry.id, ())),
+        )
+
+    def _solved_by(self, entry: Entry) -> str:
+        """The problem that a memory says it solves, or an edge says of it."""
+        if entry.type == "solution" and entry.text("problem"):
+            return entry.text("problem")
+        edges = (edge for field, edge in self._pointed.get(entry.id, ()) if field == "from_id")
+        return next((edge.text("to_id") for edge in edges if edge.type == SOLVES and not edge.pulled), "")
+
+    def _visible(self, ids: Collection[str]) -> dict[str, Entry]:
+        """The memories of these ids that may be named on everybody's page."""
+        found = ((one, entry) for one in ids if one for entry in self._catalog.cached_by_id(one)[:1])
+        return {one: entry for one, entry in found if not entry.text("user") and not entry.stale}
+
+    def _tried(self, open_problems: Sequence[Entry]) -> dict[str, list[Beside]]:
+        """The tactics that failed at each of the problems, the newest first, as far as they hold now."""
+        problems = {**self._problems, **{one.id: one for one in open_problems}}
+        elsewhere = {one for one in problems if one not in self._pointed}
+        pointed = {**self._pointed, **(self._catalog.pointing_at_each(elsewhere, ("problem",)) if elsewhere else {})}
+        failed = {
+            tactic.path: (problem, tactic)
+            for problem in problems
+            for field, tactic in pointed.get(problem, ())
+            if field == "problem" and tactic.type == FAILED_TACTIC and not tactic.text("user") and not tactic.stale
+        }
+        if not failed:
+            return {}
+        tactics = [tactic for _, tactic in failed.values()]
+        believed = self._vault.standings.beliefs(tactics)
+        status = statuses(self._vault, tactics, believed=believed)
+        found: dict[str, list[Beside]] = defaultdict(list)
+        for problem, tactic in sorted(failed.values(), key=lambda pair: pair[1].by_observed, reverse=True):
+            belief = believed[tactic.id]
+            theirs = tactic.pulled and not belief.reviewed and not problems[problem].pulled
+            if status[tactic.path].answers and not theirs and not belief.set_aside and belief.truth >= LEAST_TRUTH:
+                found[problem].append(Beside(tactic, belief.reviewed))
+        return found
+
+
+def covering(vault: Context, listed: Sequence[tuple[Entry, Belief]], new: Collection[str], as_of: date) -> set[str]:
+    """The paths of those of which an understanding says all, where one of the two is `new`: the rest was chosen without them."""
+    claims = Claims(vault.settings.types, as_of)
+    found = [(entry, claim) for entry, belief in listed if (claim := claims.of(entry, belief)) is not None]
+    fresh = [claim for _, claim in found if claim.path in new]
+    covers = Covering()
+    for entry, claim in found:
+        covers.add(entry, claim)
+    catalog = vault.index.catalog
+    names = {subject for claim in fresh for subject in claim.subjects if subject}
+    holding = {entry.path: entry for name in names for entry in relations.holding_place(catalog, _WHOLE, [name])}
+    others = relations.active(catalog, holding.values())
+    believed = vault.standings.beliefs(others) if others else {}
+    for entry in others:
+        covers.add(entry, claims.of(entry, believed[entry.id]))
+    return {claim.path for _, claim in found if covers.covers(claim)}
+
+
+def import_of(entry: Entry, belief: Belief) -> str:
     """The import that brought a memory which nobody used, reviewed or pinned since; empty for any other."""
-    name, _, place = _came_from(one.entry).partition("/")
-    used = one.belief.access_count or one.belief.reviewed or one.entry.pinned
-    return name if place and not used and one.entry.origin == "import" else ""
-
-
-def solved_among(catalog: Catalog, listed: Sequence[Weighed]) -> frozenset[str]:
-    """Which problems among these are solved, as `CoreMaker` finds it for all: asked for by their ids."""
-    problems = {one.entry.id: one.entry for one in listed if one.entry.type == "problem"}
-    pointed = catalog.pointing_at_each(problems, ("problem", "to_id")) if problems else {}
-    said = [(identity, entry) for identity, pairs in pointed.items() for field, entry in pairs if field == "problem"]
-    edges = [(identity, edge) for identity, pairs in pointed.items() for field, edge in pairs if field == "to_id"]
-    ends = {edge.text("from_id"): edge for _, edge in edges if edge.type == _SOLVES}
-    solving = {e.id for e in relations.active(catalog, [entry for one in ends for entry in catalog.get(one)])}
-    made = [(identity, entry) for identity, entry in said if entry.type == "solution"]
-    reviewed = catalog.reviewed_at(entry for _, entry in made if entry.pulled)
-    made += [(identity, edge) for identity, edge in edges if edge.type == _SOLVES and edge.text("from_id") in solving]
-    return frozenset(identity for identity, by in made if not by.pulled or by.path in reviewed or problems[identity].pulled)
+    name, _, place = _came_from(entry).partition("/")
+    used = belief.access_count or belief.reviewed or entry.pinned
+    return name if place and not used and entry.origin == "import" else ""
 
 
 def import_map(vault: Context, name: str, count: int, folders: Sequence[tuple[str, int]], linked: Sequence[Entry]) -> ImportMap:

@@ -9,19 +9,19 @@ from datetime import UTC, date, datetime, time
 from functools import partial
 from operator import attrgetter
 
-from vault_tool.belief.fold import question_of
+from vault_tool.belief.fold import Belief, question_of
 from vault_tool.consolidation.understanding_coverage import Sighting, contested, coverage, current
 from vault_tool.errors import GitError, Refused, VaultError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind
-from vault_tool.generate.core_forms import CoreText, Form, PromptForm
+from vault_tool.generate.core_forms import CoreText, Form, ImportMap, PromptForm
 from vault_tool.generate.core_page import CorePage, core_page, same_but_for_date
 from vault_tool.generate.reflection_page import Concern, reflection_page
 from vault_tool.generate.starter import starters
 from vault_tool.index.slight import narrowed, observations_of
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import normal_name
+from vault_tool.util.text import BYTES_A_TOKEN, normal_name
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.contests import all_contested
 from vault_tool.vault.context import Context, Freshness
@@ -31,8 +31,11 @@ from vault_tool.vault.core_understandings import warnings as kept_warnings
 from vault_tool.vault.operation import Operation, Saved, put, writing
 from vault_tool.vault.standing import Weighed
 
-# So many more of a section are looked at as long as there is room for them.
-_BEYOND = 40
+# What a prompt is given of the page at most, by the tool's own count of tokens.
+PAGE_TOKENS = 2300
+
+# As many of each section are looked at first: mostly no page has room for more.
+_MOST = 60
 
 # From so many observations a subject without an understanding, or one that they have overtaken, is named.
 WORTH_A_LINE = 3
@@ -59,7 +62,7 @@ class GeneratedPage(Saved):
 
 def make_core(vault: Context, budget: int | None = None) -> GeneratedPage:
     """Write CORE.md in at most `budget` characters (a setting by default), and commit it if more than its date changed."""
-    return _made(vault, CORE_FILE, lambda: _core(vault, budget or vault.settings.core_budget).text)
+    return _made(vault, CORE_FILE, lambda: WholeCore(vault).page(budget or vault.settings.core_budget).text)
 
 
 def make_reflection(vault: Context) -> GeneratedPage:
@@ -91,10 +94,11 @@ def make_anew(vault: Context, shows: Callable[[str], bool]) -> Iterator[str]:
             yield f"{path} may still show it: {fault.message}; `vt {path.removesuffix('.md').lower()}` makes it anew"
 
 
-def core_preview(vault: Context, budget: int) -> GeneratedPage:
-    """CORE.md as a prompt is given it: ids and the memories' own words in place of links, this machine's own use counted too."""
+def core_preview(vault: Context, budget: int | None = None) -> GeneratedPage:
+    """CORE.md as a prompt is given it: ids and the memories' own words in place of links, in at most `PAGE_TOKENS` tokens."""
     freshness = vault.fresh()
-    return _page(vault, CORE_FILE, prompt_page(vault, budget), freshness)
+    page = WholeCore(vault, live=True, form=prompt_form(vault)).page(PAGE_TOKENS * BYTES_A_TOKEN if budget is None else budget)
+    return _page(vault, CORE_FILE, page.text, freshness)
 
 
 def reflection_preview(vault: Context) -> GeneratedPage:
@@ -107,7 +111,8 @@ def changed_pages(vault: Context, freshness: Freshness, new: int = 1) -> list[Ge
     """The generated pages, if they differ from the tracked ones in more than their dates and counts."""
     moment = _moment(vault, live=False)
     taken: list[Weighed] = []
-    core_text = _core(vault, vault.settings.core_budget, weighed=_taken(_weighed_each(vault, moment, live=False), taken)).text
+    weighed = _taken(_weighed_each(vault, moment, live=False), taken)
+    core_text = WholeCore(vault, known=((one.entry, one.belief) for one in weighed)).page(vault.settings.core_budget).text
     seen = _seen(vault, taken, moment, live=False)
     texts = ((CORE_FILE, core_text), (REFLECTION_FILE, _reflection(vault, seen, new)))
     pages = [_page(vault, path, text, freshness) for path, text in texts]
@@ -187,59 +192,80 @@ def _seen(vault: Context, weighed: list[Weighed], moment: datetime, *, live: boo
     return _Seen(Snapshot(tuple(entries), barred=catalog.barred()), weighed, moment, live)
 
 
-def _core(
-    vault: Context, budget: int, *, live: bool = False, form: Form | None = None, weighed: Iterable[Weighed] = ()
-) -> CorePage:
-    """The page; of memories that were weighed already where they are given."""
-    frame = CoreFrame(vault, _moment(vault, live), live)
-    most = _most(vault)
-    while True:
-        made = core_material(vault, frame.moment, live, most, weighed)
-        # Where it is made once more, of all that there is.
-        weighed = weighed if isinstance(weighed, Sequence) else ()
-        page = frame.page(made, budget, form)
-        if made.whole or page.reach <= most:
-            return page
-        # So many in a row had no room that what comes next was not kept.
-        most *= 8
-
-
 class CoreFrame:
     """What stands around the lines of the page at a moment: soul, protocol, orientation, and what is to be settled of them."""
 
-    def __init__(self, vault: Context, moment: datetime, live: bool) -> None:
-        self._vault = vault
-        self.moment = moment
+    def __init__(self, vault: Context, live: bool, form: Form | None = None) -> None:
+        moment = _moment(vault, live)
+        kinds = core_kinds(vault)
+        self._settings = vault.settings
+        self._day = moment.astimezone(UTC).date()
         self._live = live
-        self._kinds = core_kinds(vault)
-        self._warnings = kept_warnings(vault, self._kinds, moment)
-
-    def page(self, made: CoreMaterial, budget: int, form: Form | None = None) -> CorePage:
-        """The page of what it is made from."""
-        vault, kinds = self._vault, self._kinds
-        good = [entry for kind in kinds.values() for entry in kind.good]
-        served = _weighed(vault, good, made.kept, self._live, self.moment)
+        self._form = form
+        self._warnings = kept_warnings(vault, kinds, moment)
         unwritten = {starter.type: starter.body.strip() for starter in starters()}
-        newest = sorted(served, key=lambda one: one.entry.by_created, reverse=True)
+        good = [entry for kind in kinds.values() for entry in kind.good]
+        believed = vault.seen_by("").standings.beliefs(good)
+        self._texts = [
+            _identity_page(entry, believed[entry.id], kinds[entry.type].body(vault, entry), unwritten)
+            for entry in sorted(good, key=lambda entry: entry.by_created, reverse=True)
+        ]
+
+    def page(self, made: CoreMaterial, budget: int) -> CorePage:
+        """The page of what it is made from."""
         return core_page(
             made.items,
-            [_identity_page(one, kinds[one.entry.type].body(vault, one.entry), unwritten) for one in newest],
+            self._texts,
             budget=budget,
-            section_limit=vault.settings.core_section_limit,
-            registry=vault.settings.types,
-            as_of=self.moment.date(),
-            active=made.active,
+            registry=self._settings.types,
+            as_of=self._day,
             total=made.total,
             live=self._live,
             warnings=self._warnings,
             imports=made.imports,
-            form=form,
+            form=self._form,
         )
 
 
-def prompt_page(vault: Context, budget: int, weighed: Iterable[Weighed] = ()) -> str:
-    """The page as a prompt is given it, made from everything; of memories that were weighed already where they are given."""
-    return _core(vault, budget, live=True, form=prompt_form(vault), weighed=weighed).text
+class WholeCore:
+    """The page as it is made from everything, for any budget: all memories are looked at once.
+
+    What is believed of them is given where it is `known`.
+    """
+
+    def __init__(
+        self, vault: Context, *, live: bool = False, form: Form | None = None, known: Iterable[tuple[Entry, Belief]] | None = None
+    ) -> None:
+        self._frame = CoreFrame(vault, live, form)
+        seen = vault.seen_by("")
+        self._maker = CoreMaker(vault, _moment(vault, live))
+        for entry, belief in seen.standings.believed_each(seen.superseded(), live=live) if known is None else known:
+            self._maker.take(entry, belief)
+        self._claims = self._maker.in_order()
+        self._material: CoreMaterial | None = None
+
+    def page(self, budget: int) -> CorePage:
+        """The page in at most so much of what its form counts."""
+        most = _MOST
+        while True:
+            made = self._made(most)
+            page = self._frame.page(made, budget)
+            if made.whole or max(page.reach.values(), default=0) < made.most:
+                return page
+            # So many of one section were looked at that what comes next was not kept.
+            most *= 4
+
+    def chosen(self, budget: int, more: int) -> tuple[list[str], list[ImportMap]]:
+        """The paths of what a page of this budget looks at, and of so many more of each section; and what imports brought."""
+        reach = self.page(budget).reach
+        paths = [claim.path for section, claims in self._claims.items() for claim in claims[: reach.get(section, 0) + more]]
+        return paths, self._made(0).imports
+
+    def _made(self, most: int) -> CoreMaterial:
+        """What the page is made from: at least so many of each section."""
+        if self._material is None or (not self._material.whole and self._material.most < most):
+            self._material = self._maker.made(self._claims, most)
+        return self._material
 
 
 def prompt_form(vault: Context) -> PromptForm:
@@ -247,29 +273,8 @@ def prompt_form(vault: Context) -> PromptForm:
     return PromptForm(partial(resolve.short, vault))
 
 
-def _most(vault: Context) -> int:
-    return 2 * vault.settings.core_section_limit + _BEYOND
-
-
-def core_material(vault: Context, moment: datetime, live: bool, most: int = 0, weighed: Iterable[Weighed] = ()) -> CoreMaterial:
-    """What the page is made from: so many of each type and writer (as many as a page mostly needs), of everything."""
-    maker, seen = CoreMaker(vault, moment, most or _most(vault)), vault.seen_by("")
-    for one in weighed or seen.standings.weigh_each(seen.superseded(), live=live, as_of=moment):
-        maker.take(one)
-    return maker.made()
-
-
-def _weighed(vault: Context, served: Sequence[Entry], known: Sequence[Weighed], live: bool, moment: datetime) -> list[Weighed]:
-    """What is served of soul, protocol and orientation: what only an unserved one replaces was not weighed with the rest, and
-    an earlier text of its owner's neither."""
-    weighed = {one.entry.path: one for one in known}
-    found = [replace(weighed[one.path], entry=one) for one in served if one.path in weighed and not one.stale]
-    others = [one for one in served if one.path not in weighed or one.stale]
-    return [*found, *(vault.seen_by("").standings.weigh(others, live=live, as_of=moment, few=True) if others else ())]
-
-
-def _identity_page(one: Weighed, text: str, unwritten: Mapping[str, str]) -> CoreText:
-    return CoreText(one.entry, text, one.belief.reviewed, text.strip() == unwritten.get(one.entry.type))
+def _identity_page(entry: Entry, belief: Belief, text: str, unwritten: Mapping[str, str]) -> CoreText:
+    return CoreText(entry, text, belief.reviewed, text.strip() == unwritten.get(entry.type))
 
 
 def _reflection(vault: Context, seen: _Seen, new: int) -> str:
@@ -378,7 +383,7 @@ def resolve_page_conflicts(vault: Context) -> Saved | None:
     pages: dict[str, bytes] = {}
     for path in conflicts:
         core = path == CORE_FILE
-        text = _core(vault, vault.settings.core_budget).text if core else _reflection(vault, _looked(vault), 0)
+        text = WholeCore(vault).page(vault.settings.core_budget).text if core else _reflection(vault, _looked(vault), 0)
         pages[path] = screening.masked(text).encode("utf-8")
         put(vault, path, pages[path])
     git.resolve_conflicts(repo, pages, vault.settings.lock_wait)

@@ -7,42 +7,44 @@ from the catalogue and weighed as they are now: what was acknowledged before the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
-from vault_tool.belief.decay import Standing, standing
 from vault_tool.errors import Busy, StorageError
 from vault_tool.generate.core_forms import ImportMap
-from vault_tool.generate.core_page import candidates
 from vault_tool.index import page_choice, relations
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.page_choice import ChoiceFile, ImportRows, PageChoice, SinceChoice
+from vault_tool.index.page_choice import ChoiceFile, ImportRows, PageChoice, choice_of
 from vault_tool.index.store import settings_digest
+from vault_tool.index.suspects import numbered
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.text import BYTES_A_TOKEN
 from vault_tool.vault import screening
-from vault_tool.vault.contests import contested
 from vault_tool.vault.context import Context
-from vault_tool.vault.core_material import CoreMaterial, core_item, import_map, import_of, solved_among
-from vault_tool.vault.generated_pages import CoreFrame, core_material, prompt_form, prompt_page
-from vault_tool.vault.standing import Weighed
+from vault_tool.vault.core_material import CoreMaterial, core_items, covering, import_map, import_of
+from vault_tool.vault.generated_pages import PAGE_TOKENS, CoreFrame, WholeCore, prompt_form
 
-# Up to so many memories are weighed at each start.
+# Up to so many memories are looked at at each start.
 SMALL = 2000
 
-# Up to so many are weighed where no choice is kept; of more the choice is made in a hurry.
+# Up to so many are looked at where no choice is kept; of more the choice is made in a hurry.
 _IN_TIME = 20_000
 
-# Of each type the first so many that a person stands behind, and of the rest: a section has 15 lines.
-OF_EACH = 40
+# What a page of twice the room looks at is chosen, and of each section so many more: some of it will be gone by then.
+_ROOM = 2 * PAGE_TOKENS * BYTES_A_TOKEN
+_MORE = 20
+
+# In a hurry of each type the newest so many.
+_OF_EACH = 40
 
 # Of what was written, judged or used since a choice the newest so many of each.
 _SINCE = 500
 
-# After so many of them the choice is made anew at rest; it is as well when a day has gone, for memories fade at different rates.
+# After so many of them the choice is made anew at rest; it is as well when a day has gone, for all but rules sink with age.
 _WORN = 50
 _OLD = timedelta(days=1)
 
@@ -56,15 +58,14 @@ def page_at_start(vault: Context) -> Callable[[int], str]:
         kept = _in_a_hurry(state)
     if kept is None:
         return _of_everything(state)
-    moment = vault.clock.now()
-    made, frame, form = _by_choice(state, kept, moment), CoreFrame(vault, moment, live=True), prompt_form(vault)
-    return lambda budget: screening.masked(frame.page(made, budget, form).text)
+    made, frame = _by_choice(state, kept), CoreFrame(vault, live=True, form=prompt_form(vault))
+    return lambda budget: screening.masked(frame.page(made, budget).text)
 
 
 def keep_choice(vault: Context) -> PageChoice | None:
     """Choose anew, and keep the choice, where the vault is large enough; for a moment of rest. Raises Busy and StorageError."""
-    state, moment = _State.of(vault), vault.clock.now()
-    return _chosen(state, core_material(vault, moment, live=True), moment) if state.memories > SMALL else None
+    state = _State.of(vault)
+    return _chosen(state, WholeCore(vault, live=True, form=prompt_form(vault))) if state.memories > SMALL else None
 
 
 def choice_is_due(vault: Context) -> bool:
@@ -73,7 +74,7 @@ def choice_is_due(vault: Context) -> bool:
     if page_choice.memory_count(catalog) <= SMALL:
         return False
     kept = _kept(vault, catalog)
-    if kept is None or kept.active is None:
+    if kept is None:
         return True
     made, now = parse_time(kept.moment), vault.clock.now()
     if made is None or not timedelta(0) <= now - made < _OLD:
@@ -99,54 +100,45 @@ class _State:
         catalog = vault.index.catalog
         return cls(vault, catalog, *page_choice.newest(catalog), page_choice.memory_count(catalog))
 
-    def choice(
-        self, moment: str, total: int, active: int | None, rows: Iterable[int], imports: Iterable[ImportRows]
-    ) -> PageChoice:
+    def choice(self, moment: str, rows: Iterable[int], imports: Iterable[ImportRows]) -> PageChoice:
         """A choice of that state."""
         return PageChoice(
-            build=self.catalog.nonce, settings=_settings(self.vault), moment=moment, entry=self.entry, signal=self.signal,
-            memories=self.memories, total=total, active=active, rows=tuple(rows), imports=tuple(imports),
+            build=self.catalog.nonce, settings=settings_digest(self.vault.settings), moment=moment, entry=self.entry,
+            signal=self.signal, memories=self.memories, rows=tuple(rows), imports=tuple(imports),
         )  # fmt: skip
 
 
 def _of_everything(state: _State) -> Callable[[int], str]:
     """The page of a vault that is small, or of which no choice is kept: that is made now, and the next start has it."""
-    vault, moment = state.vault, state.vault.clock.now()
-    weighed = [*vault.standings.weigh_each(vault.superseded(), live=True, as_of=moment)]
+    whole = WholeCore(state.vault, live=True, form=prompt_form(state.vault))
     if state.memories > SMALL:
         with suppress(Busy, StorageError):
-            _chosen(state, core_material(vault, moment, live=True, weighed=weighed), moment)
-    return lambda budget: screening.masked(prompt_page(vault, budget, weighed))
+            _chosen(state, whole)
+    return lambda budget: screening.masked(whole.page(budget).text)
 
 
 def _kept(vault: Context, catalog: Catalog) -> PageChoice | None:
-    return ChoiceFile(vault.root).read(f"{catalog.nonce} {_settings(vault)}")
+    return ChoiceFile(vault.root).read(choice_of(catalog.nonce, settings_digest(vault.settings)))
 
 
-def _settings(vault: Context) -> str:
-    return settings_digest(vault.settings)
-
-
-def _chosen(state: _State, made: CoreMaterial, moment: datetime) -> PageChoice | None:
-    """The choice of what a page was made of, kept; None where another build of the catalogue answers by now."""
+def _chosen(state: _State, whole: WholeCore) -> PageChoice | None:
+    """The choice of what a page looks at, kept; None where another build of the catalogue answers by now."""
     catalog = state.vault.index.catalog
-    best = candidates(made.items, state.vault.settings.types, moment.date(), OF_EACH)
-    linked = [entry.path for one in made.imports for entry in one.linked]
-    numbers = page_choice.numbers_of(catalog, [*(item.entry.path for item in best), *linked])
+    paths, imports = whole.chosen(_ROOM, _MORE)
+    numbers = page_choice.numbers_of(catalog, [*paths, *(entry.path for one in imports for entry in one.linked)])
     if catalog is not state.catalog:
         return None
-    rows = sorted(numbers[item.entry.path] for item in best if item.entry.path in numbers)
-    imports = (_import_rows(one, numbers) for one in made.imports)
-    choice = state.choice(stamp(moment), made.total, made.active, rows, imports)
+    rows = sorted(numbers[path] for path in paths if path in numbers)
+    choice = state.choice(stamp(state.vault.clock.now()), rows, (_import_rows(one, numbers) for one in imports))
     ChoiceFile(state.vault.root).write(choice)
     return choice
 
 
 def _in_a_hurry(state: _State) -> PageChoice:
     """A choice where none is kept: the newest of each type, and what its owner reviewed last. It is not kept itself."""
-    newest = page_choice.newest_of_each_type(state.catalog, OF_EACH)
+    newest = page_choice.newest_of_each_type(state.catalog, _OF_EACH)
     reviewed = page_choice.memories_called(state.catalog, page_choice.reviewed_last(state.catalog, _SINCE))
-    return state.choice("", state.memories, None, (*newest, *reviewed), ())
+    return state.choice("", (*newest, *reviewed), ())
 
 
 def _import_rows(one: ImportMap, numbers: dict[str, int]) -> ImportRows:
@@ -154,50 +146,37 @@ def _import_rows(one: ImportMap, numbers: dict[str, int]) -> ImportRows:
     return ImportRows(name=one.name, count=one.count, folders=one.folders, linked=linked)
 
 
-def _by_choice(state: _State, choice: PageChoice, moment: datetime) -> CoreMaterial:
+def _by_choice(state: _State, choice: PageChoice) -> CoreMaterial:
     """What the page is made of by a choice, in the state of the catalogue as it is."""
     vault, catalog = state.vault, state.catalog
     since = page_choice.since(catalog, choice, _SINCE)
     linked = [number for one in choice.imports for number in one.linked]
-    entries = page_choice.entries_numbered(catalog, {*choice.rows, *since.written, *linked})
+    entries = numbered(catalog, {*choice.rows, *since.written, *linked})
     touched = page_choice.memories_called(catalog, since.judged | _used_since(vault, choice))
     chosen = [entries[number] for number in {*choice.rows, *since.written} if number in entries]
     active = relations.active(catalog, {entry.path: entry for entry in (*chosen, *touched.values())}.values())
-    weighed = vault.standings.weigh(active, live=True, as_of=moment, few=True)
+    believed = vault.standings.beliefs(active)
     maps = {one.name for one in choice.imports}
     maps |= {".."} if vault.root.parent.name in maps else set()  # the folder around the vault
-    listed = [one for one in weighed if one.entry.type not in KEPT_TYPES and import_of(one) not in maps]
-    total = choice.total + state.memories - choice.memories - _superseded_since(catalog, since, entries)
-    solved, rivals = solved_among(catalog, listed), contested(vault, [one.entry for one in listed])
+    listed = [
+        (entry, believed[entry.id])
+        for entry in active
+        if entry.type not in KEPT_TYPES and import_of(entry, believed[entry.id]) not in maps
+    ]
+    new = {entries[number].path for number in since.written if number in entries}
+    covered = covering(vault, listed, new, vault.clock.now().astimezone(UTC).date())
     return CoreMaterial(
-        items=[core_item(one, solved, rivals.get(one.entry.id, ())) for one in listed],
-        kept=[],
+        items=core_items(vault, ((entry, belief) for entry, belief in listed if entry.path not in covered)),
         imports=[_import_map(vault, one, entries) for one in choice.imports],
-        active=None if choice.active is None else _active(choice.active, weighed, since, entries, total),
-        total=total,
-        whole=True,
+        total=page_choice.present_count(catalog, vault.superseded()),
     )
 
 
 def _used_since(vault: Context, choice: PageChoice) -> frozenset[str]:
     """The ids of what was used on this machine since a choice: the newest so many."""
     made: datetime | None = parse_time(choice.moment) if choice.moment else None
-    used = (use.target for use in reversed(vault.local.uses()) if made is None or (parse_time(use.at) or made) >= made)
+    used = (use.target for use in reversed(vault.uses.all()) if made is None or (parse_time(use.at) or made) >= made)
     return frozenset(target for target, _ in zip(used, range(_SINCE), strict=False))
-
-
-def _superseded_since(catalog: Catalog, since: SinceChoice, entries: dict[int, Entry]) -> int:
-    """How many understandings were replaced since."""
-    new = [entries[number] for number in since.written if number in entries]
-    older = {identity for entry in new for identity in entry.texts("supersedes")} - {entry.id for entry in new}
-    return len(relations.superseded(catalog, older)) if older else 0
-
-
-def _active(before: int, weighed: Sequence[Weighed], since: SinceChoice, entries: dict[int, Entry], total: int) -> int:
-    """How many are active: those of the choice and those written since, less what is gone, of which no row tells any more."""
-    written = {entries[number].path for number in since.written if number in entries}
-    new = sum(standing(one.score) is Standing.ACTIVE for one in weighed if one.entry.path in written)
-    return max(0, min(total, before + new - since.gone))
 
 
 def _import_map(vault: Context, one: ImportRows, entries: dict[int, Entry]) -> ImportMap:

@@ -167,12 +167,16 @@ class Standings:
     ) -> Iterator[Weighed]:
         """The same of all memories but those of the ids that are `replaced`, one after the other and by `slight` entries."""
         moment = as_of or self._clock.now()
+        for entry, belief in self.believed_each(replaced, live=live, at_once=at_once):
+            yield Weighed(entry, belief, self.score_of(entry, belief, moment))
+
+    def believed_each(self, replaced: Container[str], *, live: bool, at_once: bool = False) -> Iterator[tuple[Entry, Belief]]:
+        """What is believed of each of these."""
         signals, uses = self._said(live)
         for entry in slight(self._index.catalog, at_once=at_once):
             if entry.id not in replaced:
                 said, used = signals.get(entry.id, ()), uses.get(entry.id, ())
-                belief = belief_in(entry, said, used) if said or used else untouched(confidence_of(entry))
-                yield Weighed(entry, belief, self.score_of(entry, belief, moment))
+                yield entry, belief_in(entry, said, used) if said or used else untouched(confidence_of(entry))
 
     def _said(
         self, live: bool, ids: Collection[str] | None = None

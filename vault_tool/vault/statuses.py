@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Literal, get_args
 
 from vault_tool.belief.fold import Belief, question_of
@@ -23,7 +24,7 @@ StatusName = Literal[
 
 STATUS_NAMES: tuple[StatusName, ...] = get_args(StatusName)
 
-_SOLVES = "SOLVES"
+SOLVES = "SOLVES"
 # So many are looked up at once: a question to the catalogue has no more places.
 _TOGETHER = 5000
 # The fields by which a memory is found to be changed, contested or solved.
@@ -151,16 +152,15 @@ class _Found:
         for field, one in self._pointed.get(problem.id, ()):
             if field == "problem" and one.type == "solution":
                 found[one.id] = one
-            elif field == "to_id" and one.type == _SOLVES and (not one.pulled or problem.pulled):
+            elif field == "to_id" and one.type == SOLVES and (not one.pulled or problem.pulled):
                 found |= {other.id: other for other in catalog.cached_by_id(one.text("from_id"))}
         believed = self._believed_of(found.values())
         return sorted(
             (
                 one
                 for one in found.values()
-                if not one.expired(self._now)
+                if could_solve(one, believed[one.id], self._now)
                 and not self._history.by(one)
-                and not doubtful(believed[one.id])
                 and (not one.pulled or problem.pulled or believed[one.id].reviewed)
                 and one.text("user") in ("", problem.text("user"))
             ),
@@ -171,6 +171,11 @@ class _Found:
     def _believed_of(self, entries: Iterable[Entry]) -> Mapping[str, Belief]:
         others = [entry for entry in entries if entry.id not in self._believed]
         return {**self._believed, **self._vault.standings.beliefs(others)} if others else self._believed
+
+
+def could_solve(entry: Entry, belief: Belief, now: datetime) -> bool:
+    """Whether a memory that says that it solves a problem holds now, as far as it can be told of it alone."""
+    return not entry.expired(now) and not doubtful(belief)
 
 
 def _line(rival: Rival) -> str:

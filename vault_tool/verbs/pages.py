@@ -90,10 +90,9 @@ def core(vault: Context, *, budget: int | None = None, preview: bool = False) ->
     are missing in bulk, or while git is in the middle of a merge or rebase; but where git could merge everything except
     generated pages, those are made anew and entered as settled, so that the merge can be finished.
     """
-    allowed = vault.settings.core_budget if budget is None else budget
-    if allowed < SMALLEST_BUDGET:
+    if (allowed := vault.settings.core_budget if budget is None else budget) < SMALLEST_BUDGET:
         raise UsageError(f"a budget of {allowed} characters holds no page", f"give at least {SMALLEST_BUDGET}")
-    return generated_pages.core_preview(vault, allowed) if preview else generated_pages.make_core(vault, allowed)
+    return generated_pages.core_preview(vault, budget) if preview else generated_pages.make_core(vault, allowed)
 
 
 def schedule(vault: Context, program: str = "vt") -> Schedule:
