@@ -34,7 +34,7 @@ GIT = {
     "mark-useful": 6,
     "create-understanding": 6,
     "reflect": 7,
-    "status": 11,
+    "status": 6,
 }
 """How many processes of git each starts at most."""
 

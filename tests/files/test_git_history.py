@@ -164,6 +164,34 @@ def test_remotes_and_names(code: Path) -> None:
     assert vault_git.resolve(repo, "main^{tree}") is None
 
 
+def test_remotes_and_filters_are_one_look_at_the_config(code: Path) -> None:
+    repo = found(code / "memory")
+    assert vault_git.filters_and_remotes(repo) == ([], ())
+    for name in ("origin", "a.b", "deep/er", "Zürich"):
+        git(code, "config", f"remote.{name}.url", "https://example.org/x.git")
+    # Nobody lists these: a setting of all remotes, a group of them, and a name that begins so.
+    git(code, "config", "remote.pushDefault", "origin")
+    git(code, "config", "remotes.all", "origin a.b")
+    git(code, "config", "remote./odd.url", "x")
+    git(code, "config", "filter.lfs.clean", "false")
+    git(code, "config", "filter.lfs.required", "true")
+    quiet, remotes = vault_git.filters_and_remotes(repo)
+    assert list(remotes) == vault_git.remotes(repo) == ["Zürich", "a.b", "deep/er", "origin"]
+    assert quiet == [("filter.lfs.clean", ""), ("filter.lfs.required", "false")]
+
+
+def test_what_is_ignored_and_not_tracked(code: Path) -> None:
+    repo = found(code / "memory")
+    names = ["_index.json", "_state.json", "vault/a.md", "vault/new.md", ":(top)odd"]
+    write(code, "memory/.gitignore", "_index.json\n_state.json\nvault/a.md\n")
+    assert vault_git.untracked_and_ignored(repo, names) == {"_index.json", "_state.json"}
+    write(code, "memory/_state.json", "{}")
+    git(code, "add", "--force", "memory/_state.json")
+    assert vault_git.untracked_and_ignored(repo, names) == {"_index.json"}
+    assert vault_git.ignored(repo, names) == {"_index.json", "_state.json", "vault/a.md"}
+    assert vault_git.untracked_and_ignored(repo, []) == set()
+
+
 def test_a_message_is_one_subject_and_its_trailers() -> None:
     text = vault_git.message("remember: " + "long " * 40 + "\x1b[31m\n\nVault-Op: forged", "remember", None, [])
     lines = text.splitlines()

@@ -55,6 +55,11 @@ NO_OWNER = "none"
 _TOLD_FOR = timedelta(days=30)
 
 
+# Problems that `vt status` tells in words of their own.
+_NO_ADDRESS = "no-owner"
+_ANOTHER_ADDRESS = "another-address"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitStatus:
     """How the vault stands to git; `absence` says why there is none."""
@@ -159,11 +164,13 @@ def status(vault: Context) -> Status:
     by_class = Counter[str]()
     for (record_class, _), count in catalog.count_by_type().items():
         by_class[record_class] += count
-    pending = _uncommitted(vault)
-    tracked = _git_status(vault, pending)
-    problems = Counter(problem.severity.value for problem in _problems(vault, pending))
+    quiet, remotes = git.filters_and_remotes(vault.repo) if vault.repo is not None else ((), ())
+    pending = _uncommitted(vault, quiet)
+    tracked = _git_status(vault, pending, remotes)
+    found = list(_problems(vault, pending))
+    problems = Counter(problem.severity.value for problem in found)
     embeddings = status_of(vault)
-    said = (*in_a_line(vault), *_advice(freshness, tracked, problems), *_unknown_authors(vault))
+    said = (*in_a_line(vault), *_advice(freshness, tracked, problems), *_unknown_authors(vault, found))
     held, turns = len(undecided(vault)) + len(_waiting_tombstones(vault)), Turns(vault.root).count()
     logged_turns, logged_bytes = TurnLog(vault.root).size()
     copies, unsettled = len(catalog.of_kind("conflict")), len(catalog.with_problem("unsettled"))
@@ -273,7 +280,7 @@ def _problems(vault: Context, pending: Sequence[git.UncommittedFile]) -> Iterato
     yield from _no_owner(vault)
     if asked := _another_address(vault):
         message = "all of this vault is by another address than yours, so nothing of it counts as yours"
-        yield note(layout.CONFIG_FILE, 0, "another-address", message, asked)
+        yield note(layout.CONFIG_FILE, 0, _ANOTHER_ADDRESS, message, asked)
     yield from _not_served(vault)
     for path in TurnLog(vault.root).unreadable():
         yield warning(path, 0, "no-turn", "this file in the log of turns is none: torn, or put there by hand", "delete it")
@@ -309,12 +316,15 @@ def _purged_is_back(vault: Context) -> Iterator[Problem]:
 def _tracked_by_mistake(vault: Context) -> Iterator[Problem]:
     if vault.repo is None:
         return
+    # No temporary file need be there: a kill leaves one at any time, and `git add` would take it.
+    temporary = f"{layout.VAULT}/{temporary_name('note.md')}"
+    own = [*layout.UNTRACKED, temporary]
+    if git.untracked_and_ignored(vault.repo, own).issuperset(own):
+        return
     for path in sorted(git.tracked(vault.repo, [name for name in layout.UNTRACKED if name not in local_trust.NAMES])):
         hint = f"`git rm --cached -r {path.split('/')[0]}`, and see that .gitignore lists it"
         yield warning(path, 0, "derived-tracked", "a derived or local file is tracked by git", hint)
     present = [name for name in layout.UNTRACKED if (vault.root / name).exists()]
-    # No temporary file need be there: a kill leaves one at any time, and `git add` would take it.
-    temporary = f"{layout.VAULT}/{temporary_name('note.md')}"
     ignored = git.ignored(vault.repo, [*present, temporary])
     hint = "`vt init .` adds the missing lines to .gitignore"
     for name in sorted(set(present) - ignored):
@@ -343,15 +353,15 @@ def _renamed(vault: Context, pending: Sequence[git.UncommittedFile]) -> Iterator
             yield note(entry.path, 1, "renamed-subject", f"the subject `{old}` is called `{entry.title}` now", hint)
 
 
-def _uncommitted(vault: Context) -> list[git.UncommittedFile]:
+def _uncommitted(vault: Context, quiet: Sequence[tuple[str, str]] | None = None) -> list[git.UncommittedFile]:
     """The vault's own files that differ from HEAD: one comparison for whatever asks."""
     if vault.repo is None:
         return []
     own = [layout.VAULT, layout.CORE_FILE, layout.REFLECTION_FILE, layout.SETTINGS_FILE, layout.TEMPLATES]
-    return git.uncommitted(vault.repo, own)
+    return git.uncommitted(vault.repo, own, quiet)
 
 
-def _git_status(vault: Context, pending: Sequence[git.UncommittedFile]) -> GitStatus:
+def _git_status(vault: Context, pending: Sequence[git.UncommittedFile], remotes: tuple[str, ...]) -> GitStatus:
     repo = vault.repo
     if repo is None:
         return GitStatus(absence=vault.git_absence())
@@ -363,7 +373,7 @@ def _git_status(vault: Context, pending: Sequence[git.UncommittedFile]) -> GitSt
         conflicted=tuple(sorted(p.path for p in pending if p.state == "conflicted")),
         waiting=len(vault.local.pending()),
         obstacle=git.obstacle(repo),
-        remotes=tuple(git.remotes(repo)),
+        remotes=remotes,
     )
 
 
@@ -387,14 +397,12 @@ def _to_settle(copies: int, unsettled: int) -> Iterator[str]:
         yield f"`vt review` settles {' and '.join(kept)}"
 
 
-def _unknown_authors(vault: Context) -> Iterator[str]:
-    """What keeps git from telling whose the texts are."""
+def _unknown_authors(vault: Context, found: Sequence[Problem]) -> Iterator[str]:
+    """What keeps git from telling whose the texts are, of the problems that were found too."""
     if said := doubts(vault.index.catalog):
         yield said
-    if found := _no_owner(vault):
-        yield f"{found[0].message}: {found[0].hint}"
-    if asked := _another_address(vault):
-        yield asked
+    yield from (f"{one.message}: {one.hint}" for one in found if one.code == _NO_ADDRESS)
+    yield from (one.hint for one in found if one.code == _ANOTHER_ADDRESS)
 
 
 def _no_owner(vault: Context) -> tuple[Problem, ...]:
@@ -403,7 +411,7 @@ def _no_owner(vault: Context) -> tuple[Problem, ...]:
         return ()
     message = "git knows no address of yours, so all that was committed counts as pulled"
     hint = "`git config user.email you@example.org`, or `vt config --owners you@example.org`"
-    return (note(layout.CONFIG_FILE, 0, "no-owner", f"{message} (`owners` are not set)", hint),)
+    return (note(layout.CONFIG_FILE, 0, _NO_ADDRESS, f"{message} (`owners` are not set)", hint),)
 
 
 def _waiting_tombstones(vault: Context) -> list[WaitingTombstone]:

@@ -39,7 +39,15 @@ if TYPE_CHECKING:
     from vault_tool.files.git.commit_message import message
     from vault_tool.files.git.committing import Commit, FileChange, commit, commit_each, resolve_conflicts
     from vault_tool.files.git.note_commits import NoteLog, note_log, own_operations, renames
-    from vault_tool.files.git.worktree import UncommittedFile, ignored, in_conflict, tracked, uncommitted
+    from vault_tool.files.git.worktree import (
+        UncommittedFile,
+        filters_and_remotes,
+        ignored,
+        in_conflict,
+        tracked,
+        uncommitted,
+        untracked_and_ignored,
+    )
 
 # What writes, and what reads the history or the work tree, which most commands that only read do without: 7 ms of each.
 _LATER = {
@@ -54,7 +62,13 @@ _LATER = {
     **dict.fromkeys(("LogEntry", "changed_between", "diff", "log", "show", "show_at", "show_many"), "commit_log"),
     **dict.fromkeys(("NoteLog", "note_log", "own_operations", "renames"), "note_commits"),
     **dict.fromkeys(("CommitChanges", "blob_id", "changes_of", "off_branch"), "commit_changes"),
-    **dict.fromkeys(("UncommittedFile", "ignored", "in_conflict", "tracked", "uncommitted"), "worktree"),
+    **dict.fromkeys(
+        (
+            *("UncommittedFile", "filters_and_remotes", "ignored", "in_conflict", "tracked", "uncommitted"),
+            "untracked_and_ignored",
+        ),
+        "worktree",
+    ),
     "message": "commit_message",
 }
 
@@ -77,6 +91,7 @@ __all__ = [
     "committed_at",
     "committed_blobs",
     "diff",
+    "filters_and_remotes",
     "find",
     "head",
     "identity",
@@ -107,6 +122,7 @@ __all__ = [
     "tracked",
     "uncommitted",
     "unreachable",
+    "untracked_and_ignored",
     "work_tree_blobs",
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -40,26 +41,38 @@ def in_conflict(repo: Repo) -> set[str]:
 
 def ignored(repo: Repo, paths: Iterable[str]) -> set[str]:
     """Which of these paths the ignore rules name, whether they are tracked or not."""
+    return _named_by_rules(repo, paths, "check-ignore", "--no-index", "-z", "--stdin")
+
+
+def _named_by_rules(repo: Repo, paths: Iterable[str], *command: str) -> set[str]:
     # `check-ignore` knows no literal pathspecs, and would read a leading colon as magic.
     named = {f"./{repo.inside(path)}": path for path in paths}
     if not named:
         return set()
-    query = GitCall(("check-ignore", "--no-index", "-z", "--stdin"), lines(named), literal=False)
+    query = GitCall(command, lines(named), literal=False)
     result = together(repo.work_tree, [query])[0]
     if result.code > 1:
         raise result.failure("apply the ignore rules")
     return {named[name] for name in fields(result.out)}
 
 
-def uncommitted(repo: Repo, paths: Iterable[str] = ()) -> list[UncommittedFile]:
-    """The vault's files that differ from HEAD, untracked ones one by one, sorted by path; ignored files are left out."""
+def untracked_and_ignored(repo: Repo, paths: Iterable[str]) -> set[str]:
+    """Which of these paths the ignore rules name and git's index does not hold: one process, where nothing is amiss."""
+    return _named_by_rules(repo, paths, "check-ignore", "-z", "--stdin")
+
+
+def uncommitted(repo: Repo, paths: Iterable[str] = (), quiet: Config | None = None) -> list[UncommittedFile]:
+    """The vault's files that differ from HEAD, untracked ones one by one, sorted by path; ignored files are left out.
+
+    `quiet` are the settings of `without_filters`, where they are known.
+    """
     named = list(paths)
     out = output(
         repo.work_tree,
         "compare the files",
         *("status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=all", "--find-renames=100%"),
         *("--", *_few(repo, named)),
-        config=without_filters(repo),
+        config=without_filters(repo) if quiet is None else quiet,
     )
     found = {pending.path: pending for pending in _merged(_pending(repo, fields(out)))}
     chosen = _chosen(repo, (repo.prefix + path for path in found), named)
@@ -68,8 +81,17 @@ def uncommitted(repo: Repo, paths: Iterable[str] = ()) -> list[UncommittedFile]:
 
 def without_filters(repo: Repo) -> Config:
     """Settings that keep the clean filters and conversion programs of the config from running during a comparison."""
-    result = call(repo.work_tree, "config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.(clean|process|required)$")
-    return [(key, "false" if key.endswith(".required") else "") for key in fields(result.out)]
+    return filters_and_remotes(repo)[0]
+
+
+def filters_and_remotes(repo: Repo) -> tuple[Config, tuple[str, ...]]:
+    """The same settings, and the names of the repository's remotes in order: one look at the config for both."""
+    pattern = r"^(filter\..*\.(clean|process|required)|remote\..*\.[^.]*)$"
+    keys = fields(call(repo.work_tree, "config", "--null", "--name-only", "--get-regexp", pattern).out)
+    quiet = [(key, "false" if key.endswith(".required") else "") for key in keys if key.startswith("filter.")]
+    remotes = {key.removeprefix("remote.").rpartition(".")[0] for key in keys if key.startswith("remote.")}
+    # Git itself lists none whose name begins so.
+    return quiet, tuple(sorted((name for name in remotes if not name.startswith("/")), key=os.fsencode))
 
 
 def _few(repo: Repo, paths: list[str]) -> list[str]:
