@@ -31,7 +31,7 @@ def at_terminal(
     presses, asked = [keys] if isinstance(keys, str) else list(keys), 0
     while time.monotonic() < until:
         # What is typed before a program reads single keys is thrown away as it begins to.
-        asks = sum(map(shown.count, (b"q quit", b"[y/N]"))) > asked and (b"q quit" not in shown or _takes_keys(outer))
+        asks = sum(map(shown.count, (b"q quit", b"[y/N]", b"[Y/n]"))) > asked and (b"q quit" not in shown or _takes_keys(outer))
         if asked < len(presses) and presses[asked] and asks:
             os.write(outer, presses[asked].encode())
             asked += 1

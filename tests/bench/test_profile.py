@@ -10,15 +10,15 @@ import pytest
 from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
-    "remember": 94,
-    "recall": 90,
-    "search": 79,
-    "get": 60,
-    "bring-to-mind": 75,
-    "consolidate": 91,
-    "mark-useful": 69,
-    "create-understanding": 86,
-    "reflect": 86,
+    "remember": 95,
+    "recall": 91,
+    "search": 80,
+    "get": 61,
+    "bring-to-mind": 76,
+    "consolidate": 92,
+    "mark-useful": 70,
+    "create-understanding": 87,
+    "reflect": 87,
     "status": 70,
 }
 """How many modules each entered when this was written."""

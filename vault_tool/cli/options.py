@@ -210,7 +210,7 @@ def common_options(*, environment: bool = False) -> list[click.Option]:
     """
     origin_variable = "VAULT_ORIGIN" if environment else None
     return [
-        _noted("--vault", "vault", metavar="DIR", help="The vault; else VAULT_ROOT, else the nearest above."),
+        _noted("--vault", "vault", metavar="DIR", help="The vault; else VAULT_ROOT, the nearest above, the global one."),
         _noted("--json", "json", is_flag=True, help="Print JSON, with whole ids."),
         _noted("--lean", "lean", is_flag=True, help="Print the lean form for agents: JSON on one line, nothing empty."),
         _noted(

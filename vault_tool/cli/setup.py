@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -15,6 +17,7 @@ from vault_tool.cli.options import TEXT, Call, Short, command, usual_origin, wri
 from vault_tool.cli.saved import commit_of, problem_table, saved_as
 from vault_tool.errors import Exit, UsageError
 from vault_tool.machine import PROVIDERS
+from vault_tool.vault import global_choice
 from vault_tool.verbs import editing, setup
 
 
@@ -44,13 +47,20 @@ def init(
     made = setup.init(
         path, name=name, description=description, separate=separate, no_git=no_git, notes=notes, commit=commit, who=who
     )
-    outcome = call.emit(made, _initialised)
+    offers = bool(made.created) and not made.around and not inside(made) and global_choice.present(os.environ) is None
+    at_hand = not call.json and sys.stdin.isatty() and sys.stderr.isatty()
+    outcome = call.emit(made, lambda found, short: _initialised(found, offers and not at_hand))
+    if offers and at_hand and click.confirm("Use it in every folder that has no vault of its own?", default=True, err=True):
+        with replace(call, vault=made.root).open_vault() as vault:
+            global_choice.make_global(vault, made.root)
     if made.created:
         offer_model(call, made.root)
     return outcome
 
 
-@command("config", "vt config", "vt config core_budget 8000", "vt config --provider openai --openai-key -")
+@command(
+    "config", "vt config", "vt config core_budget 8000", "vt config global ~/memory", "vt config --provider openai --openai-key -"
+)
 @click.argument("name", metavar="[NAME]", default="", help="One setting; none for all.")
 @click.argument("value", metavar="[VALUE]", required=False, help="What to set it to.")
 @click.option("--provider", type=click.Choice(PROVIDERS), metavar="WHO", help=f"This machine's embedder: {', '.join(PROVIDERS)}.")
@@ -75,10 +85,14 @@ def config(call: Call, name: str, value: str | None, **machine: str | None) -> E
     """Show the settings, or set one.
 
     The vault's are in vault.toml, which keeps every other byte. This machine's (the options) are in _config.json,
-    which git ignores and only you can read; a key is never shown. Owners, keys, addresses and what follows of them are
-    for a person to set.
+    which git ignores and only you can read; a key is never shown. `global` is the vault that is found where no folder
+    above is one, and read beside each other one. Owners, keys, addresses and what follows of them are for a person to
+    set.
     """
     given = {option: text.strip() for option, text in machine.items() if text is not None}
+    if name == global_choice.NAME and value:
+        # Where it is said for the first time, no vault is found from here but the one that is named.
+        call = replace(call, vault=value)
     with call.open_vault() as vault:
         found = setup.config(vault, name, value, machine=given)
         if given.get("owner") == "off":
@@ -164,13 +178,19 @@ def _asked_where(call: Call, path: str) -> tuple[bool, bool]:
     return False, click.confirm(f"{inside} Commit the vault to its checked-out branch?", default=False, err=True)
 
 
-def _initialised(made: setup.Initialised, short: Short) -> Iterator[Block]:
+def inside(made: setup.Initialised) -> bool:
+    """Whether a vault is a folder of a project's repository, which is then what it is for."""
+    return bool(made.repository) and made.repository != made.root
+
+
+def _initialised(made: setup.Initialised, offers: bool) -> Iterator[Block]:
     yield f"{made.name} is a vault at {made.root}"
     yield fields(
         ("written", f"{len(made.created)} files" if made.created else "nothing: all was there"),
         ("serves", made.around),
         ("repository", made.repository),
         ("commit", commit_of(made)),
+        ("found", f"from its own folder; `vt config global {made.root}` has it found from every other" if offers else ""),
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hmac
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from vault_tool.files.layout import CACHE, CONFIG_FILE, LOCAL, SETTINGS_FILE
 from vault_tool.util.atomic import write_in
 from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import opened
+from vault_tool.util.user_folder import PRIVATE_FILE, PRIVATE_FOLDER, data_folder
 
 if TYPE_CHECKING:
     import shutil
@@ -41,12 +41,9 @@ MARK_FILE = "mark"
 _CHECKED_FILE = "checked"
 OWN_FILES = (MARK_FILE, _CHECKED_FILE)
 
-_FOLDER = "vault_tool"
 _KEY_FILE = "key"
 _KEY_BYTES = 32
 _ELSEWHERE = "elsewhere"
-_PRIVATE_FOLDER = 0o700
-_PRIVATE_FILE = 0o600
 # Users of one folder have a line each in its mark; no more of them than this.
 _MOST_MARKS = 20
 _LONGEST = 2**16
@@ -119,7 +116,7 @@ def place(root: Path) -> Path:
 
 def trust(root: Path) -> Trust:
     """What is decided of a vault's local folders; three looks at file times where nothing changed since the last time."""
-    named = str(root), _data_folder()
+    named = str(root), data_folder()
     known = _known.get(named)
     if known is not None:
         now = monotonic()
@@ -186,7 +183,7 @@ def forget() -> None:
 
 def has_key() -> bool:
     """Whether this user has a key, or can have one."""
-    return bool(_key(_data_folder()))
+    return bool(_key(data_folder()))
 
 
 def seal(kind: str, text: bytes) -> str:
@@ -222,16 +219,16 @@ def _decided(root: Path, repos: Repos, folder: Stamp, index: Sequence[Stamp]) ->
             _write_mark(root, folder, index, heads)
         elif has_key():
             with opened(root, (LOCAL,)) as where:
-                where.put(_CHECKED_FILE, _line("checked", folder, index, heads).text().encode(), mode=_PRIVATE_FILE)
+                where.put(_CHECKED_FILE, _line("checked", folder, index, heads).text().encode(), mode=PRIVATE_FILE)
     return Trust(root)
 
 
 def _elsewhere(root: Path, folder: Stamp, doubt: Doubt, *, tracked: tuple[str, ...] = (), commit: str = "") -> Trust:
     """A place of its own for a vault whose local folders are not believed: where no pull and no copy of it reaches."""
-    name = hmac.new(_key(_data_folder()), _of_place(folder), sha256).hexdigest()[:32]
-    made = Path(_data_folder()) / _ELSEWHERE / name
+    name = hmac.new(_key(data_folder()), _of_place(folder), sha256).hexdigest()[:32]
+    made = Path(data_folder()) / _ELSEWHERE / name
     try:
-        made.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        made.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     except OSError:
         made = _for_this_process(str(root))
     return Trust(made, doubt, tracked, commit)
@@ -250,13 +247,13 @@ def _merge(source: Path, root: Path) -> None:
     for folder, _, names in os.walk(source / LOCAL):
         below = Path(folder).relative_to(source)
         into = root / below
-        into.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        into.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         for name in names:
             one, other = Path(folder) / name, into / name
             if name.endswith(".jsonl") and other.is_file():
                 there, more = other.read_bytes(), one.read_bytes()
                 with opened(root, below.parts) as where:
-                    write_in(where, name, there + _not_yet_in(there, more), durable=False, mode=_PRIVATE_FILE)
+                    write_in(where, name, there + _not_yet_in(there, more), durable=False, mode=PRIVATE_FILE)
                 one.unlink()
             elif not name.endswith(".lock"):
                 shutil.move(one, other)
@@ -307,9 +304,9 @@ def _write_mark(root: Path, folder: Stamp, index: Sequence[Stamp], heads: str) -
     line = _line("mark", folder, index, heads)
     others = [one for one in _lines(root, MARK_FILE) if one.mark and one.mark != line.mark][-_MOST_MARKS + 1 :]
     data = "".join(one.text() for one in (*others, line)).encode()
-    with opened(root, (LOCAL,), create=True, mode=_PRIVATE_FOLDER) as where:
+    with opened(root, (LOCAL,), create=True, mode=PRIVATE_FOLDER) as where:
         where.discard(_CHECKED_FILE)
-        write_in(where, MARK_FILE, data, durable=False, mode=_PRIVATE_FILE)
+        write_in(where, MARK_FILE, data, durable=False, mode=PRIVATE_FILE)
 
 
 def _said(line: _Line) -> bytes:
@@ -325,24 +322,6 @@ def _text(index: Sequence[Stamp]) -> str:
 
 
 # The key.
-
-
-def _data_folder() -> str:
-    """The user's data folder for this tool; worked out here on most systems, for a library takes 5 ms for it."""
-    if sys.platform == "win32" or sys.platform == "darwin":
-        import platformdirs  # 5 ms
-
-        return str(platformdirs.user_data_path(_FOLDER, appauthor=False))
-    named = os.environ.get("XDG_DATA_HOME", "").strip()
-    # A relative one would be another folder in each folder that a command is typed in.
-    return f"{named if named.startswith('/') else _home() + '/.local/share'}/{_FOLDER}"
-
-
-def _home() -> str:
-    try:
-        return os.environ.get("HOME") or str(Path.home())
-    except RuntimeError:
-        return "/nowhere"
 
 
 @cache
@@ -365,9 +344,9 @@ def _key(folder: str) -> bytes:
 
 
 def _make_key(path: Path) -> None:
-    path.parent.mkdir(_PRIVATE_FOLDER, parents=True, exist_ok=True)
+    path.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
     made = path.with_name(f"{_KEY_FILE}.{os.getpid()}")
-    descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE_FILE)
+    descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
     try:
         if os.write(descriptor, os.urandom(_KEY_BYTES)) < _KEY_BYTES:
             return
@@ -386,7 +365,7 @@ def _make_key(path: Path) -> None:
 
 
 def _keyed(kind: str, text: bytes) -> str:
-    return hmac.new(_key(_data_folder()), kind.encode() + b"\0" + text, sha256).hexdigest()
+    return hmac.new(_key(data_folder()), kind.encode() + b"\0" + text, sha256).hexdigest()
 
 
 # What git has of these paths. Where it can be told from files alone, no process is started.

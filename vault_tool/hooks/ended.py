@@ -60,9 +60,7 @@ def roots(folder: str, vault: str, environ: Mapping[str, str]) -> Iterator[Path]
     here = Path(named or folder or ".").expanduser().absolute()
     for above in (here,) if named else (here, *here.parents):
         yield from (above / home for home in _HOMES)
-    if shared := environ.get("VAULT_GLOBAL"):
-        yield Path(shared).expanduser()
-    elif not named:
-        from platformdirs import user_data_path  # 15 ms, and only where no folder above is the vault
+    if not named:
+        from vault_tool.util.user_folder import global_place  # only where no folder above is the vault
 
-        yield user_data_path("vault", appauthor=False)
+        yield Path(global_place(environ))

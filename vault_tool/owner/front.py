@@ -58,7 +58,10 @@ def find(vault: str) -> str | None:
         for name in _HOMES:
             if os.path.isfile(os.path.join(here, name, _SETTINGS)):
                 home = os.path.join(here, name)
-                return os.path.realpath(home) if _serves_its_folder(home) else None
+                serves = _serves_its_folder(home)
+                # A vault with notes of its own is no vault of the folder that it lies in.
+                if serves is not False:
+                    return os.path.realpath(home) if serves else None
         above = os.path.dirname(here)
         if named:
             return None
@@ -70,12 +73,10 @@ def find(vault: str) -> str | None:
 
 def _shared() -> str | None:
     """The person's global vault, where no folder above is one."""
-    shared = os.path.expanduser(os.environ.get("VAULT_GLOBAL", ""))
-    if not shared:
-        from platformdirs import user_data_dir  # 15 ms, and only where nothing else says which vault
+    from vault_tool.util.user_folder import global_vault_at  # only where nothing else says which vault
 
-        shared = user_data_dir("vault", appauthor=False)
-    return os.path.realpath(shared) if os.path.isfile(os.path.join(shared, _SETTINGS)) else None
+    shared = global_vault_at(os.environ)
+    return os.path.realpath(shared) if shared else None
 
 
 def option(name: str, arguments: Sequence[str]) -> str:
@@ -102,14 +103,15 @@ def is_for_the_owner(arguments: Sequence[str]) -> bool:
     return not terminal and plain and os.environ.get("VAULT_ORIGIN", "") in _ORIGINS and "_VT_COMPLETE" not in os.environ
 
 
-def _serves_its_folder(home: str) -> bool:
+def _serves_its_folder(home: str) -> bool | None:
+    """Whether a vault serves the folder that it lies in; None where its settings cannot be used as they are."""
     import tomllib  # 5 ms, and only for a vault that lies in the folder that it serves
 
     try:
         with open(os.path.join(home, _SETTINGS), "rb") as file:
             return bool(tomllib.load(file).get("notes"))
     except (OSError, ValueError, RecursionError):
-        return False
+        return None
 
 
 def is_text(argument: str) -> bool:

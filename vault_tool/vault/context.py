@@ -28,12 +28,11 @@ from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.location import Location
 from vault_tool.util.text import one_line
+from vault_tool.util.user_folder import global_place, global_vault_at
 from vault_tool.vault.person import Presence
 from vault_tool.vault.standing import Standings, Uses
 
 if TYPE_CHECKING:
-    import platformdirs
-
     from vault_tool.files import watcher_presence
     from vault_tool.index import graves, timeline
     from vault_tool.index.embedding import choose, onnx
@@ -49,7 +48,6 @@ else:
     choose = deferred("vault_tool.index.embedding.choose")  # 20 ms, and only what compares meanings needs these
     graves = deferred("vault_tool.index.graves")  # 1 ms, where something was forgotten
     onnx = deferred("vault_tool.index.embedding.onnx")  # as above
-    platformdirs = deferred("platformdirs")  # 5 ms
     settings_in_force = deferred("vault_tool.vault.settings_in_force")  # 2 ms, where `vault.toml` cannot be used as it is
     watcher_presence = deferred("vault_tool.files.watcher_presence")  # 1 ms, where something waits to be exported
     timeline = deferred("vault_tool.index.timeline")  # 1 ms, where sessions are looked into
@@ -386,10 +384,10 @@ class Context:
     @cached_property
     def global_vault(self) -> Context | None:
         """The person's global vault, which reading verbs ask beside this one; None where there is none, or it is this."""
-        shared = global_root(self.environ)
-        if not (shared / layout.SETTINGS_FILE).is_file() or shared.resolve() == self.root:
+        shared = global_vault_at(self.environ)
+        if not shared or Path(shared).resolve() == self.root:
             return None
-        beside = Context(shared, self.who, self.clock)
+        beside = Context(Path(shared), self.who, self.clock)
         beside.sight, beside.everything = self.sight, self.everything
         beside.environ, beside.presence = self.environ, self.presence
         return beside
@@ -615,10 +613,10 @@ def find(path: str | Path | None, env: Mapping[str, str], here: Path | None = No
             return folder
         if home := home_in(folder):
             return home
-    shared = global_root(env)
-    if (shared / layout.SETTINGS_FILE).is_file():
-        return shared
-    raise NotFound(f"no vault in {here} or above it", "make one with `vt init DIR`, or name one with --vault or VAULT_ROOT")
+    if shared := global_vault_at(env):
+        return Path(shared)
+    hint = "make one with `vt init DIR`; or name it: --vault, VAULT_ROOT, for everywhere `vt config global DIR`"
+    raise NotFound(f"no vault in {here} or above it", hint)
 
 
 def home_in(folder: Path) -> Path | None:
@@ -651,11 +649,8 @@ def _named(folder: Path) -> Path:
 
 
 def global_root(env: Mapping[str, str]) -> Path:
-    """Where this person's global vault is: `$VAULT_GLOBAL`, else in the user's data folder."""
-    if env.get("VAULT_GLOBAL"):
-        return Path(env["VAULT_GLOBAL"]).expanduser()
-
-    return platformdirs.user_data_path("vault", appauthor=False)
+    """Where this person's global vault is."""
+    return Path(global_place(env))
 
 
 def _checked_root(root: Path) -> Path:

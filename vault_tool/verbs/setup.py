@@ -22,7 +22,7 @@ from vault_tool.util.clock import Clock
 from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import counted, one_line
-from vault_tool.vault import machine_settings, person
+from vault_tool.vault import global_choice, machine_settings, person
 from vault_tool.vault.context import Context, Who, home_in
 from vault_tool.vault.generated_pages import first_pages
 from vault_tool.vault.machine_settings import MachineOption
@@ -247,11 +247,15 @@ def config(
 ) -> ShownSettings:
     """All settings of the vault and of this machine, or one; with `value`, set it in `vault.toml`, every other byte kept.
 
-    `machine` gives settings of this machine, which go to `_config.json`; an empty text takes one out of it. Raises Refused for
+    `machine` gives settings of this machine, which go to `_config.json`; an empty text takes one out of it. The name `global`
+    is this user's choice of the vault that is found where no folder above is one: its folder, or '' for none. Raises Refused for
     what only a person may set, where no person asks: who is believed, where texts go, and that agents' memories wait no more.
     """
     saved = Saved()
-    if value is not None:
+    told: tuple[str, ...] = ()
+    if name == global_choice.NAME and value is not None:
+        told = global_choice.make_global(vault, value)
+    elif value is not None:
         if name in _POLICIES and value != "review":
             person.require_person(vault, f"set {name} to {one_line(value, 20)}")
         if machine_settings.known(name):
@@ -265,16 +269,17 @@ def config(
             op.rewrite(layout.SETTINGS_FILE, before, after)
             saved = op.carry_out(f"{name} = {one_line(value, 40)}")
         vault = vault.reopened()
-    told = machine_settings.change(vault, machine) if machine else ()
+    told += machine_settings.change(vault, machine) if machine else ()
     results = () if machine and not name else tuple(option for option in _options(vault) if name in ("", option.name))
-    ours = tuple(option for option in machine_settings.options(vault.machine) if name in ("", option.name))
+    of_machine = (*machine_settings.options(vault.machine), global_choice.option(vault.environ))
+    ours = tuple(option for option in of_machine if name in ("", option.name))
     if not results and not ours:
         raise UsageError(f"there is no setting `{one_line(name, 40)}`", "`vt config` lists them")
     fault = (vault.machine.fault,) if vault.machine.fault else ()
     return ShownSettings(
         **saved.fields(*told, *fault),
         path=str(vault.settings_path),
-        changed=name if value is not None else None,
+        changed=name if value is not None and results else None,
         results=results,
         machine_path=str(vault.local.place / layout.CONFIG_FILE),
         machine=ours,
