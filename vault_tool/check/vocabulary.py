@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
-from difflib import get_close_matches
 from shlex import quote
 from typing import TypeVar
 
@@ -12,7 +11,7 @@ from vault_tool.check.scope import Scope, listed, short
 from vault_tool.model.details import MOODS, is_mood
 from vault_tool.model.problems import Problem, note, warning
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass
+from vault_tool.model.types import RecordClass, near_type
 from vault_tool.util.text import normal_name, one_line
 
 MOST_SUBJECTS = 4
@@ -25,8 +24,8 @@ def unknown_type(scope: Scope) -> Iterable[Problem]:
     for name, entries in _grouped(scope.snapshot.entries, lambda entry: entry.type).items():
         spec = scope.registry.spec(name)
         if not spec.known:
-            like = get_close_matches(name, scope.registry.specs, 1)
-            meant = f"`{like[0]}` may be meant; else " if like else ""
+            like = near_type(name, scope.registry.specs)
+            meant = f"`{like}` may be meant; else " if like else ""
             message = f"the type `{name}` is not known (notes: {len(entries)}); read as {spec.record_class}"
             yield note(entries[0].path, 0, "unknown-type", message, f"{meant}declare it in vault.toml: [types.{name}]")
 

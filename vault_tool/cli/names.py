@@ -10,7 +10,7 @@ import click
 from vault_tool.cli.options import Call, Decorated
 from vault_tool.errors import VaultError
 from vault_tool.model.ids import as_prefix
-from vault_tool.model.types import RecordClass
+from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line
 
@@ -22,6 +22,9 @@ else:
     shell_completion = deferred("click.shell_completion")  # 4 ms, for a shell that completes
 
 MOST_OFFERED = 50
+
+# The types of what is kept, as every vault has them.
+TYPES = ", ".join(Registry().observations())
 
 # From an open vault and what was typed to what may be meant, each with a word of explanation.
 Offer: TypeAlias = "Callable[[Context, str], Iterable[tuple[str, str]]]"

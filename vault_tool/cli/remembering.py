@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from vault_tool.cli.blocks import Block
-from vault_tool.cli.names import MEMORY, SUBJECT
+from vault_tool.cli.names import MEMORY, SUBJECT, TYPES
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import saved_as
 from vault_tool.errors import Exit
@@ -28,7 +28,14 @@ SHARE = click.FloatRange(0, 1)
 @click.argument("content", type=TEXT, help="The text, or - for standard input.")
 @click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject it is about; made if new.")
 @click.option(
-    "--kind", "--type", "-k", "kind", default="general", show_default=True, metavar="TYPE", help="Its type, e.g. fact, decision."
+    "--kind",
+    "--type",
+    "-k",
+    "kind",
+    default="general",
+    show_default=True,
+    metavar="TYPE",
+    help=f"Its type: {TYPES}; or one of your own.",
 )
 @click.option("--new-type", is_flag=True, help="Keep a type that is new here although it is nearly a known one.")
 @click.option("--title", default="", help="Its title; else the first sentence.")

@@ -12,7 +12,7 @@ import click
 
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.embedding import offer_model
-from vault_tool.cli.names import MEMORY, SUBJECT
+from vault_tool.cli.names import MEMORY, SUBJECT, TYPES
 from vault_tool.cli.options import TEXT, Call, Short, command, usual_origin, writes
 from vault_tool.cli.saved import commit_of, problem_table, saved_as
 from vault_tool.errors import Exit, UsageError
@@ -103,7 +103,7 @@ def config(call: Call, name: str, value: str | None, **machine: str | None) -> E
 
 
 @command("new", "vt new decision --title 'Stay on Postgres' --subject Homelab")
-@click.argument("type", metavar="TYPE", help="Of what type: decision, fact, subject, ...")
+@click.argument("type", metavar="TYPE", help=f"Of what type: {TYPES}; subject, single_subject, relationship.")
 @click.option("--title", default="", help="Its title.")
 @click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject it is about.")
 @writes
@@ -136,7 +136,9 @@ def edit(call: Call, memory_id: str, text: str | None, was: str) -> Exit:
 
 @command("adopt", "vt adopt vault/inbox/idea.md --type insight")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), help="Pages below vault/.")
-@click.option("--type", default="general", show_default=True, metavar="TYPE", help="The type of observation they become.")
+@click.option(
+    "--type", default="general", show_default=True, metavar="TYPE", help=f"The type of observation they become: {TYPES}."
+)
 @writes
 def adopt(call: Call, paths: tuple[str, ...], type: str) -> Exit:
     """Make records of pages.

@@ -117,6 +117,18 @@ def is_type_name(text: str) -> bool:
     return bool(_TYPE_NAME.fullmatch(text))
 
 
+# How alike two words are of which one is taken for a slip: `desicion`, `fcat`, but no `session` for `decision`.
+_SLIP = 0.75
+
+
+def near_type(name: str, types: Iterable[str]) -> str:
+    """The one of some types that a word is nearly, so that it may be a slip of it; empty where there is none."""
+    from difflib import get_close_matches  # 5 ms, for a word that is no type
+
+    alike = [one for one in types if one[:1].casefold() == name[:1].casefold()]
+    return next(iter(get_close_matches(name.casefold(), alike, 1, _SLIP)), "")
+
+
 @dataclass(frozen=True)
 class Registry:
     """All types of a vault: the built-in ones, extended and overridden by `[types.<name>]` in `vault.toml`."""
@@ -134,6 +146,10 @@ class Registry:
     def of_class(self, record_class: RecordClass) -> Iterator[TypeSpec]:
         """The known types of one class, in the registry's order."""
         return (spec for spec in self.specs.values() if spec.record_class is record_class)
+
+    def observations(self) -> tuple[str, ...]:
+        """The names of the types of observations: what a memory that is kept may be."""
+        return tuple(spec.name for spec in self.of_class(RecordClass.OBSERVATION))
 
     def extended(self, more: Iterable[TypeSpec]) -> Registry:
         """This registry with `more` types; one of the same name is replaced."""

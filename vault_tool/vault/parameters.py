@@ -5,19 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from vault_tool.errors import UsageError
 from vault_tool.model.details import MOODS, is_mood
-from vault_tool.model.types import UNKNOWN_WEIGHT, RecordClass, Registry
+from vault_tool.model.types import UNKNOWN_WEIGHT, Registry, near_type
 from vault_tool.util.clock import parse_time
-from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
-
-if TYPE_CHECKING:
-    import difflib
-else:
-    difflib = deferred("difflib")  # 5 ms
 
 _SPAN = re.compile(r"(\d{1,4})([hdwmy])", re.ASCII | re.IGNORECASE)
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
@@ -25,8 +18,6 @@ _PART = re.compile(r"(\d{4})(?:-(\d{2}))?", re.ASCII)
 _DAYS_AGO = {"today": 0, "yesterday": 1}
 _NAMED_SPAN = re.compile(r"(this|last) (week|month|year)", re.IGNORECASE)
 _DATE_LENGTH = 10
-# How alike two words are of which one is taken for a slip: `desicion`, `fcat`, but no `session` for `decision`.
-_SLIP = 0.75
 
 
 def require_units(**values: float | None) -> None:
@@ -103,19 +94,17 @@ def require_no_slip(types: Registry, type: str, used: Callable[[], Collection[st
     if types.spec(type).known or type in (names := used()):
         return
 
-    known = (spec.name for spec in types.of_class(RecordClass.OBSERVATION))
-    alike = [name for name in {*known, *names} if name[:1] == type[:1].casefold()]
-    near = difflib.get_close_matches(type.casefold(), alike, 1, _SLIP)
-    if near:
-        keep = f"`{option} {near[0]}`; a type of your own that is new needs --new-type (`new_type`)"
-        raise UsageError(f"`{one_line(type, 40)}` is no type here yet, and nearly `{near[0]}`", keep)
+    if near := near_type(type, sorted({*types.observations(), *names})):
+        keep = f"`{option} {near}`; a type of your own that is new needs --new-type (`new_type`)"
+        raise UsageError(f"`{one_line(type, 40)}` is no type here yet, and nearly `{near}`", keep)
 
 
 def unknown_type(types: Registry, type: str) -> tuple[str, ...]:
     """What to say of a type that a vault does not know: it may be meant, or mistyped."""
     if types.spec(type).known:
         return ()
-
-    near = difflib.get_close_matches(type.casefold(), list(types.specs))
-    meant = f"; did you mean {', '.join(near)}?" if near else ""
-    return (f"`{type}` is not a type of this vault: it is kept as an observation of weight {UNKNOWN_WEIGHT:g}{meant}",)
+    known = types.observations()
+    near = near_type(type, known)
+    meant = f"; did you mean {near}?" if near else ""
+    kept = f"it is kept as an observation of weight {UNKNOWN_WEIGHT:g}{meant}"
+    return (f"`{type}` is not a type of this vault: {kept} (the types are {', '.join(known)}; vault.toml may name more)",)

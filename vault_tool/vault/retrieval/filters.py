@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from vault_tool.errors import UsageError
 from vault_tool.index.catalog import PAGE
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES, MEMORIES, STORY_EDGES, RecordClass
+from vault_tool.model.types import KEPT_TYPES, MEMORIES, STORY_EDGES, RecordClass, near_type
 from vault_tool.util.clock import parse_time
-from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line, tag_name, unwrap_link
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_moment
 from vault_tool.vault.retrieval.query import Query
-
-if TYPE_CHECKING:
-    import difflib
-else:
-    difflib = deferred("difflib")  # 5 ms
 
 
 class Filters:
@@ -157,8 +150,8 @@ def require_kinds(vault: Context, kinds: Sequence[str]) -> None:
         if kind.casefold() in map(str.casefold, there):
             continue
 
-        near = difflib.get_close_matches(kind.casefold(), sorted({*known, *there}))
-        hint = f"did you mean {', '.join(near)}?" if near else "`vt get-stats` counts the types that there are"
+        near = near_type(kind, sorted({*known, *there}))
+        hint = f"did you mean {near}?" if near else "`vt get-stats` counts the types that there are"
         raise UsageError(f"nothing here is of type `{one_line(kind, 40)}`", hint)
 
 
