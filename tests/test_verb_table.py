@@ -15,7 +15,8 @@ import pytest
 from tests.fakes.ollama_server import FakeOllama
 from vault_tool import Vault
 from vault_tool.cli.output import to_json
-from vault_tool.cli.verb_table import command_of, verb_table, verbs
+from vault_tool.cli.table import command_of
+from vault_tool.cli.verb_table import verb_table, verbs
 from vault_tool.util.clock import FixedClock
 
 ROOT = Path(__file__).parent.parent

@@ -9,6 +9,7 @@ from typing import Any
 
 from vault_tool.errors import ConfigError
 from vault_tool.model.types import FORMER_SECTIONS, CoreSection, RecordClass, Registry, TypeSpec, is_type_name
+from vault_tool.util.hints import step
 from vault_tool.util.json_text import flaw_in, shown_place
 from vault_tool.util.text import one_line
 
@@ -165,7 +166,7 @@ def _loaded(text: str, where: str, unknown: list[Unknown], *, stops: bool = True
         faults = [*(one.message for one in unknown), *faults]
     if faults:
         more = f" (and {len(faults) - _MOST_TOLD} more)" if len(faults) > _MOST_TOLD else ""
-        raise ConfigError(f"{where}: {'; '.join(faults[:_MOST_TOLD])}{more}", f"mend {where}; `vt config` lists the options")
+        raise ConfigError(f"{where}: {'; '.join(faults[:_MOST_TOLD])}{more}", f"mend {where}; {step('config')} lists the options")
     return Config(**values)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from vault_tool.errors import ConfigError
 from vault_tool.util import atomic
 from vault_tool.util.folder import opened
+from vault_tool.util.hints import step
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
 
@@ -125,7 +126,7 @@ def read(path: Path, environ: Mapping[str, str], *, own_file: bool = True) -> Ma
             values[name], sources[name] = said, variable
     checked = {name: _checked(name, value, sources[name], faults) for name, value in values.items()}
     if faults:
-        raise ConfigError("; ".join(faults[:20]), "mend it, or set it with `vt config --provider ...`")
+        raise ConfigError("; ".join(faults[:20]), f"mend it, or set it with {step('config', provider=...)}")
     return Machine(**checked, sources=sources)
 
 

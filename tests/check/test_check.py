@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.wording import typed
 from vault_tool.check import RULES, check
 from vault_tool.model.problems import Problem, Severity, error
 from vault_tool.model.snapshot import Entry, Snapshot
@@ -65,7 +66,7 @@ def test_copies_of_an_id_are_all_named_with_the_others() -> None:
         ("vault/a.md", "duplicate-id"),
     ]
     assert "vault/a.md" in problems[0].message
-    assert "vt adopt 'vault/a copy.md'" in problems[0].hint
+    assert "vt adopt 'vault/a copy.md'" in typed(problems[0].hint)
     assert problems[0].severity is Severity.ERROR
 
 
@@ -73,7 +74,7 @@ def test_subjects_of_one_name_or_alias() -> None:
     twin = made("second", "subject", name="CACHE")
     problems = found(twin)
     assert [problem.code for problem in problems] == ["duplicate-subject-name"] * 2
-    assert "vt merge-subjects" in problems[0].hint
+    assert "vt merge-subjects" in typed(problems[0].hint)
 
 
 def test_paths_that_other_systems_cannot_tell_apart() -> None:
@@ -205,7 +206,7 @@ def test_subjects_without_a_file_are_told_once() -> None:
     problems = found(made("a", subjects=("New thing", "Redis")), made("b", subjects=("new_thing",)))
     assert [(problem.path, problem.code) for problem in problems] == [("vault/a.md", "missing-subject-file")]
     assert "notes: 2" in problems[0].message
-    assert problems[0].hint == "`vt create-subjects 'New thing'`"
+    assert typed(problems[0].hint) == "`vt create-subjects 'New thing'`"
 
 
 def test_too_many_subjects() -> None:

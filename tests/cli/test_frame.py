@@ -252,7 +252,7 @@ def test_with_json_an_error_is_json_too(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["status", "--vault", str(tmp_path / "nowhere"), "--json"]) == Exit.USAGE
     shown = capsys.readouterr()
     fault = json.loads(shown.out)["error"]
-    assert fault.keys() == {"code", "exit_code", "message", "hint"}
+    assert fault.keys() == {"code", "exit_code", "message", "hint", "next"} and fault["next"]["verb"] == "init"
     assert (fault["code"], fault["exit_code"]) == ("not-found", 2)
     assert _is_one_line(shown.err)
 

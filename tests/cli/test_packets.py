@@ -20,10 +20,9 @@ def _next(root: Path) -> tuple[list[str], str]:
 
 
 def _types(root: Path, line: str, source: str) -> None:
-    command = line.rpartition("vt ")[2] if ": vt " in line else line.removeprefix("vt ")
-    words = [
-        {"ID": source, "ONE LINE": "It is what we run."}.get(word, word) for word in shlex.split(command.partition(" < ")[0])
-    ]
+    """Type the command in backticks, with what its writer has to say."""
+    said = {"CONTENT": "-", "ID": source, "SUMMARY": "It is what we run.", "SOURCE": source}
+    words = [said.get(word, word) for word in shlex.split(line.split("`")[1])[1:]]
     done = vt(*words, cwd=root, input="It is what we run, and why.\n")
     assert done.returncode == Exit.DONE, done.stderr
 
@@ -36,8 +35,8 @@ def test_a_packet_ends_in_the_command_that_settles_it(tmp_path: Path) -> None:
             vault.remember(f"O'Brien's lab, note {number}.", ["O'Brien's lab \u00d7 two"])
             vault.remember(f"Redis, note {number}.", ["Redis"])
     first, source = _next(root)
-    assert first[0].startswith("vt create-understanding - --subject ") and first[1].startswith(
-        "or, to pass it over: vt consolidate"
+    assert first[0].startswith("`vt create-understanding CONTENT --subject ") and first[1].startswith(
+        "or, to pass it over: `vt consolidate"
     )
     _types(root, first[0], source)
     second, source = _next(root)
@@ -58,8 +57,8 @@ def test_what_is_understood_already_is_revised(tmp_path: Path) -> None:
         for number in range(4):
             vault.remember(f"Redis, note {number}.", ["Redis"])
     lines, source = _next(root)
-    assert lines[0].startswith(f"vt update-understanding {old.id[:6]}")
+    assert lines[0].startswith(f"`vt update-understanding {old.id[:6]}")
     _types(root, lines[0], source)
     last, _ = _next(root)
-    assert "vt consolidate --done" in last[-1]
+    assert "`vt end-consolidation" in last[-1]
     _types(root, last[-1], "")

@@ -12,6 +12,7 @@ import pytest
 
 from tests.bounds import PATIENCE
 from tests.git_repos import commit_all, diverge, found, git, make_empty_repo, make_repo, wrap_git, write
+from tests.wording import bare
 from vault_tool.errors import GitError, Refused
 from vault_tool.files import git as vault_git
 from vault_tool.files.git import Commit, FileChange
@@ -88,7 +89,7 @@ def test_without_an_identity_the_two_commands_are_named(tmp_path: Path, monkeypa
         git(root, "config", "--unset", key)
     git(root, "config", "user.useConfigOnly", "true")
     done = _refused(root, "git does not know who you are")
-    assert "git config user.name 'Your Name' && git config user.email you@example.org" in done.reason
+    assert "git config --global user.name 'Your Name' && git config --global user.email you@example.org" in done.reason
     assert vault_git.identity(found(root)) is None
 
 
@@ -166,7 +167,7 @@ def test_a_branch_that_cannot_be_moved_leaves_the_index_as_it_was(tmp_path: Path
 
 def test_where_there_is_no_repository(tmp_path: Path) -> None:
     assert vault_git.find(tmp_path) is None
-    assert "is in no git repository; type: git init" in vault_git.look_for(tmp_path)[1]
+    assert "is in no git repository; `git init` makes one" in bare(vault_git.look_for(tmp_path)[1])
     assert vault_git.find(tmp_path / "missing") is None
     repo = vault_git.init(tmp_path)
     assert repo == vault_git.find(tmp_path)

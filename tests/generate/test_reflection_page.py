@@ -109,7 +109,7 @@ def test_history_and_what_needs_attention() -> None:
     assert len(history) == 7
     folder = "vault/observations/2026/11"
     assert concerns[0] == f"- **contested**: [New]({folder}/note-20.md), [Old]({folder}/note-21.md) - two machines"
-    assert concerns[-1] == "- and 6 more (`vt get-consolidation-report`)"
+    assert concerns[-1] == "- and 6 more, in the report of consolidation"
 
 
 @pytest.mark.parametrize("start", range(0, len(PAYLOADS), 50))

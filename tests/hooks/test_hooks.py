@@ -325,7 +325,7 @@ def test_settings_that_are_broken_are_said_in_one_line(client: str, spoilt: str,
     (root / "vault.toml").write_text(spoilt)
     for text in (hook(root, START, client, source="startup"), hook(root, PROMPT, client, prompt=ASKED)):
         [line] = [one for one in text.split("\n") if "vault.toml" in one]
-        assert IDLE in text and "are in force: see `vt doctor`" in line and "</" not in line
+        assert IDLE in text and "are in force: see the list of the vault's problems" in line and "</" not in line
     assert "vault.toml" not in before
     assert hook(root, PROMPT, client, prompt="zzz qqq") == "", "what brings nothing to mind says nothing"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.git_repos import commit_all, make_repo
+from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.cli.main import main
 from vault_tool.model.problems import Problem
@@ -63,7 +64,7 @@ def test_doctor_names_the_line_and_what_to_do(root: Path, made: object) -> None:
     [line] = [number for number, one in enumerate(path.read_text().split("\n"), 1) if one.startswith("created:")]
     assert "1 note is dated ahead of this machine's clock" in told.message
     assert f"{path.relative_to(root).as_posix()}:{line} (`created` says 2027-12-25)" in told.message
-    assert told.severity.value == "note" and "`vt commit`" in told.hint
+    assert told.severity.value == "note" and "`vt commit`" in typed(told.hint)
 
 
 @pytest.mark.parametrize("made", [by_a_wrong_clock, by_hand])
@@ -114,7 +115,7 @@ def test_a_served_note_by_its_head_or_its_name(tmp_path: Path, name: str, head: 
     made = Vault.init(tmp_path / "Notes", notes="here", no_git=True, clock=FixedClock(NOW))
     (told,) = ahead(Path(made.root), NOW)
     assert f"../{name}{f':{line}' if line else ''} (" in told.message and "2028-03-01" in told.message
-    assert "vt commit" not in told.hint
+    assert "vt commit" not in typed(told.hint)
     with opened(Path(made.root), NOW) as vault:
         newer = vault.remember("The zebra wakes.")
         assert vault.search("zebra").results[0].id == newer.id

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
@@ -40,7 +40,7 @@ async def client_of(
     root: Path, era: str, *, preset: str = "full", caller: Caller | None = None, **options: Any
 ) -> AsyncIterator[Client]:
     """A client of a server in this process."""
-    who = caller or Caller()
+    who = replace(caller or Caller(), preset=preset)
     run = OneThread(partial(Vault.open, root, origin="agent"))
     backend = VaultBackend(run, who)
     try:

@@ -102,7 +102,7 @@ def test_without_a_vault_the_tools_are_there_and_a_call_says_how_to_make_one(tmp
         async with client_of(tmp_path, "auto") as client:
             assert (await client.list_tools()).tools
             found = await client.call_tool("orient", {})
-            assert found.is_error and "vt init" in text_of(found)
+            assert found.is_error and "setting up the vault" in text_of(found)
             Vault.init(tmp_path, name="Lab", no_git=True)
             assert not (await client.call_tool("orient", {})).is_error
 

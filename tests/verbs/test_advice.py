@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.typed import vt
 from tests.founding import found_at
+from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.errors import Refused
 
@@ -32,6 +33,6 @@ def test_the_advice_after_a_forget_names_an_id_that_the_purge_takes(tmp_path: Pa
         made = vault.remember("The spare key lies under the pot.")
     (root / "_config.json").write_text('{"unattended": true}')
     said = vt("--vault", str(root), "--origin", "owner", "forget", made.id[:6], "--yes").stdout
-    assert f"`vt forget {made.id} --purge`" in said
+    assert f"`vt forget {made.id} --purge`" in typed(said)
     done = vt("--vault", str(root), "--origin", "owner", "forget", made.id, "--purge", "--yes")
     assert done.returncode == 0, done.stderr

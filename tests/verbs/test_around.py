@@ -68,7 +68,7 @@ class TestInit:
         before = theirs(folder)
         with pytest.raises(UsageError, match="Obsidian vault with 4 notes") as told:
             Vault.init(folder)
-        assert "--notes here" in str(told.value.hint)
+        assert "notes='here'" in str(told.value.hint)
         assert (theirs(folder), (folder / "memory").exists()) == (before, False)
 
     def test_most_files_being_notes_makes_one_too(self, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.git_repos import write
 from tests.oracles import assert_as_built_anew
+from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.files.layout import may_be_copy
 from vault_tool.files.two_versions import END, OPEN, OR
@@ -65,7 +66,7 @@ def test_a_copy_of_a_memory_is_named_and_stops_nothing(vault: Vault, clock: Fixe
     assert vault.tag(made.id, add=["warm"]).tags == ("warm",)
     assert vault.get(made.id).id == made.id
     vault.mark_useful(made.id, "It was so.")
-    assert [row for row in named(vault) if row[0] != "duplicate-body"] == [
+    assert [(*row[:2], typed(row[2])) for row in named(vault) if row[0] != "duplicate-body"] == [
         ("conflict-copy", copy, "`vt review` puts the two together")
     ]
     assert vault.status().conflict_copies == 1

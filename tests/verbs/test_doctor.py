@@ -14,6 +14,7 @@ from tests.bounds import CAMPAIGN
 from tests.git_repos import commit_all, git, write
 from tests.oracles import assert_as_built_anew
 from tests.verbs.looking import assert_committed, codes, found, head, identity, in_commit, note, subjects, text, untouched
+from tests.wording import all_typed, typed
 from vault_tool import Vault
 from vault_tool.files.layout import DERIVED
 from vault_tool.util.clock import FixedClock
@@ -54,7 +55,7 @@ class TestStatus:
         assert (now.git.waiting, now.git.obstacle, now.git.remotes, now.git.absence) == (0, None, (), "")
         assert now.git.branch == git(root, "branch", "--show-current")
         assert sum(now.problems.values()) == 0
-        assert now.next == ("search is by words alone: `vt embed --download` fetches the local model",)
+        assert all_typed(now.next) == ["search is by words alone: `vt embed --download` fetches the local model"]
         assert (now.embeddings.provider, now.embeddings.vectors) == ("none", None)
 
     def test_what_is_to_be_done_is_said(self, vault: Vault, root: Path, once: Once) -> None:
@@ -64,19 +65,19 @@ class TestStatus:
         now = vault.status()
         assert (now.git.uncommitted, now.pages, now.git.remotes) == (2, 1, ("origin",))
         assert now.problems["error"] == 1
-        assert any("`vt doctor` names 1 error" in line for line in now.next)
-        assert any("2 uncommitted files" in line and "`vt commit`" in line for line in now.next)
+        assert any("`vt doctor` names 1 error" in typed(line) for line in now.next)
+        assert any("2 uncommitted files" in line and "`vt commit`" in typed(line) for line in now.next)
 
     def test_what_waits_on_this_machine_alone_is_counted_and_not_shown(self, vault: Vault, root: Path) -> None:
         asked = partial(vault.turn, "s1", "u1", "tavern", "Call me Ash.", mode="memory_consent", extractMemory=True)
         asked(candidates=[{"content": "She is called Ash."}], write="later")
         answer = vault.status()
         assert (answer.for_review, answer.turns) == (0, 1)
-        assert "`vt turn --drain` writes 1 turn that waits" in answer.next
+        assert "`vt turn --drain` writes 1 turn that waits" in all_typed(answer.next)
         vault.drain()
         answer = vault.status()
         assert (answer.for_review, answer.turns) == (1, 0)
-        assert "`vt review` decides on 1 memory that waits for a person" in answer.next
+        assert "`vt review` decides on 1 memory that waits for a person" in all_typed(answer.next)
         assert "Ash" not in str(answer)
 
     def test_an_obstacle_is_named(self, vault: Vault, root: Path) -> None:
@@ -240,7 +241,7 @@ class TestReindex:
         assert (seen.removed, len(found(vault, "quartz"))) == (0, 6)
         assert "10 of 10 notes are gone" in seen.withheld
         assert seen.withheld in vault.status().freshness.withheld
-        assert any("vt reindex --confirm" in line for line in vault.status().next)
+        assert any("vt reindex --confirm" in typed(line) for line in vault.status().next)
         assert vault.get(identity(3)).content == "Quartz 3.", "HEAD still has it"
 
         shutil.move(root.parent / "away", root / "vault")

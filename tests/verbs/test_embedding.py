@@ -15,6 +15,7 @@ from tests.fakes.loopback import Mode
 from tests.fakes.ollama_server import FakeOllama
 from tests.fakes.openai_server import FakeOpenAI
 from tests.index.embedding.models import MODELS, needs_model
+from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.errors import ConfigError, EmbeddingUnavailable, NotFound, UsageError
 from vault_tool.index.embedding import choose
@@ -107,7 +108,7 @@ def test_ollama_pulls_only_when_it_is_asked_for_by_name(root: Path, clock: Fixed
         done = vault.embed(provider="ollama", model="all-minilm")
         assert (done.fetched, done.model, done.complete) == ("all-minilm", "all-minilm", True)
         assert server.asked("/api/pull")
-        assert any("vt config --provider ollama" in warning for warning in done.warnings)
+        assert any("vt config --provider ollama" in typed(warning) for warning in done.warnings)
 
 
 def test_nobody_at_hand_and_nobody_wanted(root: Path, clock: FixedClock) -> None:
@@ -115,8 +116,8 @@ def test_nobody_at_hand_and_nobody_wanted(root: Path, clock: FixedClock) -> None
     with _opened(root, clock, OLLAMA_HOST="127.0.0.1:9") as vault:
         now = vault.status().embeddings
         assert (now.provider, now.model, len(now.tried)) == ("none", "", 2)
-        assert any("vt embed --download" in advice for advice in vault.status().next)
-        with pytest.raises(EmbeddingUnavailable, match="vt embed --download"):
+        assert any("vt embed --download" in typed(advice) for advice in vault.status().next)
+        with pytest.raises(EmbeddingUnavailable, match=r"Vault\.embed\(download=True\)"):
             vault.embed()
         with pytest.raises(UsageError, match="no provider `bert`"):
             vault.embed(provider="bert")
@@ -163,7 +164,7 @@ class TestConfig:
         assert vault.machine.model == ""
 
     def test_a_setting_of_this_machine_is_no_setting_of_the_vault(self, vault: Vault) -> None:
-        with pytest.raises(UsageError, match="vt config --ollama-host"):
+        with pytest.raises(UsageError, match=r"Vault\.config\(ollama_host=\.\.\.\)"):
             vault.config("ollama_host", "http://localhost")
         assert vault.config("provider").machine[0].value == "auto"
         with pytest.raises(UsageError, match="no setting"):
@@ -232,7 +233,7 @@ def test_a_new_perspective_is_behind_until_it_is_embedded(root: Path, clock: Fix
         assert (stats.embedded, stats.share, stats.perspectives["moods"], stats.perspectives["general"]) == (0, 0, 0, notes)
         assert status.embeddings.vectors is not None
         assert (status.embeddings.vectors.behind, status.embeddings.vectors.coverage["moods"]) == (notes, 0)
-        assert any("vt embed" in advice for advice in status.next)
+        assert any("vt embed" in typed(advice) for advice in status.next)
         shown = vt("--vault", str(root), "status", env={"OLLAMA_HOST": ollama.url, "VAULT_PROVIDER": "ollama"}).stdout
         told = " ".join(shown.split())
         assert f"perspectives general ({notes}), " in told and "moods (0)" in told
@@ -269,7 +270,7 @@ def test_another_provider_is_what_an_answer_asks_for_when_the_old_one_is_gone(ro
         there = {"VAULT_PROVIDER": "openai", "OPENAI_API_KEY": SECRET, "OPENAI_BASE_URL": _elsewhere(server)}
         with _with(root, clock, ollama, **there) as vault:
             [reason] = vault.recall("where is the database?").degraded
-            assert "text-embedding-3-small" in reason and "`vt embed`" in reason and "ollama serve" not in reason
+            assert "text-embedding-3-small" in reason and "`vt embed`" in typed(reason) and "ollama serve" not in reason
             assert vault.embed().complete
             assert not vault.recall("where is the database?").degraded
             assert vault.get_stats().embedding_coverage.model == "openai:text-embedding-3-small"

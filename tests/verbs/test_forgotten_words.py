@@ -10,6 +10,7 @@ import pytest
 from tests.git_repos import commit_all, git, write
 from tests.oracles import assert_as_built_anew
 from tests.verbs.looking import identity, note
+from tests.wording import all_typed, typed
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
 
@@ -89,7 +90,7 @@ def test_words_that_came_are_named_and_taken_out(root: Path, second: Path, clock
     assert left_in(here) >= folders
     found = named(here, clock)
     assert {path.split("/")[1] for path in found} == left_in(here)
-    assert set(found.values()) == {f"`vt forget {identity(1)}` takes them out"}
+    assert set(all_typed(found.values())) == {f"`vt forget {identity(1)}` takes them out"}
     with Vault.open(here, clock=clock) as vault:
         if what != "a vote for another memory":
             said = [signal.rationale for signal in vault.whole_index.catalog.signals()]
@@ -112,7 +113,7 @@ def test_status_says_so_at_once(root: Path, second: Path, clock: FixedClock) -> 
     merged(root, second)
     with Vault.open(root, clock=clock) as vault:
         assert vault.status().problems.get("warning", 0) == before + 1
-        assert any("vt doctor" in one for one in vault.status().next)
+        assert any("vt doctor" in typed(one) for one in vault.status().next)
 
 
 def test_an_ordinary_forget_leaves_nothing_to_name(root: Path, second: Path, clock: FixedClock) -> None:

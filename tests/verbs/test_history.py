@@ -167,7 +167,7 @@ class TestDiff:
         assert "+Quartz.\n" in vault.diff(made.id, since="HEAD~1").text
 
     def test_what_is_no_commit_is_said(self, vault: Vault) -> None:
-        with fails(NotFound, "`nothing`".replace("`", "'"), "vt log"):
+        with fails(NotFound, "`nothing`".replace("`", "'"), "Vault.log"):
             vault.diff(since="nothing")
         with fails(Refused, "--output=x"):
             vault.diff(since="--output=x")

@@ -10,6 +10,7 @@ import pytest
 
 from tests.git_repos import write
 from tests.verbs.looking import assert_committed, fails, identity, in_commit, subjects, text, untouched
+from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.errors import Refused, UsageError
 from vault_tool.vault.retrieval.query import Recalled
@@ -79,7 +80,7 @@ class TestUpdateLink:
 
     def test_another_reason_for_a_link_that_is_there_says_what_to_type(self, vault: Vault, joined: Linked) -> None:
         again = vault.link("Ten minutes", "SOLVES", "Night pages", "Something else.")
-        assert again.duplicate_of == joined.id and f"vt update-link {joined.id[:6]}" in again.warnings[0]
+        assert again.duplicate_of == joined.id and f"vt update-link {joined.id[:6]}" in typed(again.warnings[0])
 
 
 class TestUnlink:
@@ -121,7 +122,7 @@ class TestUnlink:
         found = next(r for r in edges if r.relation == "TEMPORAL_FOLLOWS")
         with pytest.raises(Refused, match="read again") as refused:
             vault.unlink(str(found.edge_id))
-        assert "--strength 0" in refused.value.hint
+        assert "--strength 0" in typed(refused.value.hint)
         vault.update_link(found.edge_id or "", strength=0)
         assert vault.link_beats().linked == 0
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.git_repos import commit_all, git, make_repo
+from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.errors import Refused
 from vault_tool.files import local_trust
@@ -326,7 +327,7 @@ class TestPlace:
         with Vault.open(copy, person=True, session="in the copy") as vault:
             assert not vault.local.uses()
             vault.get(rule)
-            assert any("--adopt-local" in line for line in vault.status().next)
+            assert any("--adopt-local" in typed(line) for line in vault.status().next)
             vault.adopt_local()
         with Vault.open(copy) as vault:
             assert len(vault.local.uses()) == len(uses) + 1

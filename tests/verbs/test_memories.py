@@ -19,6 +19,7 @@ from tests.verbs.looking import (
     trailers,
     untouched,
 )
+from tests.wording import all_typed
 from vault_tool import Vault
 from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError
 from vault_tool.util.clock import FixedClock
@@ -254,7 +255,9 @@ def test_a_link_that_is_there_with_another_reason_says_how_to_change_it(vault: V
         again = vault.link(one, "RELATED_TO", other, "For another reason.")
         same = vault.link(one, "RELATED_TO", other, "Because.")
     assert (again.duplicate_of, same.duplicate_of) == (made.id, made.id)
-    assert again.warnings == (f"the link is there already and gives another reason: `vt update-link {made.id[:6]}` changes it",)
+    assert all_typed(again.warnings) == [
+        f"the link is there already and gives another reason: `vt update-link {made.id[:6]} WHY` changes it"
+    ]
     assert same.warnings == ()
 
 

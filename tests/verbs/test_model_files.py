@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.typed import vt
 from tests.fakes import tiny_model
+from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.errors import EmbeddingUnavailable, UsageError
 from vault_tool.index.embedding import choose
@@ -174,4 +175,4 @@ def test_no_other_model_is_made_smaller(root: Path, models: Path) -> None:
 @pytest.mark.parametrize(("model", "said"), [(INT8, "--make-int8"), ("all-MiniLM-L12", f"{MODEL} and {INT8} are known")])
 def test_a_local_model_that_is_not_there_is_named_with_what_brings_it(root: Path, models: Path, model: str, said: str) -> None:
     with _opened(root, models, VAULT_EMBEDDING_MODEL=model) as vault:
-        assert any(said in line for line in vault.status().next)
+        assert any(said in typed(line) for line in vault.status().next)

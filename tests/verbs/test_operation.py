@@ -77,7 +77,7 @@ HINDRANCES = {
         lambda root: (root / ".git/index.lock").unlink(),
         ("index.lock",),
     ),
-    "nobody": Hindrance(_forget_who, _know_who, ("git config user.name", "git config user.email")),
+    "nobody": Hindrance(_forget_who, _know_who, ("git config --global user.name", "git config --global user.email")),
 }
 
 

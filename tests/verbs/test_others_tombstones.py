@@ -10,6 +10,7 @@ import pytest
 from tests.git_repos import commit_all, git, write
 from tests.oracles import assert_as_built_anew
 from tests.verbs.looking import identity, note
+from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.errors import NotFound
 from vault_tool.files.tombstones import tombstone
@@ -96,7 +97,7 @@ def test_anothers_tombstone_hides_nothing_of_the_owners(root: Path, other: Path,
     assert told(root, clock) == EVERYWHERE
     (said,) = findings(root, clock, "tombstone-waits")
     assert said.startswith(f"{tombstone(identity(1))}: Bob <bob@example.org> (commit {commit[:10]}) had forgotten `Kettle`")
-    assert f"vt review --refuse {identity(1)[:6]}" in said
+    assert f"vt review --refuse {identity(1)[:6]}" in typed(said)
     assert findings(root, clock, "forgotten") == []
     assert waits(root, clock) == [("tombstone", identity(1))]
     assert_as_built_anew(root, clock=clock)

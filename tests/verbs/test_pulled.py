@@ -536,7 +536,7 @@ def test_who_has_no_address_is_told_why_all_is_pulled(root: Path, clock: FixedCl
     git(root, "config", "user.useConfigOnly", "true")
     said = [line for line in status_next(root, clock) if "owners" in line]
     assert len(said) == 1
-    assert "git config user.email" in said[0]
+    assert "git config --global user.email" in said[0]
     with Vault.open(root, clock=clock) as vault:
         found = [problem for problem in vault.doctor().problems if problem.code == "no-owner"]
         assert [problem.severity.value for problem in found] == ["note"]

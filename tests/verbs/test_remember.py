@@ -319,7 +319,12 @@ def test_more_than_four_subjects_draw_a_warning(vault: Vault) -> None:
 @pytest.mark.in_git
 @pytest.mark.parametrize(
     ("kind", "says"),
-    [("solution", "--problem"), ("failed_tactic", "--problem"), ("change", "--changes"), ("recipe", "not a type of this vault")],
+    [
+        ("solution", "problem="),
+        ("failed_tactic", "problem="),
+        ("change", "change_targets=..."),
+        ("recipe", "not a type of this vault"),
+    ],
 )
 def test_what_is_missing_is_remarked_and_stored_all_the_same(vault: Vault, root: Path, kind: str, says: str) -> None:
     made = vault.remember("Text.", kind=kind)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.git_repos import commit_all, git, write
 from tests.verbs.looking import assert_committed, identity, note, text, untouched
+from tests.wording import all_typed, typed
 from vault_tool import Vault
 from vault_tool.errors import Refused
 
@@ -89,9 +90,9 @@ def test_a_repeat_says_what_it_dropped(vault: Vault, root: Path) -> None:
         "rationale Seen twice.", "evidence test:queue", "confidence 0.4", "observed 2026-10-01T00:00:00+00:00", "mood precise",
     )  # fmt: skip
     short = one.id[:6]
-    assert again.warnings == (
-        f"remembered already as {short}, without its {', '.join(again.dropped)}: `vt edit {short}` adds that",
-    )
+    assert all_typed(again.warnings) == [
+        f"remembered already as {short}, without its {', '.join(again.dropped)}: `vt edit {short}` adds that"
+    ]
 
 
 def test_a_repeat_by_contract_links_what_it_names_as_related(vault: Vault, problems: tuple[str, str]) -> None:
@@ -99,7 +100,7 @@ def test_a_repeat_by_contract_links_what_it_names_as_related(vault: Vault, probl
     again = vault.write(SAID, "fact", 0.6, related_memory_ids=list(problems), rationale="Again.", evidence_refs=["session:9"])
     assert (again.memory_id, again.added) == (one.memory_id, (f"RELATED_TO {problems[1][:6]}",))
     assert again.dropped == ("confidence 0.6",)
-    assert again.warnings[0].endswith("`vt edit " + str(one.memory_id)[:6] + "` adds that")
+    assert typed(again.warnings[0]).endswith("`vt edit " + str(one.memory_id)[:6] + "` adds that")
     linked = {relation.id for relation in vault.related(str(one.memory_id)).results if relation.relation == "RELATED_TO"}
     assert linked == set(problems)
     assert vault.write(SAID, "fact", 0.8, related_memory_ids=list(problems)).added == ()
@@ -126,16 +127,16 @@ def test_repeats_within_a_batch_are_one_with_the_links_of_all(vault: Vault, prob
     assert vault.show(first.id).head["problem"] == problems[0]
     assert (other.duplicate_of, vault.show(other.id).head["problem"]) == (None, problems[1])
     assert again.dropped == ("rationale Seen.",)
-    assert made.warnings == (
-        f"2: remembered already as {first.id[:6]}, without its rationale Seen.: `vt edit {first.id[:6]}` adds that",
-    )
+    assert all_typed(made.warnings) == [
+        f"2: remembered already as {first.id[:6]}, without its rationale Seen.: `vt edit {first.id[:6]}` adds that"
+    ]
 
 
 @pytest.mark.in_git
 def test_of_a_batch_one_may_wait_for_a_person(vault: Vault) -> None:
     made = vault.add_observations([{"content": "It runs.", "subject_names": ["Quartz"]}, {"content": "Perhaps.", "ask": True}])
     assert [one.pending_review for one in made.results] == [False, True]
-    assert (made.committed, made.warnings) == (True, ("waits for review: `vt review`",))
+    assert (made.committed, all_typed(made.warnings)) == (True, ["waits for review: `vt review`"])
 
 
 @pytest.mark.in_git

@@ -11,6 +11,7 @@ import pytest
 from tests.cli.typed import vt
 from tests.git_repos import commit_all, git, make_repo, write
 from tests.verbs.looking import text
+from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.model.ids import derived_id
 from vault_tool.util.clock import FixedClock
@@ -164,7 +165,7 @@ class TestNotGuessed:
         shutil.copy(folder / "Pelican.md", folder / "A.md")
         (folder / "Pelican.md").rename(folder / "B.md")
         [hint] = lost(vault)
-        assert "../A.md" in hint and "../B.md" in hint and "--moved" in hint
+        assert "../A.md" in hint and "../B.md" in hint and "--moved" in typed(hint)
         vault.moved("../Pelican.md", "../B.md")
         assert marked(vault) == "../B.md"
         assert lost(vault) == []

@@ -10,6 +10,7 @@ import pytest
 from tests.cli.typed import vt
 from tests.git_repos import commit_all, git, make_empty_repo, make_repo, write
 from tests.verbs.looking import assert_committed, fails, head, in_commit, status, subjects, text, trailers, untouched
+from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.errors import Refused, UsageError
 from vault_tool.util.clock import FixedClock
@@ -120,12 +121,12 @@ class TestInit:
         [warning] = Vault.init(work / "notes", commit=True).warnings
         assert str(work) in warning
         assert "pushed" in warning
-        assert "--separate" in warning
+        assert "vt init --separate" in typed(warning)
 
     def test_a_folder_of_obsidian_is_told_where_its_notes_are_looked_for(self, tmp_path: Path) -> None:
         (tmp_path / "notes/.obsidian").mkdir(parents=True)
         [warning] = Vault.init(tmp_path / "notes").warnings
-        assert "`vt import markdown FOLDER`" in warning
+        assert "`vt import markdown DIR`" in typed(warning)
         assert Vault.init(tmp_path / "notes").warnings == (), "it may as well have been opened in Obsidian since"
 
     def test_a_vault_that_is_its_own_repository_is_not(self, tmp_path: Path) -> None:
@@ -149,7 +150,7 @@ class TestInit:
         work = make_repo(tmp_path / "work")
         tip, before = head(work), sorted(work.rglob("*"))
         for given in ({}, {"no_git": True}):
-            with pytest.raises(UsageError, match=r"somebody has committed to.*--commit"):
+            with pytest.raises(UsageError, match=r"somebody has committed to.*commit=True"):
                 Vault.init(work / below, **given)  # type: ignore[arg-type]
         done = vt("init", str(work / below))
         assert (done.returncode, done.stdout) == (2, "")
@@ -225,7 +226,7 @@ class TestInit:
         monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
         made = Vault.init(tmp_path / "v")
         assert (made.committed, made.attention) == (False, True)
-        assert "git config user.name" in made.reason
+        assert "git config --global user.name" in made.reason
         git(tmp_path / "v", "config", "user.name", "A Tester")
         git(tmp_path / "v", "config", "user.email", "tester@example.org")
         with Vault.open(tmp_path / "v") as vault:

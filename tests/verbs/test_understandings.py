@@ -21,6 +21,7 @@ from tests.verbs.looking import (
     trailers,
     untouched,
 )
+from tests.wording import bare
 from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.util.clock import FixedClock
@@ -325,7 +326,7 @@ def test_a_structural_note_is_written_and_replaced(vault: Vault, root: Path) -> 
 
 @pytest.mark.in_git
 def test_a_structural_note_needs_its_subject_and_a_text(vault: Vault, root: Path) -> None:
-    with untouched(root), fails(NotFound, "no subject is called `Redis`", "vt create-subjects 'Redis'"):
+    with untouched(root), fails(NotFound, "no subject is called `Redis`", "vt create-subjects Redis"):
         vault.set_structural_understanding("Redis", "Text.")
     vault.create_subjects([{"name": "Redis"}])
     with untouched(root), fails(UsageError, "needs content"):
@@ -354,8 +355,8 @@ def test_a_revision_with_another_number_of_subjects_is_told_which_parameter_it_l
     old = vault.create_understanding(["Redis"], "It drops.", "It drops.").id
     with pytest.raises(UsageError) as told:
         vault.update_understanding(old, "Both drop.", "Both drop.", subject_names=["Redis", "Valkey"])
-    assert told.value.hint == "what several share needs --kind relationship (`kind`)"
+    assert bare(told.value.hint) == "what several share needs `kind='relationship'`"
     made = vault.update_understanding(old, "Both drop.", "Both drop.", subject_names=["Redis", "Valkey"], kind="relationship")
     with pytest.raises(UsageError) as told:
         vault.update_understanding(made.new_understanding_id, "It drops.", "It drops.", subject_names=["Redis"])
-    assert told.value.hint == "what one comes to needs --kind single_subject (`kind`)"
+    assert bare(told.value.hint) == "what one comes to needs `kind='single_subject'`"

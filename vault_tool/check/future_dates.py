@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from vault_tool.model.problems import DATED_AHEAD, Problem, note
+from vault_tool.util.hints import step
 from vault_tool.util.text import counted
 
 _NAMED = 5
@@ -21,4 +22,4 @@ def gathered(problems: Collection[Problem]) -> Iterator[Problem]:
         message = f"{count}, and counted as of its commit or of now: {', '.join(places)}{more}"
         hint = "if the clock was wrong that day, put the right date there in an editor"
         ours = any(not one.path.startswith("../") for one in ahead)
-        yield note("vault", 0, DATED_AHEAD, message, f"{hint}, then `vt commit`" if ours else hint)
+        yield note("vault", 0, DATED_AHEAD, message, f"{hint}, then {step('commit')}" if ours else hint)

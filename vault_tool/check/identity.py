@@ -11,6 +11,7 @@ from vault_tool.check.scope import Scope, listed, short
 from vault_tool.model.problems import Problem, error, note, warning
 from vault_tool.model.snapshot import keeper
 from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import shell, step
 from vault_tool.util.text import one_line
 
 
@@ -22,12 +23,12 @@ def duplicate_id(scope: Scope) -> Iterable[Problem]:
             for entry in entries:
                 if entry is not own:
                     message = f"has the id {short(identity)} of {own.path}, which keeps it; this copy is {entry.origin}"
-                    hint = f"delete the `id` line of {entry.path}, then `vt adopt {_quoted(entry.path)}` gives it one of its own"
+                    hint = f"delete the `id` line of {entry.path}, then {step('adopt', paths=entry.path)} gives it one of its own"
                     yield error(entry.path, 0, "duplicate-id", message, hint)
         elif len(entries) > 1:
             for entry in entries:
                 others = sorted(other.path for other in entries if other.path != entry.path)
-                hint = f"delete the `id` line of the copy, then `vt adopt {_quoted(entry.path)}` gives it one of its own"
+                hint = f"delete the `id` line of the copy, then {step('adopt', paths=entry.path)} gives it one of its own"
                 yield error(entry.path, 0, "duplicate-id", f"id {short(identity)} is also in {listed(others)}", hint)
 
 
@@ -36,11 +37,11 @@ def duplicate_subject_name(scope: Scope) -> Iterable[Problem]:
     for name, entries in scope.snapshot.subjects_by_name.items():
         if len({entry.id for entry in entries}) > 1:
             ordered = sorted(entries, key=lambda entry: (entry.text("created"), entry.path))
-            pair = f"{_quoted(ordered[0].title)} {_quoted(ordered[1].title)}"
+            merge = step("merge_subjects", primary=ordered[0].title, duplicate=ordered[1].title)
             for entry in entries:
                 others = sorted(other.path for other in entries if other is not entry)
                 message = f"the subject name `{one_line(name, 40)}` is also claimed by {listed(others)}"
-                hint = f"rename one or take the alias out of one; if they are one subject, `vt merge-subjects {pair}`"
+                hint = f"rename one or take the alias out of one; if they are one subject, {merge}"
                 yield error(entry.path, 0, "duplicate-subject-name", message, hint)
 
 
@@ -54,14 +55,14 @@ def path_twins(scope: Scope) -> Iterable[Problem]:
         for path in paths if len(paths) > 1 else ():
             others = sorted(other for other in paths if other != path)
             message = f"differs only in case or accents' encoding from {listed(others)}"
-            yield warning(path, 0, "path-twins", message, f"rename it: `git mv {_quoted(path)} NEW-NAME`")
+            yield warning(path, 0, "path-twins", message, f"rename it: {shell(f'git mv {_quoted(path)} NEW-NAME')}")
 
 
 def workspaces(scope: Scope) -> Iterable[Problem]:
     """A vault has one workspace record: without it contracts cannot name the vault, with two nobody knows its id."""
     found = sorted(entry.path for entry in scope.snapshot.of_class(RecordClass.WORKSPACE))
     if not found and scope.snapshot.entries:
-        hint = "`vt init` writes it and leaves everything else alone"
+        hint = f"{step('init')} writes it and leaves everything else alone"
         yield note("vault/workspace.md", 0, "no-workspace", "the vault has no workspace record", hint)
     for path in found if len(found) > 1 else ():
         others = [other for other in found if other != path]
@@ -76,7 +77,7 @@ def pages(scope: Scope) -> Iterable[Problem]:
     for path in scope.snapshot.pages:
         if path in told:
             continue
-        hint = f"`vt adopt {_quoted(path)}` makes it a record; leave it if it is meant to be a page"
+        hint = f"{step('adopt', paths=path)} makes it a record; leave it if it is meant to be a page"
         yield note(path, 0, "page", "has no `id` and `type`: searched as text, but not a memory", hint)
 
 

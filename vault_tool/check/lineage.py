@@ -9,6 +9,7 @@ from vault_tool.model.problems import Problem, note, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.supersession import cycles
 from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import step
 from vault_tool.util.text import counted
 
 _PAIR = 2
@@ -54,7 +55,7 @@ def relationship_of_one(scope: Scope) -> Iterable[Problem]:
     for entry in scope.snapshot.of_class(RecordClass.UNDERSTANDING):
         if entry.type == "relationship" and scope.snapshot.active(entry) and _sides(scope, entry) < _PAIR:
             message = f"a relationship of {counted(_sides(scope, entry), 'subject')}"
-            command = f"`vt update-understanding {short(entry.id)} - --kind single_subject`"
+            command = step("update_understanding", understanding_id=short(entry.id), kind="single_subject", new_content=...)
             hint = f"{command} keeps what it says of one; or name the other"
             yield note(entry.path, 0, "relationship-of-one", message, hint)
 

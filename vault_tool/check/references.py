@@ -10,6 +10,7 @@ from vault_tool.model.ids import is_derived
 from vault_tool.model.problems import Problem, error, note, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import STORY_EDGES, RecordClass
+from vault_tool.util.hints import shell, step
 
 _O, _U, _S, _C = RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT, RecordClass.CONSOLIDATION
 _MEMORY = frozenset({_O, _U})
@@ -52,8 +53,8 @@ def dangling_reference(scope: Scope) -> Iterable[Problem]:
             yield note(entry.path, 0, "forgotten-reference", message, "revise it without what was forgotten, or leave it")
         else:
             # Git never had the id of a note of the folder around, which is made of its path.
-            meant = f"say which note it is now: `vt doctor --moved {target} PATH`, or take the id out of `{name}`"
-            back = f"bring the note back (`git log --all -S {target[:13]} -- vault`), or take the id out of `{name}`"
+            meant = f"say which note it is now: {step('moved', was=target, path=...)}, or take the id out of `{name}`"
+            back = f"bring the note back ({shell(f'git log --all -S {target[:13]} -- vault')}), or take the id out of `{name}`"
             message = f"`{name}` names {short(target)}, and no note has that id"
             yield warning(entry.path, 0, "dangling-reference", message, meant if serves and is_derived(target) else back)
 
@@ -116,4 +117,4 @@ def relations_in_head(scope: Scope) -> Iterable[Problem]:
     for entry in scope.snapshot.entries:
         if entry.record_class is not RecordClass.EDGE and entry.head.get("relations"):
             message = "`relations` in a head are not followed: links are files of their own"
-            yield warning(entry.path, 0, "relations-in-head", message, "`vt doctor --fix` makes edges of them")
+            yield warning(entry.path, 0, "relations-in-head", message, f"{step('doctor', fix=True)} makes edges of them")

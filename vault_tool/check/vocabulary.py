@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
-from shlex import quote
 from typing import TypeVar
 
 from vault_tool.check.scope import Scope, listed, short
@@ -12,6 +11,7 @@ from vault_tool.model.details import MOODS, is_mood
 from vault_tool.model.problems import Problem, note, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, near_type
+from vault_tool.util.hints import step
 from vault_tool.util.text import normal_name, one_line
 
 MOST_SUBJECTS = 4
@@ -41,7 +41,7 @@ def missing_subject_file(scope: Scope) -> Iterable[Problem]:
                 names.setdefault(key, (name, []))[1].append(entry)
     for shown, entries in names.values():
         message = f"the subject `{one_line(shown, 60)}` has no file (notes: {len(entries)})"
-        hint = f"`vt create-subjects {quote(one_line(shown))}`"
+        hint = step("create_subjects", subjects=one_line(shown))
         yield note(entries[0].path, 0, "missing-subject-file", message, hint)
 
 

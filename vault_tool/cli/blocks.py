@@ -10,11 +10,15 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from vault_tool.model.details import Details, in_lines, in_words
-from vault_tool.util.deferred import deferred_pattern
+from vault_tool.util.deferred import deferred, deferred_pattern
+from vault_tool.util.hints import MARK
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
+    from vault_tool.cli import wording
     from vault_tool.vault.answers import HasStatus
+else:
+    wording = deferred("vault_tool.cli.wording")  # for who is told what to do next
 
 # What a terminal obeys or nobody sees; a joiner only where it joins nothing.
 _UNSAFE = deferred_pattern(
@@ -90,7 +94,7 @@ Block: TypeAlias = str | Heading | Body | Printed | Diff | Fields | Table
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[str] = (), empty: str = "nothing") -> Table:
     """A table whose cells are one line each, whatever was in them."""
-    return Table(tuple(columns), tuple(tuple(map(one_line, row)) for row in rows), frozenset(right), empty)
+    return Table(tuple(columns), tuple(tuple(one_line(worded(cell)) for cell in row) for row in rows), frozenset(right), empty)
 
 
 def sourced(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Iterable[str] = (), empty: str) -> Iterator[Block]:
@@ -146,7 +150,12 @@ def degraded(reasons: Sequence[str]) -> Iterator[str]:
 
 def visible(text: str) -> str:
     """`text` with every control, escape and direction-changing character spelt out, so that no note can drive a terminal."""
-    return _UNSAFE.sub(_escape_character, text.replace("\r\n", "\n"))
+    return _UNSAFE.sub(_escape_character, worded(text).replace("\r\n", "\n"))
+
+
+def worded(text: str) -> str:
+    """`text` with the steps of its hints as they are typed."""
+    return wording.in_words(text) if MARK in text else text
 
 
 def width(text: str) -> int:

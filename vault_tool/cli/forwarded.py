@@ -99,10 +99,11 @@ def _require_wanted(given_up: threading.Event) -> None:
 
 
 def _call(use: Use, request: Request, progress: Progress) -> Mapping[str, Any]:
+    call = Call(str(request["tool"]), dict(request["arguments"]), caller_of(request), progress)
     try:
-        found = use(Call(str(request["tool"]), dict(request["arguments"]), caller_of(request), progress))
+        found = use(call)
     except VaultError as fault:
-        found = failed(fault)
+        found = failed(fault, call.tool, call.caller.preset)
     return {"text": found.text, "done": found.values is not None}
 
 
@@ -124,4 +125,4 @@ def _ready(use: Use, request: Request, progress: Progress) -> Mapping[str, Any]:
 
 def caller_of(request: Request) -> Caller:
     """Who asks, as a request says."""
-    return Caller(**{name: str(request.get(name) or "") for name in ("session", "project", "user", "model")})
+    return Caller(**{name: str(request.get(name) or "") for name in ("session", "project", "user", "model", "preset")})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from importlib import import_module
 from keyword import iskeyword
 from types import MappingProxyType
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 else:
     shell_completion = deferred("click.shell_completion")  # 4 ms, for a shell that completes
     difflib = deferred("difflib")  # 5 ms
+
+# The command that runs, whose flags its hints name.
+RUNNING: ContextVar[click.Command | None] = ContextVar("the command that runs", default=None)
 
 
 # A word that is no command: alone the first screen, with `ALL` every command, with a command all about it.

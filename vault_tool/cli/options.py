@@ -15,6 +15,7 @@ import click
 
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block
+from vault_tool.cli.lazy import RUNNING
 from vault_tool.errors import Exit, UsageError
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.text import HALF_A_CHARACTER, is_unicode
@@ -114,6 +115,7 @@ class VaultCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The arguments; raises UsageError naming one that is no text, as bytes that are not UTF-8 make it."""
+        RUNNING.set(self)
         rest = super().parse_args(ctx, args)
         for param in self.params:
             require_text(param, ctx.params.get(str(param.name)))

@@ -27,9 +27,11 @@ from vault_tool.cli.blocks import (
     plain,
     plain_block,
     visible,
+    worded,
 )
 from vault_tool.errors import Exit, StorageError
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import MARK
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
@@ -39,16 +41,21 @@ if TYPE_CHECKING:
     import rich.table
     import rich.text
 
+    from vault_tool.cli import wording
     from vault_tool.util import json_text
 else:
     json_text = deferred("vault_tool.util.json_text")  # it loads orjson
     orjson = deferred("orjson")  # 15 ms
+    wording = deferred("vault_tool.cli.wording")  # for who is told what to do next
     rich = deferred("rich")  # 30 ms, which a pipe or a program need not pay
 
 # Most characters of an error's line; `--json` and `--debug` give the whole.
 ERROR_LENGTH = 200
 
 _DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+# The mark of a step where JSON is ASCII.
+_MARK_IN_ASCII = "\\ufe00"
 
 # Seconds after which a log is told how far something is.
 FIRST_LINE = 5.0
@@ -151,11 +158,16 @@ def emit_lean(made: Any, result: object, lacks: str = "") -> Exit:
 def to_line(value: object) -> str:
     """The same JSON as `to_json`, on one line."""
     try:
-        return orjson.dumps(
+        made = orjson.dumps(
             value, default=_plain_value, option=orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_NON_STR_KEYS
         ).decode("utf-8")
     except TypeError:
-        return json.dumps(json.loads(_to_json_slowly(value)), separators=(",", ":"))
+        made = json.dumps(json.loads(_to_json_slowly(value)), separators=(",", ":"))
+    return _in_words(made)
+
+
+def _in_words(made: str) -> str:
+    return wording.in_json(made) if MARK in made or _MARK_IN_ASCII in made else made
 
 
 def _lacking(answer: Any, lacks: str) -> Any:
@@ -182,9 +194,10 @@ def to_json(value: object) -> str:
     """JSON with an indent of 2 and a final newline; dataclasses are objects, paths are text."""
     options = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
     try:
-        return orjson.dumps(value, default=_plain_value, option=options).decode("utf-8")
+        made = orjson.dumps(value, default=_plain_value, option=options).decode("utf-8")
     except TypeError:
-        return _to_json_slowly(value)
+        made = _to_json_slowly(value)
+    return _in_words(made)
 
 
 def write(text: str) -> None:
@@ -210,7 +223,7 @@ def write(text: str) -> None:
 
 def warn(text: str) -> None:
     """One warning line on standard error."""
-    say(f"warning: {one_line(text)}")
+    say(f"warning: {one_line(worded(text))}")
 
 
 def say(line: str) -> None:
@@ -237,7 +250,7 @@ def flush_streams() -> None:
 
 def error_line(message: str, hint: str = "", limit: int | None = ERROR_LENGTH) -> str:
     """`vt: what, which item; what to type next` on one line; too long a message loses its middle, never its hint."""
-    flat, advice = one_line(message), one_line(hint, ERROR_LENGTH // 2 if limit else None)
+    flat, advice = one_line(worded(message)), one_line(worded(hint), ERROR_LENGTH // 2 if limit else None)
     room = (limit or sys.maxsize) - len("vt: ; ") - len(advice)
     if len(flat) > room:
         head = room * 3 // 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -96,7 +96,7 @@ def serve(call: Call, preset: str, project: str, model: str, **given: Any) -> Ex
     """
     _require_agent(call)
     cert, key = _safe(given)
-    caller = caller_of(call, project, model)
+    caller = replace(caller_of(call, project, model), preset=preset)
     with call.open_vault() as vault:
         if given["new_token"]:
             require_person(vault, "make another token")

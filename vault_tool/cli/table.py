@@ -151,3 +151,18 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     )
     for word in words.split()
 }
+
+# Verbs that are an option of another's command.
+PARTS = {
+    "drain": "turn", "link_beats": "turn", "purge": "forget", "list_consents": "consent", "forget_user": "forget",
+    "export_user": "export", "adopt_local": "doctor", "moved": "doctor",
+    "unsettled": "review", "settle_texts": "review",
+}  # fmt: skip
+
+
+def command_of(verb: str) -> str | None:
+    """The command of a verb, without `vt`; None where it has none."""
+    names = {row.name for rows in SECTIONS.values() for row in rows}
+    hyphens = verb.replace("_", "-")
+    wanted = "import" if verb.startswith("import_") else PARTS.get(verb, hyphens)
+    return wanted if wanted in names else None

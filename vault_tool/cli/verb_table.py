@@ -7,15 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from vault_tool.cli import output
-from vault_tool.cli.table import SECTIONS
+from vault_tool.cli.table import command_of
 from vault_tool.verbs.vault import Vault
-
-# What is an option of another's command.
-PARTS = {
-    "drain": "turn", "link_beats": "turn", "purge": "forget", "list_consents": "consent", "forget_user": "forget",
-    "export_user": "export", "adopt_local": "doctor", "moved": "doctor",
-    "unsettled": "review", "settle_texts": "review",
-}  # fmt: skip
 
 _HEAD = """\
 # Verbs
@@ -39,14 +32,6 @@ def verbs() -> dict[str, Callable[..., Any]]:
     """Every verb by its name, in the order of the class."""
     found = ((name, getattr(Vault, name)) for name in vars(Vault) if not name.startswith("_"))
     return {name: value for name, value in found if inspect.isfunction(value)}
-
-
-def command_of(verb: str) -> str | None:
-    """The command of a verb, without `vt`; None where it has none."""
-    names = {row.name for rows in SECTIONS.values() for row in rows}
-    hyphens = verb.replace("_", "-")
-    wanted = "import" if verb.startswith("import_") else PARTS.get(verb, hyphens)
-    return wanted if wanted in names else None
 
 
 def _rows() -> Iterator[str]:

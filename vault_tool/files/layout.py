@@ -8,6 +8,7 @@ from enum import Enum
 from pathlib import Path, PurePosixPath
 
 from vault_tool.errors import Refused
+from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 
 VAULT = "vault"
@@ -156,7 +157,7 @@ def inside(root: Path, path: str) -> Path:
     """
     if is_around(path):
         named = one_line(path.removeprefix(AROUND), 60)
-        hint = "change it in your editor; `vt remember` keeps what is to be said of it"
+        hint = f"change it in your editor; {step('remember')} keeps what is to be said of it"
         raise Refused(f"{named} is of the folder around the vault, which is never written", hint)
     fault = path_fault(path)
     if fault:

@@ -26,6 +26,7 @@ from vault_tool.files.layout import CACHE, CONFIG_FILE, LOCAL, SETTINGS_FILE
 from vault_tool.util.atomic import write_in
 from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import opened
+from vault_tool.util.hints import shell
 from vault_tool.util.user_folder import PRIVATE_FILE, PRIVATE_FOLDER, data_folder
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def adopt(root: Path) -> None:
     found = trust(root)
     if found.tracked:
         names = dict.fromkeys(path.split("/")[0] for path in found.tracked)
-        raise Refused(f"git tracks {', '.join(names)}", f"type: git rm --cached -r {' '.join(names)}")
+        raise Refused(f"git tracks {', '.join(names)}", shell(f"git rm --cached -r {' '.join(names)}"))
     repos = tuple(_repos_of(root))
     folder, _, *index = _stamps(_looked_at(root, repos))
     if found.doubt is Doubt.BROUGHT:

@@ -19,6 +19,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry, is_type_name
 from vault_tool.util.clock import stamped, until
 from vault_tool.util.deferred import deferred_pattern
+from vault_tool.util.hints import shell, step
 from vault_tool.util.text import body_hash, content_hash, first_sentence, one_line, prose_lines, unwrap_link, wikilinks
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _unsettled(path: str, data: bytes, head: frontmatter.Head | None) -> Iterato
     """What a merge left to a person: it is read, searched and shown with both texts."""
     from vault_tool.files import two_versions  # few notes have any
 
-    hint = "`vt review` settles it: this text, that, or both"
+    hint = f"{step('review')} settles it: this text, that, or both"
     fields = head.values.get("unsettled") if head is not None else None
     if head is not None and fields:
         names = {str(one).partition(":")[0] for one in (fields if isinstance(fields, list) else [fields])}
@@ -140,7 +141,7 @@ def _conflict_markers(path: str, data: bytes) -> Iterator[Problem]:
     closed = [number for number, line in lines if line.startswith(">>>>>>> ")]
     if opened and closed and opened[0] < closed[-1]:
         for number in opened:
-            hint = "choose what to keep, remove the markers, then `git add` the file"
+            hint = f"choose what to keep, remove the markers, then {shell('git add')} the file"
             yield error(path, number, "conflict-markers", "the note holds both sides of a merge conflict", hint)
 
 
@@ -186,10 +187,10 @@ def _nearly(path: str, values: Mapping[str, Raw], identity: str | None, spec_nam
     given = _text(values.get("id")) or ""
     if given and identity is None:
         message = f"its `id` ({one_line(given, 40)}) is no UUID, so it is a page: searched as text, but not a memory"
-        yield note(path, 1, "page", message, "`vt adopt` gives it an id and keeps this one as `source_id`")
+        yield note(path, 1, "page", message, f"{step('adopt')} gives it an id and keeps this one as `source_id`")
     elif identity is not None:
         message = "it has an `id` and no `type` that can be one, so it is a page: searched as text, but not a memory"
-        yield note(path, 1, "page", message, "add a line `type: fact`, or `vt adopt` does")
+        yield note(path, 1, "page", message, f"add a line `type: fact`, or {step('adopt')} does")
 
 
 def _missing(path: str, record_class: RecordClass, head: Head, body: str) -> Iterator[Problem]:

@@ -14,6 +14,7 @@ from vault_tool.files.layout import VAULT
 from vault_tool.model.fields import SCHEMA, FieldKind
 from vault_tool.model.ids import SHOWN_PREFIX, canonical
 from vault_tool.model.problems import Problem, warning
+from vault_tool.util.hints import step
 
 if TYPE_CHECKING:
     from vault_tool.model.records import Record
@@ -54,7 +55,7 @@ def confirmed(before: bytes, now: str) -> bytes:
 def words_left(path: str, identity: str) -> Problem:
     """That a file holds words of a forgotten memory, and what takes them out."""
     message = f"it holds words of {identity[:SHOWN_PREFIX]}, which was forgotten; they are told to nobody"
-    return warning(path, 0, "forgotten-words", message, f"`vt forget {identity}` takes them out")
+    return warning(path, 0, "forgotten-words", message, f"{step('forget', memory_id=identity)} takes them out")
 
 
 def cited(record: Record, forgotten: Collection[str]) -> str:

@@ -15,6 +15,7 @@ from vault_tool.files.layout import inside, name_key, real_parts
 from vault_tool.files.local import LocalFolder
 from vault_tool.util import atomic
 from vault_tool.util.folder import Folder, opened
+from vault_tool.util.hints import step
 from vault_tool.util.text import content_hash
 
 ATTEMPTS = 5
@@ -71,7 +72,7 @@ def read(root: Path, path: str) -> bytes:
     with atomic.storage(path, doing="read"):
         found = _current(root, real_parts(root, path))
     if found is None:
-        raise NotFound(f"there is no {path}", "`vt search` finds what is")
+        raise NotFound(f"there is no {path}", f"{step('search')} finds what is")
     return found
 
 

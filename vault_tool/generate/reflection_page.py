@@ -208,7 +208,7 @@ def _history(passes: Sequence[Entry], merges: int) -> list[str]:
 def _attention(concerns: Sequence[Concern]) -> list[str]:
     lines = [_concern(concern) for concern in concerns[:CONCERNS]]
     more = len(concerns) - CONCERNS
-    return [*lines, f"- and {more} more (`vt get-consolidation-report`)"] if more > 0 else lines
+    return [*lines, f"- and {more} more, in the report of consolidation"] if more > 0 else lines
 
 
 def _concern(concern: Concern) -> str:

@@ -18,6 +18,7 @@ from vault_tool.hooks.clients import COMPACTION, PROMPT, SECONDS
 from vault_tool.hooks.ended import taken
 from vault_tool.model.details import in_words
 from vault_tool.util.clock import parse_time
+from vault_tool.util.hints import MARK, told
 from vault_tool.util.text import BYTES_A_TOKEN, first_tokens, one_line, tokens
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, find
@@ -146,6 +147,10 @@ class _Turn:
 def _settings_line(vault: Context) -> str:
     """One line that says why other settings are in force than `vault.toml` has; empty where they are its own."""
     fault = vault.settings_fault
+    if MARK in fault:
+        from vault_tool.mcp.wording import ForClient  # for who is told what to do next
+
+        fault = told(fault, ForClient("lean"))
     return f"\nNot as usual: {unframed(one_line(fault, _LONGEST_FAULT))}\n" if fault else ""
 
 

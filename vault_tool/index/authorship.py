@@ -26,6 +26,7 @@ from vault_tool.index.catalog import Catalog
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Put, pulled
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import shell
 from vault_tool.util.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -262,7 +263,7 @@ def doubts(catalog: Catalog) -> str:
         return ""  # HEAD was looked at to its end, which is the usual case
     count = catalog.rows("SELECT count(DISTINCT path) FROM foreign_texts WHERE by_commit = ?", (DOUBT,))[0][0]
     said = f"git could not say by whose commits {counted(count, 'file')} came, so nobody vouches for them until it can"
-    return f"{said}: try `git log`; {WHOLE}" if count else ""
+    return f"{said}: try {shell('git log')}; {WHOLE}" if count else ""
 
 
 def changed_since(repo: git.Repo, catalog: Catalog, head: str) -> frozenset[str]:

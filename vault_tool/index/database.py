@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.seals import MORE_ROOM, is_busy, is_full
+from vault_tool.util.hints import step
 
 _BUSY_SECONDS = 5.0
 # So many values fit into one query of any SQLite.
@@ -125,5 +126,5 @@ def failure(fault: sqlite3.Error) -> Busy | StorageError:
     if is_busy(fault):
         return Busy("another process is writing the index", "try again in a moment")
     # Made again on a full disk it would fail alike.
-    hint = MORE_ROOM if is_full(fault) else "it is derived: `vt reindex --full` makes it again"
+    hint = MORE_ROOM if is_full(fault) else f"it is derived: {step('reindex', full=True)} makes it again"
     return StorageError(f"the index cannot be used: {fault}", hint)

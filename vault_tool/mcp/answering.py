@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from vault_tool.errors import Exit, UsageError, VaultError
+from vault_tool.mcp import wording
 from vault_tool.mcp.table import RENAMED, TOOLS
 from vault_tool.mcp.tools import Caller, Tool, named
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import MARK
+from vault_tool.util.hints import told as told_by
 from vault_tool.util.json_text import flaw_in, json_fields
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Progress
@@ -65,7 +68,7 @@ def told(
     vault: Vault, tool: str, arguments: Mapping[str, Any], caller: Caller, progress: Progress | None = None
 ) -> tuple[str, dict[str, Any]]:
     """The same as text and as values."""
-    return in_words(tool, *asked(vault, tool, arguments, caller, progress))
+    return in_words(tool, *asked(vault, tool, arguments, caller, progress), caller.preset)
 
 
 def asked(
@@ -80,7 +83,7 @@ def asked(
     return asking, getattr(asking, tool)(**with_names)
 
 
-def in_words(tool: str, asking: Vault, result: Any) -> tuple[str, dict[str, Any]]:
+def in_words(tool: str, asking: Vault, result: Any, preset: str = "") -> tuple[str, dict[str, Any]]:
     """What a verb returned in the lean form, as text and as values."""
     if hasattr(result, "lean"):
         made = _plain(result.lean(Shortened(asking, _ids_in(result))))
@@ -91,7 +94,10 @@ def in_words(tool: str, asking: Vault, result: Any) -> tuple[str, dict[str, Any]
         made = found if isinstance(found, dict) else {}
         if (fault := asking.settings_fault) and "freshness" not in made:
             made["degraded"] = [*made.get("degraded", ()), fault]
-    return bounded(made), made
+    if MARK in (text := bounded(made)):
+        made = wording.in_words(made, wording.ForClient(preset, tool))
+        text = bounded(made)
+    return text, made
 
 
 def _ids_in(result: object) -> Iterator[str]:
@@ -142,12 +148,14 @@ def _lists_in(value: Any) -> Iterator[list[Any]]:
         yield from _lists_in(one)
 
 
-def in_a_line(fault: VaultError) -> str:
+def in_a_line(fault: VaultError, tool: str = "", preset: str = "") -> str:
     """What went wrong, for whoever can mend it: a line for each fault, with what to do instead."""
+    client = wording.ForClient(preset, tool)
     if isinstance(fault, InvalidRequest):
-        return "\n".join(_line(f"{one.pointer.lstrip('/')} " if one.pointer else "", one) for one in fault.faults)
+        lines = (_line(f"{one.pointer.lstrip('/')} " if one.pointer else "", one) for one in fault.faults)
+        return told_by("\n".join(lines), client)
     kept = "; nothing was changed, try again" if fault.exit_code is Exit.BUSY and not fault.hint else ""
-    return _line("", RequestFault("", fault.message, fault.hint)) + kept
+    return told_by(_line("", RequestFault("", fault.message, fault.hint)), client) + kept
 
 
 def _line(place: str, fault: RequestFault) -> str:

@@ -70,7 +70,7 @@ class VaultBackend:
         try:
             return await self._run(Call(tool, arguments, self._caller, progress))
         except VaultError as fault:
-            return failed(fault)
+            return failed(fault, tool, self._caller.preset)
 
     async def read(self, uri: str) -> tuple[str, str]:
         """See `Backend.read`."""
@@ -119,14 +119,14 @@ class Call:
         """The second half: the answer in words."""
         from vault_tool.mcp.answering import in_words  # as above
 
-        return Answer(*in_words(self.tool, asking, result))
+        return Answer(*in_words(self.tool, asking, result, self.caller.preset))
 
 
-def failed(fault: VaultError) -> Answer:
+def failed(fault: VaultError, tool: str = "", preset: str = "") -> Answer:
     """A failure as the answer to a call."""
     from vault_tool.mcp.answering import in_a_line  # as above
 
-    return Answer(in_a_line(fault), None)
+    return Answer(in_a_line(fault, tool, preset), None)
 
 
 def resource(caller: Caller, uri: str, vault: Vault) -> tuple[str, str]:

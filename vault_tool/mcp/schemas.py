@@ -219,8 +219,8 @@ def _result(verb: Callable[..., Any], described: Described) -> Schema:
 
 
 def _cut(schema: Schema) -> Schema:
-    """With what an answer says that was too long to be sent whole."""
-    return {**schema, "properties": {**schema["properties"], "cut": TEXT}}
+    """With what an answer says that was too long to be sent whole, and of settings that are not in force."""
+    return {**schema, "properties": {**schema["properties"], "degraded": _list(TEXT), "cut": TEXT}}
 
 
 def _of(kind: Any) -> Schema:

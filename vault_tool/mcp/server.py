@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 import anyio
@@ -30,6 +31,8 @@ from vault_tool.mcp.notices import EVERY, Notices
 from vault_tool.mcp.texts import INSTRUCTIONS, offered
 from vault_tool.mcp.tools import Caller, listed, named
 from vault_tool.mcp.unreadable import refusal
+from vault_tool.mcp.wording import ForClient
+from vault_tool.util.hints import told
 from vault_tool.util.text import one_line
 from vault_tool.vault.one_thread import OneThread
 
@@ -85,7 +88,7 @@ def connection(backend: Backend, *, preset: str, caller: Caller, notices: Notice
         try:
             text, kind = await backend.read(params.uri)
         except VaultError as fault:
-            raise MCPError(types.INVALID_PARAMS, str(fault)) from fault
+            raise MCPError(types.INVALID_PARAMS, told(str(fault), ForClient(preset))) from fault
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type=kind, text=text)])
 
     async def list_prompts(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
@@ -216,7 +219,7 @@ async def _leave(run: OneThread[Vault]) -> None:
 
 
 async def _serve(received: Any, sent: Any, run: Run, preset: str, caller: Caller) -> None:
-    backend = VaultBackend(run, caller)
+    backend = VaultBackend(run, replace(caller, preset=preset))
     messages, readable = anyio.create_memory_object_stream[SessionMessage | Exception](0)
 
     async def sort() -> None:

@@ -32,6 +32,8 @@ class Caller:
     project: str = ""
     user: str = ""
     model: str = ""
+    preset: str = ""
+    """The tools that its client has; all of them, if it does not say."""
 
 
 @cache

@@ -21,7 +21,7 @@ _TOKEN = os.path.join("_local", "writer")
 
 _HEAD = 4096
 _ID = re.compile(rb"^id:[ \t]*[\"']?([0-9A-Fa-f-]{36})", re.MULTILINE)
-_HINT = "nothing was written; put it back, or start again with --vault and where it is now"
+_HINT = "nothing was written; put it back, or start again and say where it is now"
 
 
 class Location:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import step
 from vault_tool.vault.context import Context
 
 # What others wrote into their commits is offered as part of a command only where a shell takes it as it stands.
@@ -21,4 +22,4 @@ def question(vault: Context) -> str:
     if len(found) != 1 or not (address := found.pop()) or catalog.owners_own():
         return ""
     owners = ",".join([*sorted(one for one in vault.owners().addresses if _ADDRESS.search(f"<{one}>)")), address])
-    return f"is {address} you? `vt config --owners {owners}`"
+    return f"is {address} you? {step('config', owners=owners)}"

@@ -14,6 +14,7 @@ from vault_tool.index.relations import names_of
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import confidence_of
@@ -204,7 +205,9 @@ def _body(vault: Context, entry: Entry, files: reader.Reader) -> str:
     if data is None and vault.repo is not None:
         data = git.show(vault.repo, "HEAD", entry.path)
     if data is None:
-        raise NotFound(f"the file {entry.path} is gone", "put it back, or `vt reindex --confirm` if it is meant to be gone")
+        raise NotFound(
+            f"the file {entry.path} is gone", f"put it back, or {step('reindex', confirm=True)} if it is meant to be gone"
+        )
     return frontmatter.read_body(data).strip("\r\n")
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from vault_tool.errors import UsageError
 from vault_tool.util.atomic import storage_error
+from vault_tool.util.hints import option
 from vault_tool.util.json_text import flaw_in, shown_place
 from vault_tool.vault.leniency import listed
 
@@ -59,7 +60,7 @@ OF_THE_WHOLE = frozenset({
 def require_whole(verb: str, sight: str | None) -> None:
     """UsageError where a verb that is about the whole vault is asked for one user."""
     if sight is not None and verb in OF_THE_WHOLE:
-        raise UsageError(f"{verb} is about the whole vault, and so not asked for one user", "ask without --user")
+        raise UsageError(f"{verb} is about the whole vault, and so not asked for one user", f"ask without {option('user')}")
 
 
 def checked_parameters(vault: Checked) -> Checked:

@@ -12,6 +12,7 @@ from vault_tool.model.authority import OWNER, Act, Effect, authority, by_origin,
 from vault_tool.model.records import Observation, Remembered
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
+from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import Rival
@@ -133,7 +134,8 @@ def unsettled(vault: Context) -> Iterator[str]:
         if identity in makers:
             names = ", ".join(resolve.short(vault, one.id) for one in others)
             short = resolve.short(vault, identity)
-            yield f"{short} contests {names}: `vt review --accept {short}` lets it stand alone, `vt forget {short}` takes it away"
+            alone, away = step("review", accept=short), step("forget", memory_id=short)
+            yield f"{short} contests {names}: {alone} lets it stand alone, {away} takes it away"
 
 
 def contested(

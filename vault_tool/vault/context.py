@@ -25,6 +25,7 @@ from vault_tool.index.viewing import UserIndex
 from vault_tool.machine import Machine
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import if_there, option, shell, step
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.location import Location
 from vault_tool.util.text import one_line
@@ -173,7 +174,7 @@ class Context:
         env = os.environ if environ is None else environ
         chosen = origin or ("owner" if person else env.get("VAULT_ORIGIN") or "agent")
         if chosen not in ORIGINS:
-            raise UsageError(f"origin `{chosen}` is none of {', '.join(ORIGINS)}", "pass --origin or set VAULT_ORIGIN")
+            raise UsageError(f"origin `{chosen}` is none of {', '.join(ORIGINS)}", f"pass {option('origin')} or set VAULT_ORIGIN")
         if person and chosen != "owner":
             raise UsageError(f"a person is asking, and not an {chosen}", "leave `origin` away, or `person`")
         who = Who(chosen, session or env.get("VAULT_SESSION", ""), model or env.get("VAULT_MODEL", ""), user, project)
@@ -591,7 +592,7 @@ class Context:
         """The git repository that the vault is in; GitError where there is none, with why and what would change that."""
         if self.repo is None:
             reason, _, advice = self.git_absence().partition("; ")
-            raise GitError(f"this vault has no git history: {reason}", advice or f"`git init {self.root}` starts one")
+            raise GitError(f"this vault has no git history: {reason}", advice or f"{shell(f'git init {self.root}')} starts one")
         return self.repo
 
     def git_absence(self) -> str:
@@ -607,7 +608,9 @@ def find(path: str | Path | None, env: Mapping[str, str], here: Path | None = No
     try:
         here = here or Path.cwd()
     except OSError as fault:
-        raise NotFound("the folder that you are in is gone", "go to one that is there, or name the vault with --vault") from fault
+        raise NotFound(
+            "the folder that you are in is gone", f"go to one that is there, or name the vault with {option('vault')}"
+        ) from fault
     for folder in (here, *here.parents):
         if (folder / layout.SETTINGS_FILE).is_file():
             return folder
@@ -615,7 +618,8 @@ def find(path: str | Path | None, env: Mapping[str, str], here: Path | None = No
             return home
     if shared := global_vault_at(env):
         return Path(shared)
-    hint = "make one with `vt init DIR`; or name it: --vault, VAULT_ROOT, for everywhere `vt config global DIR`"
+    everywhere = if_there(f", for everywhere {step('config', name='global', value=...)}")
+    hint = f"make one with {step('init', path=...)}; or name it: {option('vault')}, VAULT_ROOT{everywhere}"
     raise NotFound(f"no vault in {here} or above it", hint)
 
 
@@ -644,8 +648,8 @@ def _named(folder: Path) -> Path:
     if home := home_in(folder):
         return home
     if (folder / layout.VAULT).is_dir():
-        raise NotFound(f"{folder} has notes but no {layout.SETTINGS_FILE}", f"make it a vault with `vt init {folder}`")
-    raise NotFound(f"no vault at {folder}", f"make one with `vt init {folder}`")
+        raise NotFound(f"{folder} has notes but no {layout.SETTINGS_FILE}", f"make it a vault with {step('init', path=folder)}")
+    raise NotFound(f"no vault at {folder}", f"make one with {step('init', path=folder)}")
 
 
 def global_root(env: Mapping[str, str]) -> Path:

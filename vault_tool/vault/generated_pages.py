@@ -21,6 +21,7 @@ from vault_tool.generate.starter import starters
 from vault_tool.index.slight import narrowed, observations_of
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import step
 from vault_tool.util.text import BYTES_A_TOKEN, normal_name
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.contests import all_contested
@@ -91,7 +92,7 @@ def make_anew(vault: Context, shows: Callable[[str], bool]) -> Iterator[str]:
             make(vault)
         except VaultError as fault:
             # What is to be off the page is done by now; that a merge keeps it from being made is no reason to call that failed.
-            yield f"{path} may still show it: {fault.message}; `vt {path.removesuffix('.md').lower()}` makes it anew"
+            yield f"{path} may still show it: {fault.message}; {step(path.removesuffix('.md').lower())} makes it anew"
 
 
 def core_preview(vault: Context, budget: int | None = None) -> GeneratedPage:
@@ -387,7 +388,7 @@ def resolve_page_conflicts(vault: Context) -> Saved | None:
         pages[path] = screening.masked(text).encode("utf-8")
         put(vault, path, pages[path])
     git.resolve_conflicts(repo, pages, vault.settings.lock_wait)
-    said = f"the conflict in {' and '.join(conflicts)} is settled: made anew from the notes, and `git add`ed"
+    said = f"the conflict in {' and '.join(conflicts)} is settled: made anew from the notes, and added to git's index"
     return Saved(reason="; ".join(filter(None, (said, git.obstacle(repo)))), attention=True)
 
 

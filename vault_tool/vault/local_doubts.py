@@ -12,11 +12,12 @@ from vault_tool.files import git, layout, local_trust
 from vault_tool.files.local_trust import Doubt, Trust
 from vault_tool.model.problems import Problem, error
 from vault_tool.util.folder import opened
+from vault_tool.util.hints import shell, step
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
 
-ADOPT = "`vt doctor --adopt-local` shows it and takes it over"
+ADOPT = f"{step('adopt_local')} shows it and takes it over"
 # So many characters of a text are shown.
 _LONG = 300
 # So many files are told one by one.
@@ -51,7 +52,7 @@ def in_a_line(vault: Context) -> Iterator[str]:
         kept = f"; meanwhile this machine's own files are in {found.place}"
         yield f"{', '.join(_names(vault.root, found))} not used: {why(found, _who(vault, found))}{kept}: {_hint(found)}"
     elif unsealed := vault.local.unsealed():
-        yield f"{counted(len(unsealed), 'intent')} in {layout.LOCAL}/ that you did not begin here, not followed: `vt doctor`"
+        yield f"{counted(len(unsealed), 'intent')} in {layout.LOCAL}/ that you did not begin here, not followed: {step('doctor')}"
     if not local_trust.has_key():
         yield "no key can be kept in your data folder: what is begun and not finished is believed by its file's mode alone"
 
@@ -83,7 +84,7 @@ def _hint(found: Trust) -> str:
     if found.doubt is not Doubt.TRACKED:
         return ADOPT
     names = " ".join(dict.fromkeys(path.split("/")[0] for path in found.tracked))
-    return f"`git rm --cached -r {names}`, then delete it, or {ADOPT}"
+    return f"{shell(f'git rm --cached -r {names}')}, then delete it, or {ADOPT}"
 
 
 def _names(root: Path, found: Trust) -> list[str]:

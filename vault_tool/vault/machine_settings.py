@@ -9,6 +9,7 @@ from vault_tool import machine
 from vault_tool.errors import UsageError
 from vault_tool.files import layout
 from vault_tool.machine import Machine
+from vault_tool.util.hints import step
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import require_person
 
@@ -77,7 +78,7 @@ def known(name: str) -> bool:
 
 def not_here(name: str) -> UsageError:
     """What is said of a setting of this machine that was given as one of the vault's."""
-    return UsageError(f"`{name}` is no setting of the vault but of this machine", f"`vt config --{name.replace('_', '-')} ...`")
+    return UsageError(f"`{name}` is no setting of the vault but of this machine", step("config", **{name: ...}))
 
 
 def _remarks(now: Machine, changes: Mapping[str, str]) -> Iterator[str]:
@@ -85,7 +86,7 @@ def _remarks(now: Machine, changes: Mapping[str, str]) -> Iterator[str]:
         if now.sources.get(name) == machine.variable_of(name):
             yield f"{name} was saved, but the variable {machine.variable_of(name)} overrides it here"
     if now.provider == "openai" and not now.openai_key:
-        yield "there is no key for OpenAI yet: set OPENAI_API_KEY, or `vt config --openai-key -` and paste it"
+        yield f"there is no key for OpenAI yet: set OPENAI_API_KEY, or {step('config', openai_key=...)} and paste it"
     address = {"openai": now.openai_url, "ollama": now.ollama_host}.get(now.provider, "")
     if address and not machine.is_loopback(address):
         yield f"the texts of this vault's notes will be sent to {address}"

@@ -18,6 +18,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.clock import end_of, parse_time, stamp, until
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line, unwrap_link
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
@@ -114,11 +115,14 @@ def _observation_type(vault: Context, kind: str, new: bool) -> str:
     record_class = types.spec(kind).record_class
     if record_class is not RecordClass.OBSERVATION:
         verb = {
-            RecordClass.UNDERSTANDING: "create-understanding",
+            RecordClass.UNDERSTANDING: "create_understanding",
             RecordClass.EDGE: "link",
-            RecordClass.SUBJECT: "create-subjects",
+            RecordClass.SUBJECT: "create_subjects",
         }
-        raise UsageError(f"`{kind}` is the type of an {record_class}", f"use `vt {verb.get(record_class, 'new ' + kind)}`")
+        raise UsageError(
+            f"`{kind}` is the type of an {record_class}",
+            f"use {step(verb[record_class]) if record_class in verb else step('new', type=kind)}",
+        )
     if not new:
         require_no_slip(types, kind, vault.index.catalog.types)
     return kind
@@ -165,9 +169,9 @@ def remarks_on(vault: Context, record: Observation) -> list[str]:
             f"{count} subjects are {count * (count - 1) // 2} claims of a relation: tag what it is about, not what it touches"
         )
     if record.type in ("solution", "failed_tactic") and not record.problem:
-        remarks.append(f"a {record.type} without a problem: name it with --problem ID, so that it is found from there")
+        remarks.append(f"a {record.type} without a problem: name it with {option('problem')}, so that it is found from there")
     if record.type == "change" and not record.change_targets:
-        remarks.append("a change without targets: name what it changes with --changes ID")
+        remarks.append(f"a change without targets: name what it changes with {option('change_targets')}")
     for old in record.related_to:
         if heads := vault.superseded_by(old):
             newer = ", ".join(resolve.short(vault, head) for head in heads)
@@ -204,7 +208,7 @@ def tag(op: Operation, names: Sequence[str]) -> Tagging:
         name = unwrap_link(named)
         clean, normal = one_line(name), normal_name(name)
         if not normal:
-            raise UsageError("a subject's name is empty", "give each --subject a name")
+            raise UsageError("a subject's name is empty", f"give each of {option('subject_names')} a name")
         if normal in found:
             continue
         # A subject belongs to the vault: one of that name there is for all, whoever may see what is tagged with it.

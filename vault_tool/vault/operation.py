@@ -25,6 +25,7 @@ from vault_tool.model.problems import Severity
 from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import step
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
 from vault_tool.vault import screening
 from vault_tool.vault.context import Context, Freshness, Progress
@@ -160,7 +161,7 @@ class Operation:
         """Plan an entry of the day's log; where it names no session it tells of the writer's."""
         made = replace(entry, session=entry.session or self.vault.who.session)
         if max(map(len, entry_text(made, "", "").encode("utf-8", "replace").split(b"\n"))) > EPISODE_LINE:
-            raise UsageError("the log's entry is too long", "keep it to a sentence, and `vt remember` the rest")
+            raise UsageError("the log's entry is too long", f"keep it to a sentence, and {step('remember')} the rest")
         self._plan.episodes.append(made)
 
     def signal(self, signal: Signal) -> None:

@@ -10,6 +10,7 @@ from vault_tool.errors import UsageError
 from vault_tool.model.details import MOODS, is_mood
 from vault_tool.model.types import UNKNOWN_WEIGHT, Registry, near_type
 from vault_tool.util.clock import parse_time
+from vault_tool.util.hints import option
 from vault_tool.util.text import one_line
 
 _SPAN = re.compile(r"(\d{1,4})([hdwmy])", re.ASCII | re.IGNORECASE)
@@ -30,7 +31,7 @@ def require_units(**values: float | None) -> None:
 def require_limit(limit: int | None) -> None:
     """UsageError for a limit under which nothing could be returned; None is no limit."""
     if limit is not None and limit < 1:
-        raise UsageError(f"limit must be 1 or more, not {limit}", "for example --limit 5")
+        raise UsageError(f"limit must be 1 or more, not {limit}", f"for example {option('limit', 5)}")
 
 
 def require_mood(mood: str) -> str:
@@ -89,13 +90,13 @@ def _span(unit: str, now: datetime, *, back: bool) -> tuple[datetime, datetime]:
     return begins, first(begins + timedelta(days=32 if unit == "month" else 367))
 
 
-def require_no_slip(types: Registry, type: str, used: Callable[[], Collection[str]], option: str = "--kind") -> None:
+def require_no_slip(types: Registry, type: str, used: Callable[[], Collection[str]], name: str = "kind") -> None:
     """UsageError for a type that nobody here knows or has `used` yet, and that is nearly one of those that there are."""
     if types.spec(type).known or type in (names := used()):
         return
 
     if near := near_type(type, sorted({*types.observations(), *names})):
-        keep = f"`{option} {near}`; a type of your own that is new needs --new-type (`new_type`)"
+        keep = f"say {option(name, near)}; a type of your own that is new needs {option('new_type', True)}"
         raise UsageError(f"`{one_line(type, 40)}` is no type here yet, and nearly `{near}`", keep)
 
 

@@ -15,6 +15,7 @@ from vault_tool.model.made_titles import given_title
 from vault_tool.model.records import Observation
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash, normal_name, one_line, tag_name
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
@@ -49,7 +50,7 @@ class Repeat:
             return told
         return (
             *told,
-            f"remembered already as {known}, without its {', '.join(self.dropped)}: `vt edit {known}` adds that",
+            f"remembered already as {known}, without its {', '.join(self.dropped)}: {step('edit', memory_id=known)} adds that",
         )
 
 

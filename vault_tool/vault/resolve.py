@@ -16,6 +16,7 @@ from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest
 from vault_tool.model.snapshot import Entry, keeper
 from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import is_owner
@@ -105,7 +106,7 @@ def require_own(vault: Context, entry: Entry) -> None:
     """Refused where one user would change what all users see."""
     if vault.sight is not None and entry.text("user") != vault.sight:
         title = one_line(entry.title, 40)
-        raise Refused(f"`{title}` is everybody's, and not for one user to change", "ask without --user")
+        raise Refused(f"`{title}` is everybody's, and not for one user to change", f"ask without {option('user')}")
 
 
 def find_all(vault: Context, named: Sequence[str], classes: Collection[RecordClass] | None = None) -> list[Entry]:
@@ -187,7 +188,7 @@ def existing_subject(vault: Context, name: str) -> Entry:
     if as_prefix(name) or name.endswith(".md"):
         return find(vault, name, (RecordClass.SUBJECT,))
     near = similar_subjects(vault, name)
-    hint = f"did you mean {', '.join(near)}?" if near else f"make it with `vt create-subjects '{one_line(name, 60)}'`"
+    hint = f"did you mean {', '.join(near)}?" if near else f"make it with {step('create_subjects', subjects=one_line(name, 60))}"
     raise NotFound(f"no subject is called `{one_line(name, 60)}`", hint)
 
 
@@ -196,7 +197,7 @@ def require_tagged(vault: Context, name: str) -> None:
     names = names_for(vault, name)
     if not _subjects(vault, name) and not vault.index.catalog.tagged([names]):
         near = similar_subjects(vault, name)
-        hint = f"did you mean {', '.join(near)}?" if near else "`vt get-subjects` lists them"
+        hint = f"did you mean {', '.join(near)}?" if near else f"{step('get_subjects')} lists them"
         raise UsageError(f"no subject is called `{one_line(name, 60)}`, and nothing is tagged with it", hint)
 
 
@@ -326,7 +327,9 @@ def _require_no_page(vault: Context, wanted: str) -> None:
     """What search finds and is no record is named as what it is: a page, to be opened as a file."""
     for path, _ in readings(vault, wanted) if wanted.endswith(".md") else ():
         if vault.index.catalog.page(path):
-            raise NotFound(f"{path} is a page, not a memory", f"open it in an editor, or `vt adopt '{path}'` makes it one")
+            raise NotFound(
+                f"{path} is a page, not a memory", f"open it in an editor, or {step('adopt', paths=path)} makes it one"
+            )
 
 
 def _require_not_shared(vault: Context, wanted: str) -> None:
@@ -339,7 +342,7 @@ def _require_not_shared(vault: Context, wanted: str) -> None:
     if shared is not None and found:
         title = one_line(found[0].title, 40)
         message = f"`{one_line(wanted, 60)}` ({title}) is of the global vault, and this is done in one vault alone"
-        raise NotFound(message, f"do it there: `--vault {shared.root}`")
+        raise NotFound(message, f"do it there: {option('vault', str(shared.root))}")
 
 
 def _require_no_beginning(vault: Context, wanted: str, classes: Collection[RecordClass] | None) -> None:
@@ -358,4 +361,4 @@ def _kinds(classes: Collection[RecordClass] | None) -> str:
 def _advice(wanted: str) -> str:
     if 0 < len(wanted) < SHORTEST_PREFIX:
         return f"type at least {SHORTEST_PREFIX} characters of an id"
-    return "`vt search WORDS` finds by text, `vt get-subjects` lists subjects"
+    return f"{step('search', query=...)} finds by text, {step('get_subjects')} lists subjects"

@@ -15,6 +15,7 @@ from vault_tool.files.render import render
 from vault_tool.model import authority
 from vault_tool.model.records import Edge, Record
 from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash, normal_body
 from vault_tool.vault import screening
 from vault_tool.vault.context import Context
@@ -23,7 +24,7 @@ from vault_tool.vault.drafts import undecided
 Policy = Literal["auto", "review"]
 
 # What whoever wrote a held memory is told.
-WAITS = "waits for review: `vt review`"
+WAITS = f"waits for review: {step('review')}"
 
 ASKED = "its writer asks for a person's review"
 OBSERVATIONS_WAIT = "agents' observations are reviewed in this vault (`write_policy`)"

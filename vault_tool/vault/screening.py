@@ -12,6 +12,7 @@ from vault_tool.index.screened import Screened
 from vault_tool.model.problems import Problem, warning
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import if_there, option
 
 if TYPE_CHECKING:
     from vault_tool.files import secrets
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from vault_tool.vault.context import Context, Who
 else:
     secrets = deferred("vault_tool.files.secrets")  # 3 ms, and only writes need it
+
+# How a person who means it keeps what looks like a secret.
+OR_ALLOWED = if_there(f", or say {option('allow_secret', True)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,7 @@ def refuse_secrets(vault: Context, texts: Iterable[ScreenedText]) -> None:
     # The same value in a body, the title made of it, the file's name and the log is one.
     different = len({(hit.kind, hit.shown) for _, hit in found})
     more = f" (and {different - 1} more)" if different > 1 else ""
-    hint = f"take it out, end that line with `{secrets.MARKER}`, or say --allow-secret"
+    hint = "take it out" + if_there(f", end that line with `{secrets.MARKER}`, or say {option('allow_secret', True)}")
     raise Refused(f"nothing was written: {_named(*found[0])}{more} looks like a secret", hint)
 
 

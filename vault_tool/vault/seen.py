@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from vault_tool.errors import Busy, Refused, StorageError, UsageError
 from vault_tool.files.sessions import AgentSession, Sessions
+from vault_tool.util.hints import option
 from vault_tool.vault.context import Context
 
 # Why state may not be kept: another process holds it too long, the disk is full or read-only, something else is there.
 UNKEPT = (Busy, StorageError, Refused)
 
-NO_SESSION = "no session is named, so nothing is kept of what was shown: pass --session or set VAULT_SESSION"
+NO_SESSION = f"no session is named, so nothing is kept of what was shown: pass {option('session')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +72,7 @@ def current(vault: Context) -> AgentSession | None:
 def required(vault: Context) -> str:
     """The id of this session; raises UsageError where none is named."""
     if not vault.who.session:
-        raise UsageError("no session is named", "pass --session ID or set VAULT_SESSION")
+        raise UsageError("no session is named", f"pass {option('session')}")
     return vault.who.session
 
 

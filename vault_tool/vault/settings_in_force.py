@@ -13,6 +13,7 @@ from vault_tool.errors import ConfigError, GitError
 from vault_tool.files import git
 from vault_tool.files.layout import SETTINGS_FILE
 from vault_tool.model.problems import Problem, error, warning
+from vault_tool.util.hints import if_there, shell, step
 from vault_tool.util.text import one_line
 
 # So many commits that changed the file are looked at for one that can be read.
@@ -34,7 +35,7 @@ class SettingsInForce:
 def of_text(text: str) -> SettingsInForce:
     """The settings of a text; unknown options are problems of it alone. Raises ConfigError for what cannot be used."""
     config, unknown = load_known(text)
-    hint = "take it out, or see `vt config` for what there is; a newer version of the tool may know it"
+    hint = f"take it out, or see {step('config')} for what there is; a newer version of the tool may know it"
     problems = tuple(warning(SETTINGS_FILE, _line_of(text, one.place), "unknown-option", one.message, hint) for one in unknown)
     return SettingsInForce(config, problems=problems)
 
@@ -79,9 +80,9 @@ def _instead(root: Path, repo: git.Repo | None, message: str, line: int) -> Sett
     at = f" (line {line})" if line and "line" not in message else ""
     hint = "mend the line in an editor"
     if commit:
-        hint += f"; `git show {commit[:7]}:./{SETTINGS_FILE}` is what is in force"
+        hint += if_there(f"; {shell(f'git show {commit[:7]}:./{SETTINGS_FILE}')} is what is in force")
     problem = error(SETTINGS_FILE, line, "settings-unusable", f"{message}; {used}", hint)
-    return SettingsInForce(config, f"{message}{at}; {used}: see `vt doctor`", (problem,))
+    return SettingsInForce(config, f"{message}{at}; {used}: see {step('doctor')}", (problem,))
 
 
 def _committed(repo: git.Repo) -> Iterator[tuple[str, Config]]:

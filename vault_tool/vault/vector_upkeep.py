@@ -12,6 +12,7 @@ from vault_tool.files.layout import CACHE, VECTORS
 from vault_tool.files.local_trust import place
 from vault_tool.model.problems import Problem, note
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import step
 from vault_tool.vault.context import Context
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def not_embedded(vault: Context) -> Iterator[Problem]:
     if model := vault.vectors.outdated:
         place = f"{CACHE}/{VECTORS}"
         message = f"{model}: its files are others than those that made the vectors, which answer nothing now"
-        yield note(place, 0, "model-changed", message, "`vt embed` makes them anew")
+        yield note(place, 0, "model-changed", message, f"{step('embed')} makes them anew")
     for refusal in vault.vectors.refusals():
-        hint = "it is tried again after a while, by `vt embed`, or once the note has changed"
+        hint = f"it is tried again after a while, by {step('embed')}, or once the note has changed"
         yield note(refusal.path, 0, "not-embedded", f"not embedded: {refusal.reason}", hint)

@@ -14,6 +14,7 @@ from vault_tool.errors import UsageError
 from vault_tool.files import layout
 from vault_tool.index.slight import head_fields, slight
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind
+from vault_tool.util.hints import option
 from vault_tool.util.text import one_line
 from vault_tool.vault import seen
 from vault_tool.vault.answers import HasStatus
@@ -97,7 +98,7 @@ def activity(vault: Context, day: str = "", *, days: int = 90, limit: int = 200)
     if day and not _DAY.fullmatch(day.strip()):
         raise UsageError(f"`{one_line(day, 40)}` is no day", "write it as 2026-11-20")
     if days < 1:
-        raise UsageError("days are counted from 1", "--days 30")
+        raise UsageError("days are counted from 1", f"for example {option('days', 30)}")
     freshness = vault.fresh()
     vault = vault.with_withheld()
     if day:

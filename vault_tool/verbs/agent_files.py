@@ -15,6 +15,7 @@ from vault_tool.files.parse import parse
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import from_head
 from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import step
 from vault_tool.vault import screening
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -154,7 +155,9 @@ def _require_own(vault: Context, path: str) -> None:
     """Refused for a file that is not the agent's to change."""
     entry = vault.index.catalog.by_path(path)
     if entry is None:
-        raise Refused(f"{path} is a page that a person wrote and no program may change", f"`vt adopt {path}` makes it a memory")
+        raise Refused(
+            f"{path} is a page that a person wrote and no program may change", f"{step('adopt', paths=path)} makes it a memory"
+        )
     if entry.pulled:
         raise Refused(f"{path} came by somebody else's commit", "keep what is different in a file of its own")
     if entry.record_class is not RecordClass.OBSERVATION:

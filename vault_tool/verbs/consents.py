@@ -11,6 +11,7 @@ from vault_tool.generate.escape import link_path
 from vault_tool.model.consent import Consent, ConsentRecord, consent_of
 from vault_tool.model.signals import ConsentState, SignalKind
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault import person, resolve, screening
 from vault_tool.vault.context import Context, Freshness
@@ -158,7 +159,7 @@ def _own(vault: Context, named: str, user: str) -> Entry:
     if len({one.id for one in found}) != 1:
         counted = "several memories" if found else "no memory"
         message = f"`{one_line(named, 60)}` means {counted} about {one_line(user, 40)}"
-        raise NotFound(message, f"`vt consent --as-user '{one_line(user, 40)}'` lists those that were asked about, by their ids")
+        raise NotFound(message, f"{step('consent', as_user=one_line(user, 40))} lists those that were asked about, by their ids")
     return found[0]
 
 

@@ -8,6 +8,7 @@ from vault_tool.errors import UsageError
 from vault_tool.model.signals import SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
@@ -69,7 +70,7 @@ def _overtaken(op: Operation, old: Entry, why: str, content: str) -> Corrected:
     if old.record_class is not RecordClass.OBSERVATION:
         raise UsageError(
             f"{short} ({one_line(old.title, 40)}) is an understanding, which is written anew, not corrected by a sentence",
-            f"`vt understand` with --replaces {short} does that",
+            f"{step('update_understanding', understanding_id=short)} does that",
         )
     if body_hash(content) == old.body_hash:
         raise UsageError(f"{short} says that already", "say what is so instead, or leave it out")

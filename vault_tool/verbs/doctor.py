@@ -30,6 +30,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.atomic import temporary_name
 from vault_tool.util.deferred import deferred
 from vault_tool.util.gc_paused import no_collection
+from vault_tool.util.hints import shell, step
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Freshness, Progress
@@ -287,8 +288,8 @@ def _problems(vault: Context, pending: Sequence[git.UncommittedFile]) -> Iterato
     if vault.repo is not None:
         for path in sorted(git.in_conflict(vault.repo)):
             generated = path in (layout.CORE_FILE, layout.REFLECTION_FILE)
-            by_hand = "choose what to keep, remove the markers, then `git add` it"
-            hint = "when nothing else is in conflict, `vt core` makes it anew and settles that" if generated else by_hand
+            by_hand = f"choose what to keep, remove the markers, then {shell('git add')} it"
+            hint = f"when nothing else is in conflict, {step('core')} makes it anew and settles that" if generated else by_hand
             yield warning(path, 0, "merge-conflict", "git has not settled a merge of this file", hint)
 
 
@@ -307,7 +308,7 @@ def _purged_is_back(vault: Context) -> Iterator[Problem]:
     of = {str(commit): one for one in receipts for commit in one.get("held_by", ())}
     back = {str(identity) for commit in rewriting.present(vault.repo, list(of)) for identity in of[commit].get("ids", ())}
     for identity in sorted(back):
-        hint = f"`vt forget {identity} --purge` once whoever brought it has the new history"
+        hint = f"{step('purge', memory_ids=identity)} once whoever brought it has the new history"
         yield warning(
             tombstones.tombstone(identity), 0, "purged-is-back", "commits that held it are in the repository again", hint
         )
@@ -322,11 +323,11 @@ def _tracked_by_mistake(vault: Context) -> Iterator[Problem]:
     if git.untracked_and_ignored(vault.repo, own).issuperset(own):
         return
     for path in sorted(git.tracked(vault.repo, [name for name in layout.UNTRACKED if name not in local_trust.NAMES])):
-        hint = f"`git rm --cached -r {path.split('/')[0]}`, and see that .gitignore lists it"
+        hint = f"{shell('git rm --cached -r ' + path.split('/')[0])}, and see that .gitignore lists it"
         yield warning(path, 0, "derived-tracked", "a derived or local file is tracked by git", hint)
     present = [name for name in layout.UNTRACKED if (vault.root / name).exists()]
     ignored = git.ignored(vault.repo, [*present, temporary])
-    hint = "`vt init .` adds the missing lines to .gitignore"
+    hint = f"{step('init', path='.')} adds the missing lines to .gitignore"
     for name in sorted(set(present) - ignored):
         yield warning(name, 0, "derived-not-ignored", "git does not ignore this derived or local file", hint)
     if temporary not in ignored:
@@ -384,9 +385,9 @@ def _advice(freshness: Freshness, tracked: GitStatus, problems: Mapping[str, int
         yield tracked.obstacle
     if problems.get("error") or problems.get("warning"):
         named = (counted(problems.get(severity, 0), severity) for severity in ("error", "warning"))
-        yield f"`vt doctor` names {' and '.join(named)}"
+        yield f"{step('doctor')} names {' and '.join(named)}"
     if tracked.uncommitted:
-        yield f"`vt diff` shows {tracked.uncommitted} uncommitted files, `vt commit` gathers them"
+        yield f"{step('diff')} shows {tracked.uncommitted} uncommitted files, {step('commit')} gathers them"
 
 
 def _to_settle(copies: int, unsettled: int) -> Iterator[str]:
@@ -394,7 +395,7 @@ def _to_settle(copies: int, unsettled: int) -> Iterator[str]:
     if copies or unsettled:
         kept = [counted(copies, "conflict copy", "conflict copies")] if copies else []
         kept += [counted(unsettled, "unsettled note")] if unsettled else []
-        yield f"`vt review` settles {' and '.join(kept)}"
+        yield f"{step('review')} settles {' and '.join(kept)}"
 
 
 def _unknown_authors(vault: Context, found: Sequence[Problem]) -> Iterator[str]:
@@ -410,7 +411,7 @@ def _no_owner(vault: Context) -> tuple[Problem, ...]:
     if vault.repo is None or vault.owners().addresses:
         return ()
     message = "git knows no address of yours, so all that was committed counts as pulled"
-    hint = "`git config user.email you@example.org`, or `vt config --owners you@example.org`"
+    hint = f"{shell('git config --global user.email you@example.org')}, or {step('config', owners='you@example.org')}"
     return (note(layout.CONFIG_FILE, 0, _NO_ADDRESS, f"{message} (`owners` are not set)", hint),)
 
 
@@ -424,7 +425,7 @@ def _tombstones(vault: Context) -> Iterator[Problem]:
     for one in _waiting_tombstones(vault):
         told = "it is not in the vault" if one.taken else "it is told"
         short = one.id[:SHOWN_PREFIX]
-        hint = f"`vt review --refuse {short}` keeps it, `vt review --accept {short}` forgets it"
+        hint = f"{step('review', refuse=short)} keeps it, {step('review', accept=short)} forgets it"
         yield warning(tombstones.tombstone(one.id), 0, "tombstone-waits", f"{one.said}: {told} until you decide", hint)
 
 
@@ -438,7 +439,9 @@ def _taken_away(vault: Context) -> Iterator[Problem]:
     for one in lost:
         if path := places.get(one.blob):
             message = f"{bringer(one.author)} deleted this note of yours in commit {one.commit[:10]}"
-            yield warning(path, 0, "taken-away", message, f"`git checkout {one.commit[:10]}~1 -- {path}` brings it back")
+            yield warning(
+                path, 0, "taken-away", message, f"{shell(f'git checkout {one.commit[:10]}~1 -- {path}')} brings it back"
+            )
 
 
 def _another_address(vault: Context) -> str:
@@ -451,15 +454,18 @@ def _not_served(vault: Context) -> tuple[Problem, ...]:
     if not vault.settings.notes or vault.around is not None:
         return ()
     message = f"the notes in {vault.root.parent} are not served, for nobody asked for it on this machine"
-    return (note(layout.SETTINGS_FILE, 0, "not-served", message, f"`vt init {vault.root.parent}` does, or take `notes` out"),)
+    return (
+        note(layout.SETTINGS_FILE, 0, "not-served", message, f"{step('init', path=vault.root.parent)} does, or take `notes` out"),
+    )
 
 
 def _waiting(held: int, turns: int) -> Iterator[str]:
     """What is on this machine alone, and would be lost with it."""
     if held:
-        yield f"`vt review` decides on {counted(held, 'memory', 'memories')} that {'waits' if held == 1 else 'wait'} for a person"
+        them = counted(held, "memory", "memories")
+        yield f"{step('review')} decides on {them} that {'waits' if held == 1 else 'wait'} for a person"
     if turns:
-        yield f"`vt turn --drain` writes {counted(turns, 'turn')} that {'waits' if turns == 1 else 'wait'}"
+        yield f"{step('drain')} writes {counted(turns, 'turn')} that {'waits' if turns == 1 else 'wait'}"
 
 
 def _fixed(vault: Context) -> tuple[Saved, tuple[str, ...], tuple[str, ...]]:

@@ -20,6 +20,7 @@ from vault_tool.model.records import Record, Subject, from_head
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
+from vault_tool.util.hints import option, shell, step
 from vault_tool.util.text import content_hash, counted, one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context
@@ -110,7 +111,10 @@ def edit(
     if (editor is None) == (text is None):
         raise UsageError("an edit needs an editor, or the whole text", "give one of them")
     if text is not None and not was:
-        raise UsageError("a whole text needs the hash of the one that it was made from", "`vt show ID --source` gives both")
+        raise UsageError(
+            "a whole text needs the hash of the one that it was made from",
+            f"{step('show', memory_id=..., source=True)} gives both",
+        )
     vault.fresh()
     vault = resolve.for_its_keeper(vault)
     entry = resolve.find(vault, memory_id)
@@ -184,10 +188,10 @@ def _unfit(vault: Context, entry: Entry, data: bytes, parsed: Parsed) -> tuple[P
     if not parsed.readable:
         return parsed.problems
     if parsed.record_class is not None and parsed.head["id"] != entry.id:
-        hint = f"put `id: {entry.id}` back, or `vt commit` takes it as it is"
+        hint = f"put `id: {entry.id}` back, or {step('commit')} takes it as it is"
         return (warning(path, 1, "other-id", "its `id` is another one, so what refers to it leads nowhere", hint),)
     if parsed.record_class is None:
-        hint = "put the lines back, or `vt commit` takes it as it is"
+        hint = f"put the lines back, or {step('commit')} takes it as it is"
         return (warning(path, 1, "page", "it lost its `id` or `type`, so it is a page and no memory now", hint),)
     return () if vault.allow_secrets else tuple(screening.new_in_file(vault, path, data))
 
@@ -197,7 +201,9 @@ def _left(vault: Context, path: str) -> bytes:
     try:
         return reader.read(vault.root, path)
     except FileNotFoundError as fault:
-        raise NotFound(f"{path} is gone", f"`git checkout -- {path}` brings it back, `vt commit` commits its removal") from fault
+        raise NotFound(
+            f"{path} is gone", f"{shell(f'git checkout -- {path}')} brings it back, {step('commit')} commits its removal"
+        ) from fault
 
 
 def adopt(vault: Context, paths: Sequence[str | Path], *, type: str = "general") -> Adopted:
@@ -208,9 +214,11 @@ def adopt(vault: Context, paths: Sequence[str | Path], *, type: str = "general")
     """
     record_class = vault.settings.types.spec(type).record_class
     if not is_type_name(type) or record_class is not RecordClass.OBSERVATION:
-        raise UsageError(f"a page becomes an observation, and `{one_line(type, 40)}` is none", "for example --type fact")
+        raise UsageError(
+            f"a page becomes an observation, and `{one_line(type, 40)}` is none", f"for example {option('type', 'fact')}"
+        )
     if not paths:
-        raise UsageError("no page was named", "`vt doctor` lists the pages")
+        raise UsageError("no page was named", f"{step('doctor')} lists the pages")
     with writing(vault, "adopt") as op:
         results = []
         for path in dict.fromkeys(_page(vault, path) for path in paths):
@@ -305,4 +313,4 @@ def _page(vault: Context, path: str | Path) -> str:
     for found, _ in resolve.readings(vault, path):
         if found.startswith(f"{layout.VAULT}/") and (vault.root / found).is_file():
             return found
-    raise NotFound(f"there is no {one_line(str(path), 80)} under {layout.VAULT}/", "`vt doctor` lists the pages")
+    raise NotFound(f"there is no {one_line(str(path), 80)} under {layout.VAULT}/", f"{step('doctor')} lists the pages")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from vault_tool.errors import EmbeddingUnavailable, UsageError
 from vault_tool.machine import PROVIDERS, Machine
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import step
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.vector_upkeep import mirrored
@@ -152,12 +153,12 @@ def embedding_advice(now: EmbedderStatus) -> Iterator[str]:
     if now.lacks:
         yield now.lacks
     elif now.vectors is not None and now.vectors.outdated:
-        anew = counted(now.vectors.behind, "note")
-        yield f"{now.vectors.outdated}: its files are others than those that made the vectors; `vt embed` makes them anew: {anew}"
+        anew = f"{step('embed')} makes them anew: {counted(now.vectors.behind, 'note')}"
+        yield f"{now.vectors.outdated}: its files are others than those that made the vectors; {anew}"
     elif now.vectors is not None and now.vectors.behind and now.provider != "none":
-        yield f"`vt embed` embeds what is behind: {counted(now.vectors.behind, 'note')}"
+        yield f"{step('embed')} embeds what is behind: {counted(now.vectors.behind, 'note')}"
     elif now.vectors is not None and now.vectors.mirror_behind:
-        yield f"`vt embed` brings Chroma up to date: {counted(now.vectors.mirror_behind, 'note')}"
+        yield f"{step('embed')} brings Chroma up to date: {counted(now.vectors.mirror_behind, 'note')}"
 
 
 def lacking(vault: Context, provider: str = "", model: str = "") -> str:
@@ -197,18 +198,18 @@ def _ready(vault: Context, settings: Machine, download: bool, fetching: Progress
         raise UsageError(settings.fault, "mend it first: nothing is embedded until then")
     if settings.provider == "none":
         raise UsageError(
-            "the provider is `none`: nothing is embedded", "`vt embed --provider ...`, or `vt config --provider auto`"
+            "the provider is `none`: nothing is embedded", f"{step('embed', provider=...)}, or {step('config', provider='auto')}"
         )
     fetched = _downloaded(vault, settings, fetching) if download else ""
     choice = _choice(vault, settings)
     embedder = choice.embedder
     if embedder is None:
-        hint = "`vt embed --download` fetches the local model; `vt status` says what was tried"
+        hint = f"{step('embed', download=True)} fetches the local model; {step('status')} says what was tried"
         raise EmbeddingUnavailable("nothing is at hand to embed with", hint)
     if isinstance(embedder, onnx.Local) and not onnx.present(embedder.folder):
         raise EmbeddingUnavailable(
             f"the local model is not in {embedder.folder}",
-            embedder.get_it if embedder.model == onnx.INT8 else "`vt embed --provider local --download` fetches it",
+            embedder.get_it if embedder.model == onnx.INT8 else f"{step('embed', provider='local', download=True)} fetches it",
         )
     if isinstance(embedder, ollama.Ollama) and _pulled(embedder, fetching):
         fetched = embedder.model
@@ -235,9 +236,9 @@ def _pulled(embedder: Ollama, fetching: Progress) -> bool:
 
 def _warnings(vault: Context, embedder: Embedder, done: CaughtUp, reasons: Mapping[str, int], mirror_fault: str) -> Iterator[str]:
     if done.stopped:
-        yield f"embedding ended early: {done.stopped}; behind: {counted(done.behind, 'note')}, `vt embed` goes on"
+        yield f"embedding ended early: {done.stopped}; behind: {counted(done.behind, 'note')}, {step('embed')} goes on"
     elif done.behind:
-        yield f"still behind: {counted(done.behind, 'note')}; `vt embed` goes on"
+        yield f"still behind: {counted(done.behind, 'note')}; {step('embed')} goes on"
     if mirror_fault:
         yield f"Chroma is not up to date, search is exact meanwhile: {mirror_fault}"
     for reason, count in list(reasons.items())[:_SHOWN_REASONS]:
@@ -245,8 +246,8 @@ def _warnings(vault: Context, embedder: Embedder, done: CaughtUp, reasons: Mappi
     usual = vault.embedder.embedder
     if usual is None or usual.name != embedder.name:
         asked = usual.name if usual else "nobody"
-        named = f" --model {embedder.model}" if embedder.model == onnx.INT8 else ""
-        choosing = f"`vt config --provider {embedder.provider}{named}` changes that"
+        named = {"model": embedder.model} if embedder.model == onnx.INT8 else {}
+        choosing = f"{step('config', provider=embedder.provider, **named)} changes that"
         yield f"questions are embedded by {asked}, not {embedder.name}; {choosing}"
 
 

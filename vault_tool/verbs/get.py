@@ -19,6 +19,7 @@ from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
 from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import option, shell
 from vault_tool.util.text import content_hash
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, Headline, body_of, headline_of, origin_of
@@ -163,7 +164,7 @@ def show(
     vault = home
     entry = resolve.find(vault, memory_id, begun=True)
     if vault.sight is not None and entry.record_class is RecordClass.CONSOLIDATION:
-        raise NotFound("the ledger of a pass names memories of anybody", "ask without --user")
+        raise NotFound("the ledger of a pass names memories of anybody", f"ask without {option('user')}")
     judged = vault.standings.belief_of(entry)
     score = vault.standings.score_of(entry, judged, vault.clock.now())
     evidence = evidence_state.evidence_of(vault, entry) if entry.texts("evidence") else ()
@@ -213,7 +214,7 @@ def _source(vault: Context, path: str) -> NoteSource:
         data = reader.read(vault.root, path)
         return NoteSource(text=data.decode("utf-8"), hash=content_hash(data))
     except FileNotFoundError as fault:
-        raise NotFound(f"the file {path} is gone", f"`git checkout -- {path}` brings it back") from fault
+        raise NotFound(f"the file {path} is gone", f"{shell(f'git checkout -- {path}')} brings it back") from fault
     except UnicodeDecodeError as fault:
         raise UsageError(f"{path} is not UTF-8 text: {fault.reason}", "save it as UTF-8") from fault
 

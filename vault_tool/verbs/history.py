@@ -15,6 +15,7 @@ from vault_tool.index.relations import lineage
 from vault_tool.model.ids import new_id
 from vault_tool.model.problems import Problem, error, warning
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.hints import shell, step
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Freshness
@@ -216,7 +217,7 @@ def _content(vault: Context, pending: git.UncommittedFile) -> tuple[bytes | None
     That is what cannot be read, a link, a conflict that nobody settled, or what looks like a secret.
     """
     if pending.state == "conflicted":
-        hint = f"choose what to keep, remove the markers, then `git add {pending.path}`"
+        hint = f"choose what to keep, remove the markers, then {shell(f'git add {pending.path}')}"
         return None, [warning(pending.path, 0, "merge-conflict", "git has not settled a merge of this file", hint)]
     if pending.state == "deleted":
         return None, []
@@ -238,7 +239,7 @@ def _require_known(vault: Context, chosen: Sequence[str], pending: Sequence[git.
         if not (vault.root / path).exists() and not any(
             path in (p.path, p.was) or p.path.startswith(f"{path}/") for p in pending
         ):
-            raise NotFound(f"there is no {one_line(path, 80)} in the vault", "`vt diff` lists what changed")
+            raise NotFound(f"there is no {one_line(path, 80)} in the vault", f"{step('diff')} lists what changed")
 
 
 def _ours(path: str) -> bool:

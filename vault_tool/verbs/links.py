@@ -17,6 +17,7 @@ from vault_tool.model.records import Edge
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, STORY_EDGES, RecordClass, is_type_name
+from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash, one_line, tag_name
 from vault_tool.vault import contests, person, resolve, vouching
 from vault_tool.vault.context import Context
@@ -121,7 +122,7 @@ def tag(vault: Context, memory_id: str, add: Sequence[str] = (), remove: Sequenc
     """
     adding, removing = _by_tag(add), _by_tag(remove)
     if not adding and not removing:
-        raise UsageError("no tag is named", "for example `vt tag ID +work -draft`")
+        raise UsageError("no tag is named", f"for example {step('tag', memory_id=..., add=['work'], remove=['draft'])}")
     if both := adding.keys() & removing.keys():
         raise UsageError(f"`{adding[min(both)]}` is to be added and taken away", "say which")
     with writing(vault, "tag") as op:
@@ -205,7 +206,7 @@ def update_link(
     """
     require_units(strength=strength, confidence=confidence)
     if why is None and strength is None and confidence is None:
-        raise UsageError("nothing of the link is to change", "for example `vt update-link ID --strength 0.8`")
+        raise UsageError("nothing of the link is to change", f"for example {step('update_link', link_id=..., strength=0.8)}")
     with writing(vault, "update-link") as op:
         edge = _edge(vault, link_id)
         given = {"strength": strength, "confidence": confidence}
@@ -233,7 +234,7 @@ def unlink(vault: Context, link_id: str) -> Unlinked:
         edge = _edge(vault, link_id)
         if edge.type in STORY_EDGES and edge.text("turn"):
             shown = resolve.short(vault, edge.id)
-            hint = f"`vt update-link {shown} --strength 0` has it lend least; to forget a beat takes its links along"
+            hint = f"{step('update_link', link_id=shown, strength=0)} has it lend least; to forget a beat takes its links along"
             raise Refused(f"{shown} follows from what its turn told, and would be read again", hint)
         op.remove(edge.path)
         op.log_entry(EpisodeEntry(at=vault.now(), title=f"no longer: {_called(edge)}", type=edge.type))
@@ -278,7 +279,8 @@ def _edge(vault: Context, named: str) -> Entry:
     if found.record_class is not RecordClass.EDGE:
         shown = resolve.short(vault, found.id)
         raise UsageError(
-            f"{shown} ({one_line(found.title, 40)}) is no link", f"`vt related {shown}` lists its links with their ids"
+            f"{shown} ({one_line(found.title, 40)}) is no link",
+            f"{step('related', memory_id=shown)} lists its links with their ids",
         )
     resolve.require_own(vault, found)
     return found
@@ -318,7 +320,8 @@ def _reason_differs(vault: Context, edge: Entry, why: str) -> tuple[str, ...]:
     """What to do about a link that is there already and gives another reason."""
     if not why.strip() or body_hash(why) == edge.body_hash:
         return ()
-    return (f"the link is there already and gives another reason: `vt update-link {resolve.short(vault, edge.id)}` changes it",)
+    change = step("update_link", link_id=resolve.short(vault, edge.id), why=...)
+    return (f"the link is there already and gives another reason: {change} changes it",)
 
 
 def _same_edge(vault: Context, kind: str, start: Entry, end: Entry) -> Entry | None:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from os.path import normpath, relpath
 from pathlib import Path
-from shlex import quote
 
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import writer
@@ -14,6 +13,7 @@ from vault_tool.files.layout import AROUND, is_around
 from vault_tool.index.refresh.served_notes import ServedNotes
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, warning
+from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 
@@ -46,7 +46,7 @@ def moved(vault: Context, was: str, path: str) -> MovedNote:
         new = next((one for one in _readings(vault, path) if (entry := vault.index.catalog.by_path(one)) is not None), "")
         entry = vault.index.catalog.by_path(new) if new else None
         if entry is None:
-            raise NotFound(f"no note of the folder is at {one_line(path, 80)}", "give its path, as `vt search` prints it")
+            raise NotFound(f"no note of the folder is at {one_line(path, 80)}", f"give its path, as {step('search')} prints it")
         if entry.id in notes.notes and entry.id != identity:
             raise Refused(f"{new} has marks or links of its own", "name another note, or take these away first")
         notes.assign(identity, new)
@@ -66,7 +66,7 @@ def lost_notes(vault: Context) -> Iterator[Problem]:
     paths = [entry.path for entry in vault.index.catalog.snapshot().entries if is_around(entry.path)]
     for _, note in sorted(gone.items(), key=lambda one: one[1].path):
         named = notes.candidates(note, paths)[:_NAMED]
-        command = f"`vt doctor --moved {quote(note.path)} {quote(named[0]) if named else 'PATH'}`"
+        command = step("moved", was=note.path, path=named[0] if named else ...)
         hint = f"it may be {' or '.join(named)}: {command} says so" if named else f"{command} says which note it is now"
         yield warning(note.path, 0, "served-note-gone", "a note with marks or links on it is not there any more", hint)
 
@@ -79,13 +79,15 @@ def _lost(vault: Context, notes: ServedNotes, was: str) -> tuple[str, str]:
     for identity, note in notes.notes.items():
         if named == identity or note.path in paths:
             if identity not in gone:
-                raise Refused(f"{note.path} is there, with its marks and links", "name one that is gone: `vt doctor` lists them")
+                raise Refused(
+                    f"{note.path} is there, with its marks and links", f"name one that is gone: {step('doctor')} lists them"
+                )
             return identity, note.path
     catalog = vault.index.catalog
     # Nothing was written down of it, as in a new clone; but something refers to it.
     if named and not catalog.get(named) and (list(catalog.pointing_at(named)) or catalog.signals(named)):
         return named, ""
-    raise NotFound(f"no note that is gone is called {one_line(was, 80)}", "`vt doctor` lists them")
+    raise NotFound(f"no note that is gone is called {one_line(was, 80)}", f"{step('doctor')} lists them")
 
 
 def _readings(vault: Context, path: str) -> Iterator[str]:

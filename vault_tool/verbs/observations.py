@@ -13,6 +13,7 @@ from vault_tool.model.records import Observation
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import if_there, option, step
 from vault_tool.util.text import body_hash, one_line
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.answers import body_of
@@ -107,7 +108,7 @@ def delete_observations(vault: Context, ids: Sequence[str]) -> DeletedObservatio
     if not vault.who.session:
         raise UsageError(
             "only what a session wrote can be deleted, and no session is named",
-            "pass --session ID, or take the write back with `vt undo`",
+            f"pass {option('session')}" + if_there(f", or take the write back with {step('undo')}"),
         )
     vault = resolve.for_its_keeper(vault)
     with writing(vault, "delete-observations") as op:
@@ -245,7 +246,7 @@ def _judge(vault: Context, named: str, deleted: list[Entry], rejected: list[Reje
     if entry.text("session") != vault.who.session:
         rejected.append(Rejected(entry.id, "session mismatch: another session wrote it, and evidence stays"))
     elif entry.pinned or entry.origin == "owner" != vault.who.origin:
-        rejected.append(Rejected(entry.id, "a person wrote or pinned it: only a person takes it away, with `vt forget`"))
+        rejected.append(Rejected(entry.id, f"a person wrote or pinned it: only a person takes it away, with {step('forget')}"))
     elif cited := _citing(vault, entry):
         rejected.append(Rejected(entry.id, f"{resolve.short(vault, cited.id)} ({one_line(cited.title, 40)}) stands on it"))
     elif entry not in deleted:

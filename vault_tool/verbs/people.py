@@ -8,6 +8,7 @@ from vault_tool.errors import NotFound
 from vault_tool.model.consent import consent_of
 from vault_tool.model.signals import ConsentState
 from vault_tool.model.types import MEMORIES
+from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault.about_people import NAMED, Naming, Person, naming, people_of
 from vault_tool.vault.context import Context, Freshness
@@ -53,7 +54,7 @@ def people(vault: Context, name: str = "", *, limit: int = 100) -> People:
     if not name:
         return People(results=listed, freshness=freshness)
     if not listed:
-        raise NotFound(f"nothing is about `{one_line(name, 60)}`", "`vt people` names those of whom there is something")
+        raise NotFound(f"nothing is about `{one_line(name, 60)}`", f"{step('people')} names those of whom there is something")
     catalog = vault.index.catalog
     entries = [one for one in catalog.of_user(name) if one.record_class in MEMORIES]
     newest = sorted(entries, key=lambda one: (one.text("created"), one.id), reverse=True)[:limit]

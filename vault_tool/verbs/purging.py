@@ -20,6 +20,7 @@ from vault_tool.files.signal_lines import redacted_signals
 from vault_tool.generate.escape import link_path
 from vault_tool.model.ids import canonical
 from vault_tool.model.types import STORY_EDGES, RecordClass
+from vault_tool.util.hints import option, shell, step
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault import person
 from vault_tool.vault.context import Context
@@ -117,7 +118,7 @@ def purged(
     if unknown := sorted({*despite} - DESPITE.keys()):
         raise UsageError(f"a purge does not stop at `{one_line(unknown[0], 40)}`", f"it stops at {', '.join(DESPITE)}")
     if not memory_ids:
-        raise UsageError("no memory is named", "vt forget ID --purge")
+        raise UsageError("no memory is named", f"for example {step('purge', memory_ids=...)}")
     repo = vault.require_repo()
     with writer.lock(vault.root, vault.settings.lock_wait, "purge"):
         return _purged(vault, repo, memory_ids, tuple(despite), dry_run, first)
@@ -151,7 +152,10 @@ def _purged(
         raise GitError(f"history is not written anew now: {obstacle}", "finish that first")
     if git.head(repo).branch is None or git.identity(repo) is None:
         why = "HEAD is on no branch" if git.identity(repo) else "git does not know who you are"
-        raise GitError(f"it cannot be committed that they are erased: {why}", "git switch BRANCH, or git config user.email")
+        raise GitError(
+            f"it cannot be committed that they are erased: {why}",
+            f"{shell('git switch BRANCH')}, or {shell('git config --global user.email you@example.org')}",
+        )
     if hindrance := rewriting.hindrance(repo):
         raise Refused(f"history cannot be written anew: {hindrance[0]}", hindrance[1])
     with writing(vault, "purge"):
@@ -165,8 +169,8 @@ def _purged(
         return replace(told, titles=meaning.titles, citing=meaning.citing, dry_run=True)
     if told.stops:
         stop, why = next(iter(told.stops.items()))
-        flags = " ".join(f"--despite {one}" for one in (*despite, *told.stops))
-        raise Refused(f"nothing was purged: {why} ({stop})", f"look with --dry-run; all the same: {flags}")
+        anyway = option("despite", [*despite, *told.stops])
+        raise Refused(f"nothing was purged: {why} ({stop})", f"look with {option('dry_run', True)}; all the same: {anyway}")
     first()
     with alone(vault, found):
         done = _erased(vault, found, versions, how=" ".join((_PURGE, *despite)))
@@ -354,7 +358,7 @@ def _purge_preview(repo: git.Repo, ids: tuple[str, ...], plan: _PurgePlan, despi
     for path, detached in others:
         held = rewriting.tree_blobs(repo, path) if path.is_dir() else set(plan.wanted.blobs)
         if detached or held & plan.wanted.blobs.keys():
-            hint = f"type: git worktree remove {path}" if path.is_dir() else "type: git worktree prune"
+            hint = shell(f"git worktree remove {path}" if path.is_dir() else "git worktree prune")
             raise Refused(f"the work tree {path} holds it, or is on no branch", hint)
     remotes = tuple(git.remotes(repo))
     project = bool(repo.prefix or rewriting.superproject(repo))

@@ -23,6 +23,7 @@ from vault_tool.model.records import Edge, Observation, Record, Remembered, Unde
 from vault_tool.model.signals import ConsentState, Signal, SignalKind
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.clock import stamp
+from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import contests, drafts, person, repeats, resolve, screening, vouching, waiting_tombstones
 from vault_tool.vault.context import Context, Freshness
@@ -144,7 +145,7 @@ def review(
     person.require_person(vault, _ACT)
     vault.for_user(as_user)
     if as_user and (restore or bin):
-        raise UsageError("what lies in the bin is the owner's to look at", "leave --as-user out")
+        raise UsageError("what lies in the bin is the owner's to look at", f"leave {option('as_user')} out")
     vault = vault if as_user else person.acting(vault, _ACT)
     inbox = Inbox(vault.root)
     graves, accept, refuse = ((), accept, refuse) if as_user else _decided_tombstones(vault, inbox, accept, refuse)
@@ -303,7 +304,7 @@ def _accept(
     taken: list[Understanding] = []
     for note in (*named, *others):
         if faults := _faults(note):
-            hint = f"mend it: `vt review --edit {note.name}`"
+            hint = f"mend it: {step('review', edited=note.name)}"
             raise UsageError(f"{note.path}:{faults[0].line}: {faults[0].message}", faults[0].hint or hint)
         try:
             replaced = _may_move(op.vault, note, taken, join)
@@ -363,7 +364,9 @@ def _restored(vault: Context, inbox: Inbox, named: Sequence[str]) -> tuple[str, 
     if not named:
         return ()
     lying = list(_lying(vault, _notes(vault, inbox)))
-    chosen = _unique(_find(lying, one, "lies in the bin", "`vt review --bin` lists what lies there") for one in named)
+    chosen = _unique(
+        _find(lying, one, "lies in the bin", f"{step('review', binned=True)} lists what lies there") for one in named
+    )
     for note in chosen:
         if vault.index.catalog.get(note.id):
             raise Refused(f"there is a memory with the id of {note.name} already", "it was accepted meanwhile")
@@ -456,10 +459,11 @@ def _require_new(vault: Context, note: _Note) -> None:
     if isinstance(record, Observation) and (twin := repeats.twin_of(vault, record)):
         known = resolve.short(vault, twin.id)
         raise Refused(
-            f"{note.path} says what {known} says already", f"refuse it; `vt edit {known}` reviews the one that is there"
+            f"{note.path} says what {known} says already",
+            f"refuse it; {step('edit', memory_id=known)} reviews the one that is there",
         )
     if cited := tombstones.cited(record, vault.forgotten()):
-        hint = f"take the id out of it: `vt review --edit {note.name}`, or refuse it"
+        hint = f"take the id out of it: {step('review', edited=note.name)}, or refuse it"
         raise Refused(f"{note.path} cites {cited}, which was forgotten", hint)
 
 
@@ -475,11 +479,11 @@ def _superseded(vault: Context, note: _Note, record: Understanding, beside: Sequ
     if unseen and not join:
         shown = " and ".join(resolve.short(vault, one) for one in unseen)
         message = f"`{one_line(note.parsed.title, 60)}` was written before {shown} took its place"
-        raise Refused(message, "look at both; --join accepts it in place of that too")
+        raise Refused(message, f"look at both; {option('join', True)} accepts it in place of that too")
     return tuple(dict.fromkeys((*record.supersedes, *unseen)))
 
 
-def _find(notes: Sequence[_Note], named: str, where: str = "waits", hint: str = "`vt review` lists what does") -> _Note:
+def _find(notes: Sequence[_Note], named: str, where: str = "waits", hint: str = f"{step('review')} lists what does") -> _Note:
     """The note among those that wait, or lie in the bin, that an id, a prefix of one or a file's name means."""
     wanted = named.strip()
     found = [note for note in notes if _means(note, wanted)]

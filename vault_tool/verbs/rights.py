@@ -21,6 +21,7 @@ from vault_tool.model.consent import consent_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.atomic import storage
+from vault_tool.util.hints import option
 from vault_tool.vault import person
 from vault_tool.vault.about_people import NAMED, Naming, Person, naming, person_of, user_of_draft
 from vault_tool.vault.context import Context, Freshness
@@ -176,7 +177,7 @@ def forget_user(
 
 def _require_name(user: str) -> None:
     if not user.strip():
-        raise UsageError("no user is named", "say whose memories are meant: --all-of ID")
+        raise UsageError("no user is named", f"say whose memories are meant: {option('all_of')}")
 
 
 def _links_among(vault: Context, user: str) -> Iterator[Entry]:

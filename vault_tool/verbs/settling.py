@@ -14,6 +14,7 @@ from vault_tool.files.merging.note_merge import merge
 from vault_tool.files.parse import parse
 from vault_tool.importing.notes import own_id
 from vault_tool.model.problems import Severity
+from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault import person
 from vault_tool.vault.context import Context, Freshness
@@ -115,7 +116,9 @@ def _find(found: Sequence[TwoTexts], key: str) -> TwoTexts:
     if len(meant) == 1:
         return meant[0]
     if not meant:
-        raise NotFound(f"nothing that is to be settled answers to `{one_line(key, 60)}`", "`vt review --list` lists what does")
+        raise NotFound(
+            f"nothing that is to be settled answers to `{one_line(key, 60)}`", f"{step('review', listed=True)} lists what does"
+        )
     raise UsageError(f"`{one_line(key, 60)}` could be {', '.join(one.key for one in meant[:5])}", "type one of them")
 
 
@@ -145,7 +148,7 @@ def _whole(vault: Context, one: TwoTexts, keep: str, text: str, note: bytes) -> 
     """What a note says once its copy is settled, and what a rule decided."""
     copy = _read(vault, one.place)
     if (one.path, note) != original(vault, one.place, copy):
-        raise StaleEdit(f"{one.path} was changed meanwhile", "look at it again: `vt review`")
+        raise StaleEdit(f"{one.path} was changed meanwhile", f"look at it again: {step('review')}")
     if text:
         return text.encode("utf-8"), ()
     if keep == "this" and note:
@@ -224,7 +227,7 @@ def _place(one: TwoTexts, keep: str, text: str, note: bytes) -> bytes:
         if (this, that) == (one.this, one.that):
             break
     else:
-        raise StaleEdit(f"{one.path} was changed meanwhile", "look at it again: `vt review`")
+        raise StaleEdit(f"{one.path} was changed meanwhile", f"look at it again: {step('review')}")
     # Two paragraphs stay two, two items of a list one list.
     between = [] if all(_ITEM.match(line) for line in (*place.this, *place.that) if line.strip()) else [""]
     ended = lines[place.last][-1:] if lines[place.last].endswith("\r") else ""

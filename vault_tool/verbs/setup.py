@@ -20,6 +20,7 @@ from vault_tool.model.records import Record, Understanding, Workspace
 from vault_tool.model.types import BUILT_IN, RecordClass, Registry
 from vault_tool.util.clock import Clock
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import option, step
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault import global_choice, machine_settings, person
@@ -155,9 +156,13 @@ def _require_choice(root: Path, notes: str) -> None:
     if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is a file", "name a folder")
     if notes not in ("", *NOTES):
-        raise UsageError(f"notes `{one_line(notes, 40)}` is none of {', '.join(NOTES)}", "say --notes here or --notes own")
+        raise UsageError(
+            f"notes `{one_line(notes, 40)}` is none of {', '.join(NOTES)}",
+            f"say {option('notes', 'here')} or {option('notes', 'own')}",
+        )
     if not notes and (found := notes_in(root)):
-        hint = f"`--notes here` serves them where they are, ours in {free_home(root).name}/; `--notes own` leaves them out"
+        apart = f"{option('notes', 'own')} leaves them out"
+        hint = f"{option('notes', 'here')} serves them where they are, ours in {free_home(root).name}/; {apart}"
         raise UsageError(f"{found}: say whether they are to be served", hint)
 
 
@@ -172,9 +177,9 @@ def _require_place(root: Path, *, separate: bool, commit: bool) -> None:
     if separate and repo.prefix:
         return
     if not repo.prefix:
-        hint = "--commit keeps the vault in it; or name a folder in it with --separate"
+        hint = f"{option('commit', True)} keeps the vault in it; or name a folder in it with {option('separate', True)}"
         raise UsageError(f"{root} is a repository that somebody has committed to", hint)
-    hint = "--separate gives the vault a repository of its own, --commit keeps it in that one"
+    hint = f"{option('separate', True)} gives the vault a repository of its own, {option('commit', True)} keeps it in that one"
     raise UsageError(f"{root} is in the repository {repo.work_tree}, which somebody has committed to", hint)
 
 
@@ -274,7 +279,7 @@ def config(
     of_machine = (*machine_settings.options(vault.machine), global_choice.option(vault.environ))
     ours = tuple(option for option in of_machine if name in ("", option.name))
     if not results and not ours:
-        raise UsageError(f"there is no setting `{one_line(name, 40)}`", "`vt config` lists them")
+        raise UsageError(f"there is no setting `{one_line(name, 40)}`", f"{step('config')} lists them")
     fault = (vault.machine.fault,) if vault.machine.fault else ()
     return ShownSettings(
         **saved.fields(*told, *fault),
@@ -288,7 +293,7 @@ def config(
 
 def _require_loadable(text: str, name: str) -> None:
     """UsageError where a value does not fit its option: it is the value that is to be mended, not the file."""
-    hint = f"`vt config {name}` shows what it is for"
+    hint = f"{step('config', name=name)} shows what it is for"
     try:
         _, unknown = settings.load_known(text)
     except ConfigError as fault:
@@ -301,9 +306,9 @@ def default_settings() -> str:
     """The text of a new `vault.toml`: every option with its sentence, commented out, and the perspectives."""
     default = settings.Config()
     lines = ["# Settings of this vault. It is tracked: never put a secret, an address or a provider here.", ""]
-    for option, sentence in settings.sentences().items():
-        if option not in settings.TABLES:
-            lines += [f"# {sentence}", f"# {option} = {_toml(getattr(default, option))}", ""]
+    for name, sentence in settings.sentences().items():
+        if name not in settings.TABLES:
+            lines += [f"# {sentence}", f"# {name} = {_toml(getattr(default, name))}", ""]
     lines += [
         "# More types, or other weights for the built-in ones:",
         "# [types.recipe]",
@@ -380,14 +385,15 @@ def _pushed_with(repo: git.Repo | None) -> list[str]:
     if repo is None or not repo.prefix or not git.remotes(repo):
         return []
     where = f"this vault is a folder of {repo.work_tree}, which has a remote: memory will be pushed with that repository"
-    return [f"{where}; `vt init --separate` gives it a repository of its own"]
+    return [f"{where}; {step('init', separate=True)} gives it a repository of its own"]
 
 
 def _note_hints(root: Path, created: Sequence[str]) -> Iterator[str]:
     """What to do with the notes of a folder that Obsidian knew before: they stand beside `vault/`, outside the memory."""
     if layout.SETTINGS_FILE in created and (root / ".obsidian").is_dir():
-        copies = "`vt import markdown FOLDER` copies those of a folder beside it"
-        yield f"only notes below {layout.VAULT}/ are the memory: {copies}, and `--in-place` takes those that you move below it"
+        copies = f"{step('import_markdown', source=...)} copies those of a folder beside it"
+        takes = f"{step('import_markdown', source=..., in_place=True)} takes those that you move below it"
+        yield f"only notes below {layout.VAULT}/ are the memory: {copies}, and {takes}"
 
 
 def _options(vault: Context) -> Iterator[Option]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from shlex import quote
 from typing import Any
 
 from vault_tool.errors import Refused, UsageError
@@ -17,6 +16,7 @@ from vault_tool.model.records import Subject
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
+from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import origin_of
@@ -183,7 +183,9 @@ def _subject(vault: Context, given: Mapping[str, Any]) -> Subject:
     if not normal_name(name):
         raise UsageError("a subject needs a name", "give each subject a `name`")
     if vault.sight is not None and any(given.get(field) for field in ("summary", "aliases", "tags")):
-        raise UsageError(f"what is said of the subject `{one_line(name, 40)}` is seen by every user", "say it without --user")
+        raise UsageError(
+            f"what is said of the subject `{one_line(name, 40)}` is seen by every user", f"say it without {option('user')}"
+        )
     if unknown := sorted(given.keys() - FIELDS):
         raise UsageError(f"a subject has no field `{unknown[0]}`", f"its fields are {', '.join(sorted(FIELDS))}")
     return Subject(
@@ -300,5 +302,5 @@ def _require_unclaimed(vault: Context, entry: Entry, alias: str) -> None:
         other = others[0]
         raise Refused(
             f"`{one_line(alias, 60)}` is a name of the subject `{one_line(other.title, 60)}` ({other.path})",
-            f"`vt merge-subjects {quote(entry.title)} {quote(other.title)}` makes them one; or choose another alias",
+            f"{step('merge_subjects', primary=entry.title, duplicate=other.title)} makes them one; or choose another alias",
         )

@@ -15,6 +15,7 @@ from vault_tool.model.records import Understanding
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.clock import moment
+from vault_tool.util.hints import option, step
 from vault_tool.util.text import first_sentence, normal_name, one_line
 from vault_tool.vault import contests, resolve, review_policy
 from vault_tool.vault.context import Context
@@ -241,7 +242,9 @@ def _check(vault: Context, kind: str, content: str, summary: str) -> None:
     if not content.strip():
         raise UsageError("an understanding needs content", "give the text, or `-` to read it from standard input")
     if not summary.strip():
-        raise UsageError("an understanding needs a summary: nothing is summarised for you", "pass --summary 'one line'")
+        raise UsageError(
+            "an understanding needs a summary: nothing is summarised for you", f"pass {option('summary', 'one line')}"
+        )
     known = vault.settings.types.spec(kind)
     if not known.known or known.record_class is not RecordClass.UNDERSTANDING:
         kinds = ", ".join(spec.name for spec in vault.settings.types.of_class(RecordClass.UNDERSTANDING))
@@ -252,14 +255,15 @@ def _require_fitting(kind: str, subject_names: Sequence[str]) -> None:
     """Which understanding is a subject's own follows from its kind and the number of its subjects: they must agree."""
     count = len({normal_name(name) for name in subject_names})
     if not count and kind not in KEPT_TYPES:
-        raise UsageError(f"a {kind} understanding needs a subject", "name it with --subject")
+        raise UsageError(f"a {kind} understanding needs a subject", f"name it with {option('subject_names')}")
     if count > 1 and kind in ("single_subject", "structural"):
         raise UsageError(
-            f"a {kind} understanding has one subject, not {count}", "what several share needs --kind relationship (`kind`)"
+            f"a {kind} understanding has one subject, not {count}", f"what several share needs {option('kind', 'relationship')}"
         )
     if count == 1 and kind == "relationship":
         raise UsageError(
-            "a relationship understanding needs two subjects or more", "what one comes to needs --kind single_subject (`kind`)"
+            "a relationship understanding needs two subjects or more",
+            f"what one comes to needs {option('kind', 'single_subject')}",
         )
 
 
@@ -292,9 +296,10 @@ def _revisable(vault: Context, old: Entry, join: bool) -> tuple[str, ...]:
         return (old.id,)
     if not join:
         shown = " and ".join(resolve.short(vault, head) for head in heads)
-        command = f"vt update-understanding {resolve.short(vault, heads[0])} ..."
+        revise = step("update_understanding", understanding_id=resolve.short(vault, heads[0]))
         raise Refused(
-            f"{resolve.short(vault, old.id)} is superseded already by {shown}", f"revise that: `{command}`, or pass --join"
+            f"{resolve.short(vault, old.id)} is superseded already by {shown}",
+            f"revise that: {revise}, or pass {option('join', True)}",
         )
     beside = [entry.id for entry in _holding_the_place(vault, old.type, old.subjects, old.text("user"))]
     return tuple(dict.fromkeys((*heads, *beside)))

@@ -15,6 +15,7 @@ from vault_tool.files.signal_lines import read_signals
 from vault_tool.model.records import Remembered
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind, withdrawals
 from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import shell, step
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import person, resolve
 from vault_tool.vault.context import Context
@@ -158,7 +159,7 @@ def _resolve_operation(vault: Context, repo: git.Repo, target: str) -> str:
     if created and commit and created != commit:
         raise Ambiguous(f"`{target}` is a record's id and a commit's", "type more of it")
     if not created and commit is None:
-        raise NotFound(f"`{one_line(target, 60)}` is neither a record nor a commit", "`vt log` lists the commits")
+        raise NotFound(f"`{one_line(target, 60)}` is neither a record nor a commit", f"{step('log')} lists the commits")
     return created or commit or ""
 
 
@@ -170,15 +171,15 @@ def _newest(repo: git.Repo) -> str:
     if judged := _newest_judgement(repo, [one.commit for one in later if one.op and any(map(_is_journal, one.paths))]):
         return judged
     if newest is None:
-        raise NotFound("there is no operation to undo on this branch", "`vt log` lists the commits")
+        raise NotFound("there is no operation to undo on this branch", f"{step('log')} lists the commits")
     said = f"`{one_line(newest.subject, 60)}`"
     if newest.op == _SETTING:
-        raise Refused(f"the newest operation, {said}, changed no note", "name the one that you mean: `vt log` lists them")
+        raise Refused(f"the newest operation, {said}, changed no note", f"name the one that you mean: {step('log')} lists them")
     if not newest.op:
         # Perhaps a hook put another message in place of ours, elsewhere: what lies before it is not what was done last.
         shown = newest.commit[:_SHOWN]
         reason = f"the newest change of notes, {shown} ({said}), does not say that this tool made it"
-        raise Refused(reason, f"`git revert {shown}` takes it back, `vt undo ID` an operation before it")
+        raise Refused(reason, f"{shell(f'git revert {shown}')} takes it back, {step('undo', target=...)} an operation before it")
     return newest.commit
 
 
@@ -202,8 +203,10 @@ def _creation(vault: Context, target: str) -> str:
     if found.created is not None:
         return found.created.commit
     if found.ends:
-        raise Refused(f"this clone's history ends after {entry.path} was made", "`git fetch --unshallow` brings the rest")
-    raise Refused(f"{entry.path} is not committed yet, so there is nothing to undo", "`vt commit` commits it")
+        raise Refused(
+            f"this clone's history ends after {entry.path} was made", f"{shell('git fetch --unshallow')} brings the rest"
+        )
+    raise Refused(f"{entry.path} is not committed yet, so there is nothing to undo", f"{step('commit')} commits it")
 
 
 def _committed(repo: git.Repo, commits: Sequence[str]) -> _Committed:
@@ -243,15 +246,17 @@ def _require_operation(known: _Committed, commit: str) -> git.CommitChanges:
     """A commit of the tool's own, on this branch."""
     shown, done = commit[:_SHOWN], known.changes.get(commit)
     if done is None or not done.files or commit in known.away:
-        raise Refused(f"{shown} changed no note on this branch", "`vt log` lists the commits")
+        raise Refused(f"{shown} changed no note on this branch", f"{step('log')} lists the commits")
     if done.op == "init":
         raise Refused(f"{shown} made this folder a vault, and is not undone", "delete what you do not want by hand")
     if not done.parent:
-        raise Refused(f"{shown} is the first commit: there is nothing before it", "`vt log` lists the commits")
+        raise Refused(f"{shown} is the first commit: there is nothing before it", f"{step('log')} lists the commits")
     if not done.op:
-        raise Refused(f"{shown} was not made by this tool ({one_line(done.subject, 60)})", f"`git revert {shown}` takes it back")
+        raise Refused(
+            f"{shown} was not made by this tool ({one_line(done.subject, 60)})", f"{shell(f'git revert {shown}')} takes it back"
+        )
     if done.op in ("forget", "purge"):
-        raise Refused(f"{shown} forgot a memory, and that is not undone", "`vt log` lists the other commits")
+        raise Refused(f"{shown} forgot a memory, and that is not undone", f"{step('log')} lists the other commits")
     return done
 
 
@@ -278,7 +283,7 @@ def _reversal(vault: Context, known: _Committed, commit: str) -> _Reversal:
     back.marks = list(_open_marks(vault, known, commit, back))
     if not (back.removed or back.rewritten or back.revived or back.marks):
         reasons = "; ".join(f"{one.path}: {one.reason}" for one in back.kept[:3])
-        raise Refused(f"{commit[:_SHOWN]} has nothing that can be taken back ({reasons})", "`vt log` lists the commits")
+        raise Refused(f"{commit[:_SHOWN]} has nothing that can be taken back ({reasons})", f"{step('log')} lists the commits")
     return back
 
 
@@ -286,7 +291,7 @@ def _open_marks(vault: Context, known: _Committed, commit: str, back: _Reversal)
     """The marks that a commit made of what stays, and that nobody took back; the day's uses that it carried along happened."""
     added = list(_added(known, commit))
     if any(signal.kind is SignalKind.CONSENT for _, signal in added):
-        raise Refused(f"{commit[:_SHOWN]} is an answer about consent, and is not undone", "`vt consent` answers anew")
+        raise Refused(f"{commit[:_SHOWN]} is an answer about consent, and is not undone", f"{step('consent')} answers anew")
     marks: defaultdict[str, list[tuple[str, Signal]]] = defaultdict(list)
     # An import makes thousands of notes and says nothing of them.
     going = set(_ids(vault, back.removed)) if any(signal.kind is not SignalKind.USE for _, signal in added) else set()
@@ -312,7 +317,9 @@ def _require_unchanged(vault: Context, path: str, blob: str) -> bytes | None:
     if (git.blob_id(now, like=blob) if now is not None else "") == blob:
         return now
     state = "is gone or was moved" if now is None else "is there again" if not blob else "was changed"
-    raise Refused(f"{path} {state} since, so the operation is not undone", "`vt diff` and `vt history` show what happened to it")
+    raise Refused(
+        f"{path} {state} since, so the operation is not undone", f"{step('diff')} and {step('history')} show what happened to it"
+    )
 
 
 def _require_remembered(vault: Context, back: _Reversal) -> None:
@@ -322,7 +329,9 @@ def _require_remembered(vault: Context, back: _Reversal) -> None:
         found = record(path, data, vault.settings.types) if graves else None
         gone = (found.id if found.id in graves else tombstones.cited(found, graves)) if found is not None else ""
         if gone:
-            raise Refused(f"{path} would tell of {gone} again, which was forgotten", "`vt diff --since` shows what it was")
+            raise Refused(
+                f"{path} would tell of {gone} again, which was forgotten", f"{step('diff', since=...)} shows what it was"
+            )
 
 
 def _is_tagged(vault: Context, path: str, data: bytes, name: str) -> bool:
@@ -358,7 +367,7 @@ def _keep_what_is_used(vault: Context, back: _Reversal) -> None:
         elif pointing:
             first = pointing[0]
             cites = f"`{one_line(first.title, 60)}` ({resolve.short(vault, first.id)}) refers to it"
-            raise Refused(f"{path} is not removed: {cites}", f"`vt undo {resolve.short(vault, first.id)}` first")
+            raise Refused(f"{path} is not removed: {cites}", f"{step('undo', target=resolve.short(vault, first.id))} first")
 
 
 def _planned(op: Operation, back: _Reversal) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Self
 
 from vault_tool.errors import VaultError
 from vault_tool.files.layout import CORE_FILE
+from vault_tool.util.hints import step
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 from vault_tool.vault.page_at_start import keep_choice
@@ -132,12 +133,14 @@ def _exports(vault: Context) -> WorkResult:
 
 def _turns(vault: Context) -> WorkResult:
     held = accept.drain(vault).held
-    return WorkResult(f"memories held for review: {held}; `vt review`" if held else "")
+    return WorkResult(f"memories held for review: {held}; {step('review')}" if held else "")
 
 
 def _backstop(vault: Context) -> WorkResult:
     found = len(backstop(vault, limit=None).results)
-    return WorkResult(f"{counted(found, 'turn')} that wrote nothing may deserve a second look: `vt backstop`" if found else "")
+    return WorkResult(
+        f"{counted(found, 'turn')} that wrote nothing may deserve a second look: {step('backstop')}" if found else ""
+    )
 
 
 def _vectors(vault: Context) -> WorkResult:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.fakes.loopback import Mode
 from tests.fakes.ollama_server import FakeOllama
+from tests.wording import typed
 from vault_tool.index.embedding.choose import choose, forget
 from vault_tool.index.embedding.onnx import FILES
 from vault_tool.machine import Key, Machine, unusable
@@ -64,7 +65,7 @@ def test_else_nobody_and_what_to_do(tmp_path: Path) -> None:
     with FakeOllama(mode=Mode.REFUSE) as server:
         found = choose(Machine(ollama_host=server.url, openai_key=Key("sk-there-is-one")), tmp_path)
     assert (found.embedder, found.provider) == (None, "none")
-    assert "vt embed --download" in found.tried[1]
+    assert "vt embed --download" in typed(found.tried[1])
 
 
 def test_auto_sends_nothing_to_another_machine(tmp_path: Path) -> None:

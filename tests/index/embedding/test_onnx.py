@@ -74,7 +74,7 @@ def test_nothing_is_nothing() -> None:
 
 
 def test_files_that_are_not_there_are_named_with_what_brings_them(tmp_path: Path) -> None:
-    with pytest.raises(EmbeddingUnavailable, match="vt embed --download") as caught:
+    with pytest.raises(EmbeddingUnavailable, match=r"Vault\.embed\(download=True\)") as caught:
         Local(tmp_path).embed(["x"], Role.QUERY)
     assert str(tmp_path) in str(caught.value)
 

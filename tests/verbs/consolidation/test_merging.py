@@ -26,6 +26,7 @@ from tests.verbs.looking import (
     text,
     untouched,
 )
+from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.errors import Refused, UsageError
 from vault_tool.index.relations import Regions
@@ -92,7 +93,7 @@ def test_two_understandings_of_what_is_one_now_are_contested(twins: Vault) -> No
     other = twins.create_understanding(["Redis cache"], "Another view.", "Other.")
     made = twins.merge_subjects("Redis", "Redis cache")
     assert [set(group) for group in made.contested] == [{one.id, other.id}]
-    assert "--join" in made.warnings[0]
+    assert "--join" in typed(made.warnings[0])
     assert [{brief.id for brief in group.heads} for group in twins.get_consolidation_report().contested_understandings] == [
         {one.id, other.id}
     ]

@@ -9,6 +9,7 @@ import pytest
 
 from tests.git_repos import git
 from tests.verbs.looking import assert_committed, codes, identity, in_commit, subjects, text, untouched
+from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.request_faults import InvalidRequest
@@ -114,7 +115,7 @@ def test_nearly_the_same_comes_back_with_the_id_to_update(vault: Vault) -> None:
     again = vault.write(SAID.replace("exists", "does exist"), "fact", 0.8)
     [near] = again.similar
     assert (near.memory_id, near.kind) == (first.memory_id, "fact")
-    assert "vt update" in again.warnings[0]
+    assert "vt update" in typed(again.warnings[0])
     assert again.memory_id != first.memory_id
 
 
@@ -135,7 +136,7 @@ def test_what_its_writer_doubts_waits_for_a_person(vault: Vault, root: Path, pro
         made = vault.write(SAID, "failed_tactic", 0.49, problem_id=problem, related_memory_ids=[problem])
     assert made.needs_review and not made.committed
     assert made.path.startswith("_local/inbox/")
-    assert "vt review" in made.warnings[0]
+    assert "vt review" in typed(made.warnings[0])
     assert [one.id for one in vault.search("migration", everything=True).results] == [problem]
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.bounds import CAMPAIGN
 from tests.git_repos import git
+from tests.wording import bare
 from vault_tool import Vault
 from vault_tool.cli.main import main
 from vault_tool.errors import NotFound, Refused, UsageError
@@ -367,7 +368,7 @@ def test_ids_are_the_same_in_a_clone_and_others_in_another_vault(vault: Vault, r
 def test_another_folder_of_the_same_name_is_not_taken_for_a_change(vault: Vault, tmp_path: Path) -> None:
     one, other = (_write(tmp_path / where / "docs", {"README.md": f"Of {where}."}) for where in ("one", "other"))
     vault.import_markdown(one)
-    with pytest.raises(UsageError, match="--name"):
+    with pytest.raises(UsageError, match="name="):
         vault.import_markdown(other)
     assert vault.import_markdown(other, name="other-docs").imported == 1
     moved = one.rename(tmp_path / "docs")
@@ -478,5 +479,5 @@ def test_a_type_that_is_nearly_a_known_one_is_asked_about(vault: Vault, tmp_path
     (tmp_path / "theirs/one.md").write_text("A note.\n")
     with pytest.raises(UsageError, match="`decison` is no type here yet, and nearly `decision`") as asked:
         vault.import_markdown(tmp_path / "theirs", type="decison")
-    assert asked.value.hint.startswith("`--type decision`")
+    assert bare(asked.value.hint).startswith("say `type='decision'`")
     assert vault.import_markdown(tmp_path / "theirs", type="decison", new_type=True).imported == 1

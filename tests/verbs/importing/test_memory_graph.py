@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.git_repos import git
+from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.files.episode_text import read_episode
@@ -193,7 +194,7 @@ def test_merges_and_projects_of_an_old_memory_are_counted_by_the_reflection(vaul
             f"---\nid: 0000000{number}-e5f6-4890-abcd-ef1234567890\ntype: fix\ntags: [{tags}]\n---\nText {number}.\n"
         )
     done = vault.import_cognitive_memory(memory)
-    assert [one for one in done.warnings if "vt config projects 'major-domo, homelab'" in one]
+    assert [one for one in done.warnings if "vt config projects 'major-domo, homelab'" in typed(one)]
     text = vault.reflection(preview=True).text
     assert "- Total merges performed: 2" in text and "Cross-Project" not in text
     vault.config("projects", "major-domo")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.generate.starter import content_policy, starters
 from vault_tool.util.clock import FixedClock
@@ -138,7 +139,7 @@ def test_what_has_expired_is_not_shown_and_the_warning_names_it(agent: Vault, cl
     assert found.soul is None
     assert found.protocol
     (warning,) = found.warnings
-    assert warning.startswith(f"the soul has expired and is not shown: look at it (`vt show {soul.id[:6]}`)")
+    assert typed(warning).startswith(f"the soul has expired and is not shown: look at it (`vt show {soul.id[:6]}`)")
     assert soul.content not in agent.core(preview=True).text
 
 

@@ -11,6 +11,7 @@ from vault_tool.files.frontmatter.head_reader import read, read_head
 from vault_tool.files.frontmatter.head_writer import field, render_head
 from vault_tool.files.frontmatter.split import Parts, split
 from vault_tool.files.frontmatter.values import Head, HeadFault, Raw, Value
+from vault_tool.util.hints import step
 
 _BY_HAND = "edit the file by hand"
 
@@ -24,7 +25,7 @@ def edit(data: bytes, changes: Sequence[Change]) -> bytes:
     """
     head, _, _ = read(data)
     if head is None:
-        raise EditRefused("the page has no head to edit", "give it one with `vt adopt`")
+        raise EditRefused("the page has no head to edit", f"give it one with {step('adopt')}")
     if not head.editable:
         raise _refusal(next((fault for fault in head.faults if fault.fatal), head.faults[-1]))
     parts = split(data)

@@ -11,6 +11,7 @@ from vault_tool.errors import NotFound
 from vault_tool.files.git.repo import Repo, checked, head, resolve
 from vault_tool.files.git.run import output
 from vault_tool.files.git.worktree import without_filters
+from vault_tool.util.hints import step
 
 QUIET = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
 _TRAILERS = ("Vault-Op", "Vault-Session", "Vault-Ids")
@@ -83,7 +84,7 @@ def diff(
     named = since if of is None else of
     base = head(repo).commit if named is None else resolve(repo, named)
     if base is None and named is not None:
-        raise NotFound(f"no commit is called '{named}'", "vt log lists the commits")
+        raise NotFound(f"no commit is called '{named}'", f"{step('log')} lists the commits")
     until = [base] if of is not None and base is not None else []
     if until:
         base = resolve(repo, f"{base}^")
@@ -100,7 +101,7 @@ def changed_between(repo: Repo, old: str, new: str) -> dict[str, str]:
     bases = [resolve(repo, old), resolve(repo, new)]
     for rev, base in zip((old, new), bases, strict=True):
         if base is None:
-            raise NotFound(f"no commit is called '{rev}'", "vt log lists the commits")
+            raise NotFound(f"no commit is called '{rev}'", f"{step('log')} lists the commits")
     args = ("diff-tree", "-r", "-z", "--name-status", "--no-renames", *QUIET, *(base for base in bases if base))
     parts = output(repo.work_tree, "compare the commits", *args, "--", *repo.places(())).decode(errors="surrogateescape")
     names = parts.split("\0")[:-1]

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from shlex import quote
 
 from vault_tool.errors import GitError
 from vault_tool.files.git.hooked import after_commit, filtered, hooked, staged_alike
@@ -15,7 +16,10 @@ from vault_tool.files.git.publish import Step, build, build_each, keep_tidy, pub
 from vault_tool.files.git.repo import Repo, head, obstacle
 from vault_tool.files.git.run import output
 from vault_tool.files.git.survey import REGULAR, Survey, TreeEntry, converted, hooks, survey
+from vault_tool.util.hints import shell
 
+# How a person tells git who they are, in a folder without a repository too.
+_WHO = "git config --global user.name 'Your Name' && git config --global user.email you@example.org"
 # Seconds that a commit waits for another git process to let go of the index.
 LOCK_WAIT = 10.0
 # Seconds that each of a repository's own hooks, filters and its signing may take.
@@ -213,13 +217,13 @@ def resolve_conflicts(repo: Repo, contents: Mapping[str, bytes], limit: float) -
 
 def _objection(before: Survey, wanted: Mapping[str, bytes | None]) -> str:
     if before.head.branch is None:
-        return "HEAD is detached, so a commit would be on no branch; type: git switch <branch>"
+        return f"HEAD is detached, so a commit would be on no branch; {shell('git switch BRANCH')} goes back to one"
     if not (before.settings.author and before.settings.committer):
-        return "git does not know who you are; type: git config user.name 'Your Name' && git config user.email you@example.org"
+        return f"git does not know who you are; {shell(_WHO)} tells it"
     if before.unmerged:
-        return f"{min(before.unmerged)} is in conflict; settle it, then type: git add '{min(before.unmerged)}'"
+        return f"{min(before.unmerged)} is in conflict; settle it, then {shell(f'git add {quote(min(before.unmerged))}')}"
     if hidden := sorted(name for name in before.ignored if wanted[name] is not None):
-        return f"{hidden[0]} is ignored by git; to see by which rule, type: git check-ignore -v '{hidden[0]}'"
+        return f"{hidden[0]} is ignored by git; {shell(f'git check-ignore -v {quote(hidden[0])}')} says by which rule"
     if before.nested:
         return f"{min(before.nested)} lies in a repository of its own within the vault; commit it there"
     for name, entry in before.committed.items():

@@ -15,6 +15,7 @@ from vault_tool.files.git.run import Result, call, first_line, honouring, output
 from vault_tool.files.git.survey import INDEX_HOOKS, Survey, TreeEntry, converted, hook_folder, hooks
 from vault_tool.files.git.worktree import PATHS_A_CALL
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import step
 
 if TYPE_CHECKING:
     import tempfile
@@ -62,7 +63,7 @@ def hooked(repo: Repo, before: Survey, planned: str, message: str, limit: float)
             changed = _changed(repo, planned, tree)
             text = _worded(repo, before, run, message)
         if changed and before.head.commit and not _changed(repo, before.head.commit, tree):
-            raise GitError("git commit failed: a hook left nothing of it to be committed", "mend it, then type: vt commit")
+            raise GitError("git commit failed: a hook left nothing of it to be committed", f"mend it, then {step('commit')}")
         parents = ("-p", before.head.commit) if before.head.commit else ()
         signed = ("-S",) if before.settings.on("commit.gpgsign") else ()
         made = _checked(run("git", "commit-tree", *signed, *parents, tree, feed=text.encode(errors="replace")))
@@ -111,7 +112,7 @@ def _worded(repo: Repo, before: Survey, run: Run, message: str) -> str:
         return message
     cleaned = output(repo.work_tree, "read the message that the hooks left", "stripspace", feed=found)
     if not cleaned:
-        raise GitError("git commit failed: a hook left no message", "mend it, then type: vt commit")
+        raise GitError("git commit failed: a hook left no message", f"mend it, then {step('commit')}")
     return cleaned.decode(errors="replace")
 
 
@@ -142,5 +143,5 @@ def staged_alike(repo: Repo, entries: Mapping[str, TreeEntry | None]) -> Collect
 def _checked(result: Result) -> Result:
     if result.code:
         said = first_line(result.err) or f"a hook refused it (exit code {result.code})"
-        raise GitError(f"git commit failed: {said}", "mend it, then type: vt commit")
+        raise GitError(f"git commit failed: {said}", f"mend it, then {step('commit')}")
     return result

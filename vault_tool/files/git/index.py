@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from os import fsencode
 from pathlib import Path
+from shlex import quote
 
 from vault_tool.errors import GitError
 from vault_tool.files.git.repo import Repo
 from vault_tool.files.git.run import Result, call
 from vault_tool.files.git.survey import CommitSettings, TreeEntry
+from vault_tool.util.hints import shell, step
 
 # Seconds after which a lock that no running git seems to hold is called left over.
 STALE_AFTER = 60.0
@@ -83,8 +85,9 @@ def _lock_age(repo: Repo) -> float | None:
 def _locked(repo: Repo, age: float, left_over: bool) -> IndexLocked:
     lock = repo.git_dir / "index.lock"
     if left_over:
-        return IndexLocked(f"a git process left the lock {lock} {age:.0f} s ago", f"if no git runs here, type: rm '{lock}'")
-    return IndexLocked(f"another git process holds {lock}, {age:.0f} s old", "the next write or vt commit tries again")
+        hint = f"if no git runs here: {shell(f'rm {quote(str(lock))}')}"
+        return IndexLocked(f"a git process left the lock {lock} {age:.0f} s ago", hint)
+    return IndexLocked(f"another git process holds {lock}, {age:.0f} s old", f"the next write tries again, or {step('commit')}")
 
 
 def _git_runs(repo: Repo) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from vault_tool.errors import GitError, Refused
 from vault_tool.files.git.run import Result, call, first_line, one_line, output
+from vault_tool.util.hints import if_there, shell
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -146,14 +147,14 @@ def merging(repo: Repo) -> list[str]:
 
 
 _UNDER_WAY = (
-    ("rebase-merge", "a rebase", "git rebase --continue, or git rebase --abort"),
-    ("rebase-apply/applying", "a git am", "git am --continue, or git am --abort"),
-    ("rebase-apply", "a rebase", "git rebase --continue, or git rebase --abort"),
-    ("MERGE_HEAD", "a merge", "git merge --continue, or git merge --abort"),
-    ("CHERRY_PICK_HEAD", "a cherry-pick", "git cherry-pick --continue, or git cherry-pick --abort"),
-    ("REVERT_HEAD", "a revert", "git revert --continue, or git revert --abort"),
-    ("sequencer", "a cherry-pick or revert of several commits", "git status, which says how to continue or abort"),
-    ("BISECT_LOG", "a bisect", "git bisect reset"),
+    ("rebase-merge", "a rebase", ("git rebase --continue", "git rebase --abort")),
+    ("rebase-apply/applying", "a git am", ("git am --continue", "git am --abort")),
+    ("rebase-apply", "a rebase", ("git rebase --continue", "git rebase --abort")),
+    ("MERGE_HEAD", "a merge", ("git merge --continue", "git merge --abort")),
+    ("CHERRY_PICK_HEAD", "a cherry-pick", ("git cherry-pick --continue", "git cherry-pick --abort")),
+    ("REVERT_HEAD", "a revert", ("git revert --continue", "git revert --abort")),
+    ("sequencer", "a cherry-pick or revert of several commits", ("git status",)),
+    ("BISECT_LOG", "a bisect", ("git bisect reset",)),
 )
 
 
@@ -162,9 +163,10 @@ def obstacle(repo: Repo) -> str | None:
 
     Looks at files alone, so that it costs no process.
     """
-    for mark, what, command in _UNDER_WAY:
+    for mark, what, commands in _UNDER_WAY:
         if (repo.git_dir / mark).exists():
-            return f"{what} is in progress in {repo.work_tree}; finish it first: {command}"
+            how = if_there(f": {', or '.join(map(shell, commands))}")
+            return f"{what} is in progress in {repo.work_tree}; finish it first{how}"
     return None
 
 
@@ -230,14 +232,14 @@ def _is_worth_asking(root: Path) -> bool:
 
 
 def _in_none(root: Path) -> str:
-    return f"{root} is in no git repository; type: git init"
+    return f"{root} is in no git repository; {shell('git init')} makes one"
 
 
 def _absence(root: Path, result: Result) -> str:
     said = result.err
     if "safe.directory" in said:
         command = next((line.strip() for line in said.splitlines() if "--add safe.directory" in line), "")
-        raise Refused(first_line(said), f"if you trust it: {command}" if command else "")
+        raise Refused(first_line(said), f"if you trust it: {shell(command)}" if command else "")
     if "safe.bareRepository" in said or "must be run in a work tree" in said:
         return f"{root} is a bare repository or a folder of git's own, not a work tree"
     if "not a git repository" in said:

@@ -15,6 +15,7 @@ from vault_tool.errors import GitError
 from vault_tool.files.git.repo import Repo, fields
 from vault_tool.files.git.run import call, first_line, output, python
 from vault_tool.files.git.worktree import without_filters
+from vault_tool.util.hints import shell, step
 
 OURS = "refs/vault-purge/"
 # What a purge under way keeps: the commits that refs were at, those that they come to, and the stashes to be put back.
@@ -168,19 +169,34 @@ def hindrance(repo: Repo) -> tuple[str, str] | None:
     """Why the history of this repository cannot be written anew as it is, with what to type; None where it can."""
     common, pack = repo.common_dir, repo.common_dir / "objects" / "pack"
     if (common / "shallow").exists():
-        return "this is a shallow clone, which has a part of the history alone", "type: git fetch --unshallow"
+        return (
+            "this is a shallow clone, which has a part of the history alone",
+            f"{shell('git fetch --unshallow')} brings the rest",
+        )
     if _refs(repo, "refs/replace/") or (common / "info" / "grafts").exists():
-        return "commits are replaced here (refs/replace or grafts)", "`git replace --list` shows them, `git replace -d` ends it"
+        return (
+            "commits are replaced here (refs/replace or grafts)",
+            f"{shell('git replace --list')} shows them, {shell('git replace -d')} ends it",
+        )
     if (common / "objects" / "info" / "alternates").exists():
-        return "some of its objects are in another repository", "type: git repack -a -d; then remove .git/objects/info/alternates"
+        return (
+            "some of its objects are in another repository",
+            f"{shell('git repack -a -d')}, then remove .git/objects/info/alternates",
+        )
     if kept := next(pack.glob("*.keep"), None):
         return f"git is told to keep a pack whole ({kept.name})", f"remove {kept} if nobody needs that"
     if _set(repo, "extensions.objectFormat") == "sha256":
-        return "it names its objects by SHA-256, which git-filter-repo cannot do", "`vt forget` erases it from the files alone"
+        return (
+            "it names its objects by SHA-256, which git-filter-repo cannot do",
+            f"{step('forget', memory_id=...)} erases it from the files alone",
+        )
     if _set(repo, "extensions.partialClone"):
         return "this is a partial clone, which has a part of the objects alone", "clone it whole"
     if _set(repo, "gc.recentObjectsHook"):
-        return "gc.recentObjectsHook is set, a program that says what git keeps", "type: git config --unset gc.recentObjectsHook"
+        return (
+            "gc.recentObjectsHook is set, a program that says what git keeps",
+            f"{shell('git config --unset gc.recentObjectsHook')} takes it away",
+        )
     return None
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from vault_tool.errors import GitError
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import shell
 
 if TYPE_CHECKING:
     import tempfile
@@ -50,7 +51,7 @@ _INERT = (
 # What git says where a clone that was made with `--filter` lacks an object; it is never fetched within a command of ours.
 _NOT_FETCHED = ("promisor remote", "lazy fetching disabled")
 
-WHOLE = "`git fetch --refetch --no-filter` brings what a partial clone lacks"
+WHOLE = f"{shell('git fetch --refetch --no-filter')} brings what a partial clone lacks"
 
 _PREFIX = re.compile(r"^(fatal: |error: |update_ref failed for ref 'HEAD': )+")
 

@@ -14,6 +14,7 @@ from vault_tool.index.embedding.ollama import Ollama, models_at, short_name
 from vault_tool.index.embedding.onnx import GET_IT, INT8, MODEL, MODELS, Local, folder_in, present
 from vault_tool.machine import Machine, is_loopback
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import step
 
 if TYPE_CHECKING:
     from vault_tool.index.embedding import openai
@@ -99,10 +100,14 @@ def _why_no_ollama(machine: Machine) -> str:
     """Why `auto` does not take Ollama; empty when it does."""
     if not is_loopback(machine.ollama_host):
         # Texts leave this machine only by a choice that says so.
-        return f"Ollama at {machine.ollama_host}: another machine; `vt config --provider ollama` chooses it"
+        return f"Ollama at {machine.ollama_host}: another machine; {step('config', provider='ollama')} chooses it"
     wanted = short_name(machine.model or OLLAMA_MODEL)
     try:
         found = models_at(machine.ollama_host)
     except EmbeddingUnavailable as fault:
         return fault.message
-    return "" if wanted in found else f"Ollama at {machine.ollama_host}: has no {wanted}; `vt embed --provider ollama` pulls it"
+    return (
+        ""
+        if wanted in found
+        else f"Ollama at {machine.ollama_host}: has no {wanted}; {step('embed', provider='ollama')} pulls it"
+    )

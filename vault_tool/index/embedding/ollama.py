@@ -11,6 +11,7 @@ from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding.batching import BadBatch, Numbers
 from vault_tool.index.embedding.calling import LATER, waiting, within
 from vault_tool.index.embedding.served import Limits, Served, mapping
+from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 
 MODEL = "nomic-embed-text"
@@ -58,7 +59,7 @@ class Ollama(Served):
 
     def _fault(self, status: int, said: str) -> Exception:
         if status == 404:
-            return EmbeddingUnavailable(f"{self._who} has no model {self.model}", "`vt embed --provider ollama` pulls it")
+            return EmbeddingUnavailable(f"{self._who} has no model {self.model}", f"{step('embed', provider='ollama')} pulls it")
         if status in (400, 500) and any(words in said.lower() for words in _ABOUT_A_TEXT):
             return BadBatch(said)
         answered = f"answered {status}: " if status > 0 else "says: "

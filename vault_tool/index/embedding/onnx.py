@@ -11,6 +11,7 @@ from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding import model_weights
 from vault_tool.index.embedding.embedder import Embedded, Role
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import shell, step
 from vault_tool.util.native_errors import translated
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ DIMENSIONS = 384
 TOKENS = 256
 
 FILES = ("model.onnx", "tokenizer.json")
-GET_IT = "`vt embed --download` fetches the local model"
-MAKE_IT = "`vt embed --make-int8` makes it of the local model"
+GET_IT = f"{step('embed', download=True)} fetches the local model"
+MAKE_IT = f"{step('embed', make_int8=True)} makes it of the local model"
 
 _WINDOW = 900
 # Tokens of a batch, padding included: what the caches of a processor hold is done a third faster than large batches.
@@ -158,7 +159,7 @@ def quantized(source: Path, target: Path, folder: Path) -> None:
     try:
         from onnxruntime.quantization import QuantType, quantize_dynamic  # it takes the package `onnx`, which little else does
     except ImportError as fault:
-        hint = f"`pip install onnx` beside vault_tool, or put an int8 model into {folder}"
+        hint = f"{shell('pip install onnx')} beside vault_tool, or put an int8 model into {folder}"
         raise EmbeddingUnavailable("to make that form of the local model the package `onnx` is needed", hint) from fault
     with translated(lambda said: EmbeddingUnavailable(f"{source} cannot be made smaller: {said}", GET_IT), 80):
         quantize_dynamic(source, target, weight_type=QuantType.QInt8)

@@ -17,6 +17,7 @@ from vault_tool.index.embedding.embedder import Embedded, Role
 from vault_tool.index.embedding.served import Limits, Served, mapping
 from vault_tool.machine import Key
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ LIMITS = Limits(first=90.0, batch=90.0)
 DIMENSIONS: Mapping[str, int] = MappingProxyType(
     {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 )
-KEY_HINT = "give it a valid key: OPENAI_API_KEY, or `vt config --openai-key -`"
+KEY_HINT = f"give it a valid key: OPENAI_API_KEY, or {step('config', openai_key=...)}"
 
 _AGAIN = (408, 409, 429)
 # Seconds before a second try; twice as long before a third.
@@ -90,7 +91,7 @@ class OpenAI(Served):
 
     def _hint(self, refused: bool) -> str:
         if not self.remote:
-            return f"start what is to answer there, or see `vt config`: openai_url; {LATER}"
+            return f"start what is to answer there, or see {step('config')}: openai_url; {LATER}"
         return f"is there a network? {LATER}" if refused else LATER
 
     def _fault(self, status: int, said: str) -> Exception:
@@ -99,7 +100,7 @@ class OpenAI(Served):
         if status == 400:
             return BadBatch(said)
         if status == 404:
-            return EmbeddingUnavailable(f"{self._who} has no model {self.model}", "see `vt config`: model, openai_url")
+            return EmbeddingUnavailable(f"{self._who} has no model {self.model}", f"see {step('config')}: model, openai_url")
         return EmbeddingUnavailable(f"{self._who} answered {status}: {said}", LATER)
 
     def _scrubbed(self, said: str) -> str:

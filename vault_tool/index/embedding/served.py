@@ -16,6 +16,7 @@ from vault_tool.index.embedding.calling import Patience
 from vault_tool.index.embedding.embedder import Embedded, Role
 from vault_tool.index.embedding.prompts import prompts_of
 from vault_tool.machine import is_loopback
+from vault_tool.util.hints import step
 
 BATCH = 50
 
@@ -110,7 +111,9 @@ class Served(ABC):
             raise self._other_protocol() from None
 
     def _other_protocol(self) -> EmbeddingUnavailable:
-        return EmbeddingUnavailable(f"{self._who} does not speak {self._protocol}'s protocol", f"see `vt config`: {self.option}")
+        return EmbeddingUnavailable(
+            f"{self._who} does not speak {self._protocol}'s protocol", f"see {step('config')}: {self.option}"
+        )
 
     @abstractmethod
     def _hint(self, refused: bool) -> str:

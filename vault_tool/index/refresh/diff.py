@@ -20,6 +20,7 @@ from vault_tool.files.reader import Reader, Stat, present
 from vault_tool.index.catalog import CONFLICT, FORGOTTEN, NOTES, UNREADABLE, Catalog, Known
 from vault_tool.model.problems import Problem
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import step
 
 if TYPE_CHECKING:
     from vault_tool.files import conflict_copies
@@ -219,7 +220,9 @@ def withheld(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen], repo
     total = catalog.counts().notes
     if not is_bulk_loss(len(lost), total) or not is_bulk_loss(len(unexplained(lost, repo, where)), total):
         return ""
-    return f"{len(lost):,} of {total:,} notes are gone and nothing was forgotten; if that is meant: vt reindex --confirm"
+    return (
+        f"{len(lost):,} of {total:,} notes are gone and nothing was forgotten; if that is meant: {step('reindex', confirm=True)}"
+    )
 
 
 def unexplained(lost: Collection[str], repo: git.Repo | None, where: HeadMove) -> set[str]:

@@ -31,6 +31,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass, Registry
 from vault_tool.util.clock import stamp
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash, content_hash, one_line, wikilinks
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _copy(path: str, data: bytes, stat: Stat, original: str) -> Seen:
     name = original.rpartition("/")[2]
     message = f"a copy of {name}, kept because two machines wrote it" if name else "a text that was kept because two writers met"
     # The folder around the vault is read and never written.
-    hint = "keep what you want of the two in your editor" if is_around(path) else "`vt review` puts the two together"
+    hint = "keep what you want of the two in your editor" if is_around(path) else f"{step('review')} puts the two together"
     problem = warning(path, 0, "conflict-copy", f"{message}; it is not read", hint)
     return Seen(path, CONFLICT, stat, len(data), content_hash(data), problems=(problem,))
 

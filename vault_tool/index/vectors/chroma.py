@@ -18,6 +18,7 @@ from vault_tool.index.vectors.hits import StoreUnavailable, Vector
 from vault_tool.index.vectors.vector_ledger import Note, Partition, VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.util.clock import parse_time
+from vault_tool.util.hints import step
 from vault_tool.util.native_errors import translated
 
 T = TypeVar("T")
@@ -74,7 +75,9 @@ class ChromaStore:
                 continue
             missing = [path for path, _ in ledger.to_mirror(self.name, partition.number, _MOST_BEHIND + 1)]
             if len(missing) > _MOST_BEHIND:
-                raise StoreUnavailable(f"the Chroma collection is more than {_MOST_BEHIND:,} notes behind; `vt embed` fills it")
+                raise StoreUnavailable(
+                    f"the Chroma collection is more than {_MOST_BEHIND:,} notes behind; {step('embed')} fills it"
+                )
             # What the collection lacks is measured with the rest, so no answer waits for it to catch up.
             found.update(missing, self._asked(ledger, partition, query, limit))
         return found
@@ -142,14 +145,14 @@ class ChromaStore:
         )
         if (collection.metadata or {}).get("nonce") != ledger.meta(f"nonce {self.name} {partition.number}"):
             self._doubt()
-            raise StoreUnavailable("the Chroma collection is not the one that was filled; `vt embed` fills it anew")
+            raise StoreUnavailable(f"the Chroma collection is not the one that was filled; {step('embed')} fills it anew")
         return collection
 
     def _require_sound(self) -> None:
         """Raise StoreUnavailable where the folder must not be opened here, or a child does not get it open in time."""
         stamp = self._home.stamp()
         if stamp is not None and stamp == self._slow:
-            raise StoreUnavailable("the Chroma collection does not open; `vt embed` looks at it for longer")
+            raise StoreUnavailable(f"the Chroma collection does not open; {step('embed')} looks at it for longer")
         try:
             self._home.check(OPENING_SECONDS)
         except DoesNotOpen:

@@ -20,6 +20,7 @@ from vault_tool.index.seals import discard, make_way
 from vault_tool.index.vectors.hits import StoreUnavailable
 from vault_tool.util import atomic
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import step
 
 if TYPE_CHECKING:
     import chromadb
@@ -89,15 +90,17 @@ class InFolder(Home):
     def check(self, seconds: float) -> None:
         """See Home."""
         if not self.folder.is_dir():
-            raise StoreUnavailable("the Chroma collection is not made yet; `vt embed` makes it")
+            raise StoreUnavailable(f"the Chroma collection is not made yet; {step('embed')} makes it")
         if self.noted_stamp() == self._fingerprint():
             return
         opened = _opens(self.folder, seconds)
         if opened is None and seconds < PROBE_SECONDS:
-            raise DoesNotOpen(f"the Chroma collection did not open within {seconds:.0f} s; `vt embed` looks at it for longer")
+            raise DoesNotOpen(
+                f"the Chroma collection did not open within {seconds:.0f} s; {step('embed')} looks at it for longer"
+            )
         if not opened:
             self.set_aside()
-            raise StoreUnavailable("the Chroma collection was broken and is set aside; `vt embed` makes it anew")
+            raise StoreUnavailable(f"the Chroma collection was broken and is set aside; {step('embed')} makes it anew")
         self.note_stamp()
 
     def connect(self) -> Any:

@@ -31,6 +31,7 @@ from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.machine import EXACT
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import step
 
 if TYPE_CHECKING:
     from vault_tool.index.vectors import chroma, chroma_client
@@ -214,7 +215,7 @@ class Vectors:
         """Who makes the vectors of these questions; raises EmbeddingUnavailable."""
         embedder = self.embedder
         if embedder is None:
-            raise EmbeddingUnavailable("there is no embedder", "`vt status` says what was tried")
+            raise EmbeddingUnavailable("there is no embedder", f"{step('status')} says what was tried")
         if embedder.remote and any(map(secrets.scan, texts)):
             raise EmbeddingUnavailable(
                 "the question holds what looks like a secret and stays here", "it is searched for by its words"

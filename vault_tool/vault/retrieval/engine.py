@@ -16,6 +16,7 @@ from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.match import SAID, certainty, crowd, match
 from vault_tool.recall.weights import PROFILES, Weights
 from vault_tool.util.gc_paused import no_collection
+from vault_tool.util.hints import option
 from vault_tool.util.text import one_line
 from vault_tool.vault.answers import HasStatus, bodies_of, headline_of
 from vault_tool.vault.context import Context, Freshness
@@ -101,7 +102,7 @@ def _answered(
 
 def _profile(asked: Query) -> Weights:
     if not 0 <= asked.hops <= MOST_HOPS:
-        raise UsageError(f"hops must be from 0 to {MOST_HOPS}, not {asked.hops}", "for example --hops 2")
+        raise UsageError(f"hops must be from 0 to {MOST_HOPS}, not {asked.hops}", f"for example {option('hops', 2)}")
     found = PROFILES.get(asked.profile)
     if found is None:
         raise UsageError(f"`{asked.profile}` is no profile", f"one of {', '.join(PROFILES)}")

@@ -10,6 +10,7 @@ from vault_tool.index.catalog import PAGE
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, MEMORIES, STORY_EDGES, RecordClass, near_type
 from vault_tool.util.clock import parse_time
+from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line, tag_name, unwrap_link
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
@@ -151,7 +152,7 @@ def require_kinds(vault: Context, kinds: Sequence[str]) -> None:
             continue
 
         near = near_type(kind, sorted({*known, *there}))
-        hint = f"did you mean {near}?" if near else "`vt get-stats` counts the types that there are"
+        hint = f"did you mean {near}?" if near else f"{step('get_stats')} counts the types that there are"
         raise UsageError(f"nothing here is of type `{one_line(kind, 40)}`", hint)
 
 
@@ -163,20 +164,20 @@ def unknown(places: Sequence[Context], asked: Query) -> Iterator[str]:
     there = frozenset[str]().union(*(_tags(entry.texts("tags")) for entry in entries))
     for tag in asked.tags:
         if not _has(there, tag_name(tag)):
-            yield f"no memory has the tag `{one_line(tag, 40)}`: `vt tags` lists those that there are"
+            yield f"no memory has the tag `{one_line(tag, 40)}`: {step('tags')} lists those that there are"
     projects = {normal_name(entry.text("project")) for entry in entries}
     if asked.project and normal_name(asked.project) not in projects:
-        yield f"no memory is of the project `{one_line(asked.project, 40)}`: leave --project out to ask all of them"
+        yield f"no memory is of the project `{one_line(asked.project, 40)}`: leave {option('project')} out to ask all of them"
     subjects = {normal_name(unwrap_link(name)) for entry in entries for name in entry.subjects}
     for name in asked.subject_names:
         if subjects.isdisjoint(one for place in places for one in resolve.names_for(place, unwrap_link(name))):
-            yield f"no memory is tagged with `{one_line(name, 40)}`: `vt search` finds subjects by their words"
+            yield f"no memory is tagged with `{one_line(name, 40)}`: {step('search')} finds subjects by their words"
 
 
 def _asked_tags(names: tuple[str, ...]) -> frozenset[str]:
     """The tags that are asked for; raises UsageError for one that is nothing but signs, for it would filter nothing."""
     if name := next((name for name in names if not tag_name(name)), None):
-        raise UsageError(f"`{one_line(name, 40)}` is no tag", "`vt tags` lists them")
+        raise UsageError(f"`{one_line(name, 40)}` is no tag", f"{step('tags')} lists them")
     return _tags(names)
 
 

@@ -12,6 +12,7 @@ from vault_tool.errors import VaultError
 from vault_tool.index.vectors.hits import GENERAL
 from vault_tool.recall.match import NO_WORDS, beyond
 from vault_tool.recall.weights import Weights
+from vault_tool.util.hints import step
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 from vault_tool.vault.vector_upkeep import catch_up_briefly
@@ -155,11 +156,11 @@ def ask(vault: Context, ways: Sequence[str], weights: Weights, until: float) -> 
         behind = catch_up_briefly(vault, until)
         if not vectors.ready:
             others = f"the files of {vectors.outdated} are others now, " if vectors.outdated else ""
-            return None, (f"no embeddings: {others}{counted(behind, 'note')} to embed; `vt embed`",)
+            return None, (f"no embeddings: {others}{counted(behind, 'note')} to embed; {step('embed')}",)
         asked = VectorScores(vault, vectors.similarities(vectors.query(*ways, seconds=until - time.monotonic())), weights)
     except VaultError as fault:
         if vectors.filling:
-            made = f"those of {vectors.filling} are not made yet: `vt embed`"
+            made = f"those of {vectors.filling} are not made yet: {step('embed')}"
             return None, (f"no embeddings: {made} (meanwhile {vectors.model} was asked: {fault.message})",)
         return None, (f"no embeddings: {fault}",)
     return asked, waiting(behind, vectors)

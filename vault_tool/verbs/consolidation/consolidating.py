@@ -19,6 +19,7 @@ from vault_tool.model.records import Consolidation
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import step
 from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, body_of
@@ -308,7 +309,7 @@ def open_pass(vault: Context, pass_id: str = "") -> Entry:
         return resolve.find(vault, pass_id, (RecordClass.CONSOLIDATION,))
     found = passes(vault).open
     if found is None:
-        raise NotFound("no pass of consolidation is open", "`vt consolidate` begins one where anything is new")
+        raise NotFound("no pass of consolidation is open", f"{step('consolidate')} begins one where anything is new")
     return found
 
 

@@ -10,6 +10,7 @@ from vault_tool.errors import NotFound, UsageError, VaultError
 from vault_tool.files import layout, writer
 from vault_tool.model.details import in_lines
 from vault_tool.model.ids import SHOWN_PREFIX
+from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved
@@ -89,7 +90,7 @@ def _left(vault: Context, draft: str) -> bytes:
     try:
         return writer.read(vault.root, draft)
     except FileNotFoundError as fault:
-        raise NotFound("the text that was opened is gone", "take the packet up again with `vt consolidate`") from fault
+        raise NotFound("the text that was opened is gone", f"take the packet up again with {step('consolidate')}") from fault
 
 
 def _parted(text: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from vault_tool.errors import UsageError
 from vault_tool.index.relations import Region, Regions, largest
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import option
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.consolidation.open_intersections import region
@@ -68,7 +69,7 @@ def open_map(vault: Context, around: str = "", *, hops: int = 2, limit: int = 15
     """
     require_limit(limit)
     if hops not in (1, 2):
-        raise UsageError("a map goes one or two hops far", "--hops 1")
+        raise UsageError("a map goes one or two hops far", f"for example {option('hops', 1)}")
     if limit + memories > MOST or memories < 0:
         raise UsageError(f"a map has at most {MOST} nodes", "fewer, around another subject")
     freshness = vault.fresh()

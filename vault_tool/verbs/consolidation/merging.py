@@ -21,6 +21,7 @@ from vault_tool.model.records import Understanding
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import step
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve, review_policy
 from vault_tool.vault.answers import EYES_FIRST, body_of
@@ -229,7 +230,7 @@ def _require_mergeable(vault: Context, kept: Entry, gone: Entry) -> None:
     # Undo brings back what was committed, and hand edits were not.
     if vault.repo and any(pending.path == gone.path for pending in git.uncommitted(vault.repo, [gone.path])):
         raise Refused(
-            f"{gone.path} has changes that are not committed, and it would be removed", f"`vt commit {gone.path}` first"
+            f"{gone.path} has changes that are not committed, and it would be removed", f"{step('commit', paths=gone.path)} first"
         )
     if review_policy.policy(vault, _draft(vault, kept, "", "")) == "review":
         raise Refused("a merge writes an understanding, and those wait for a person here", "ask the owner to merge them")
@@ -263,7 +264,7 @@ def _unfit(entry: Entry, fault: EditRefused) -> UnfitNote:
 
 def _unreadable(entry: Entry) -> UnfitNote:
     reason = f"{entry.path} cannot be read now, and what it says would be lost"
-    return UnfitNote(id=entry.id, title=entry.title, path=entry.path, reason=reason, hint="see `vt doctor`")
+    return UnfitNote(id=entry.id, title=entry.title, path=entry.path, reason=reason, hint=f"see {step('doctor')}")
 
 
 def _preview(
@@ -368,7 +369,8 @@ def _contested(regions: Regions, one: Region) -> Iterator[tuple[str, ...]]:
 
 def _remarks(disputes: Sequence[tuple[str, ...]], kept: Entry) -> Iterator[str]:
     if disputes:
-        yield f"{kept.title} has several active understandings of one kind now: `vt update-understanding {disputes[0][0]} --join`"
+        joining = step("update_understanding", understanding_id=disputes[0][0], join=True)
+        yield f"{kept.title} has several active understandings of one kind now: {joining}"
 
 
 def _count(entries: Iterable[Entry], kind: RecordClass) -> int:

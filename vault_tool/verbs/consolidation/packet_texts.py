@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from shlex import quote
 from typing import Any
 
 from vault_tool.consolidation.packets import Cut, fitted, shortened
@@ -15,6 +14,7 @@ from vault_tool.index.relations import Regions, holding_place, regions_of
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.util.text import tokens as text_tokens
 from vault_tool.vault import resolve
@@ -244,7 +244,9 @@ class _Walk:
             return ORIENTATION
         found = next((plan for plan in self.plans if _key(plan.label) == wanted), None)
         if found is None:
-            raise NotFound(f"this pass has no packet `{one_line(text, 60)}`", "`vt consolidate --list` shows its packets")
+            raise NotFound(
+                f"this pass has no packet `{one_line(text, 60)}`", f"{step('consolidate', listed=True)} shows its packets"
+            )
         return found
 
     def step(self, packet: Packet | None, freshness: Freshness) -> PassStep:
@@ -374,20 +376,26 @@ class _Walk:
         return sorted(related_to(self.vault, newest), key=lambda e: e.by_observed, reverse=True) if newest else []
 
     def _orientation_advice(self, newest: Entry | None) -> str:
-        ends = "vt consolidate --done"
+        ends = step("end_consolidation", pass_id=self._short(self.entry))
         if newest is None:
             return ends
-        return f"{self._typed(f'update-understanding {self._short(newest)} -')}\nor, if it still says where things stand: {ends}"
+        return f"{self._revision(newest)}\nor, if it still says where things stand: {ends}"
 
     def _advice(self, plan: PacketPlan) -> str:
-        """The command that settles a packet, to be typed, and the one that passes it over."""
-        subjects = " ".join(f"--subject {quote(name)}" for name in plan.names)
-        old = plan.understanding
-        verb = f"update-understanding {self._short(old)} -" if old else f"create-understanding - {subjects}"
-        return f"{self._typed(f'{verb} --source ID')}\nor, to pass it over: vt consolidate --skip {quote(plan.label)}"
+        """What settles a packet, and what passes it over."""
+        made = self._revision(plan.understanding, source_observation_ids=...) if plan.understanding else self._first(plan)
+        return f"{made}\nor, to pass it over: {step('consolidate', skip=[plan.label])}"
 
-    def _typed(self, verb: str) -> str:
-        return f"vt {verb} --summary 'ONE LINE' --pass {self._short(self.entry)} < TEXT"
+    def _first(self, plan: PacketPlan) -> str:
+        names, entry = list(plan.names), self._short(self.entry)
+        return step(
+            "create_understanding", content=..., subject_names=names, summary=..., source_observation_ids=..., pass_id=entry
+        )
+
+    def _revision(self, old: Entry, **more: object) -> str:
+        entry = self._short(self.entry)
+        known = self._short(old)
+        return step("update_understanding", understanding_id=known, new_content=..., new_summary=..., **more, pass_id=entry)
 
     def _short(self, entry: Entry) -> str:
         return resolve.short(self.vault, entry.id)

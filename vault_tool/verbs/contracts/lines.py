@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from vault_tool.util.hints import step
 from vault_tool.util.json_text import read_given
 from vault_tool.vault.context import Context
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault
@@ -59,5 +60,5 @@ def _value(data: bytes) -> Any:
 
 
 def _not_json(fault: ValueError) -> OpAnswer:
-    hint = "one object, or one object a line; `vt op --schema` prints the contracts"
+    hint = f"one object, or one object a line; {step('op', named=...)} prints the contracts"
     return refusal(InvalidRequest([RequestFault("", f"this is not JSON: {fault}", hint)]))

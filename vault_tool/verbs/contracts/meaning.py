@@ -10,6 +10,7 @@ from vault_tool.model.details import MOODS, is_mood
 from vault_tool.model.evidence import FORMS, EvidenceKind, fault_in, read_reference
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
+from vault_tool.util.hints import step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, global_root
@@ -65,7 +66,7 @@ class RequestChecker:
             shared = self.vault.global_vault
             if shared is not None:
                 return resolve.seen_by(shared, self.vault)
-            self.add("/memory/scope", "there is no global vault", "make one with `vt init` in the folder of VAULT_GLOBAL")
+            self.add("/memory/scope", "there is no global vault", f"make one with {step('init')} in the folder of VAULT_GLOBAL")
         if scope == "repo" != here:
             self.add("/memory/scope", "this is the global vault: what is written here is global", 'write "scope": "global"')
         return self.vault

@@ -12,6 +12,7 @@ from vault_tool.model.records import Edge, Observation
 from vault_tool.model.signals import SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES
+from vault_tool.util.hints import step
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import NewObservation, appending, draft_of, remarks_on, tag
@@ -233,7 +234,7 @@ def _advice(home: Context, alike: Sequence[Similar]) -> list[str]:
     if not alike:
         return []
     first = resolve.short(home, alike[0].id)
-    return [f"{first} says nearly the same: if it is the same, `vt update {first}` instead of a twin"]
+    return [f"{first} says nearly the same: if it is the same, {step('update', memory_id=first)} instead of a twin"]
 
 
 def _with(base: WriteAnswer, saved: Saved, **more: Any) -> WriteAnswer:

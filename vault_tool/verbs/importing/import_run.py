@@ -21,6 +21,7 @@ from vault_tool.model.ids import derived_id
 from vault_tool.model.problems import Problem, note, warning
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.hints import option, shell, step
 from vault_tool.util.text import content_hash, slug
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Progress
@@ -94,14 +95,16 @@ def source_folder(vault: Context, source: str | Path, *, in_place: bool = False)
         raise NotFound(f"there is no folder {source}", "name the folder that holds the notes")
     notes = vault.root / layout.VAULT
     if in_place and not folder.is_relative_to(notes):
-        raise UsageError(f"{source} is not below {notes}", "leave --in-place out, and its notes are copied")
+        raise UsageError(f"{source} is not below {notes}", f"leave {option('in_place', True)} out, and its notes are copied")
     if not in_place and folder.is_relative_to(notes):
-        raise UsageError(f"{source} is in the vault already", "say --in-place to make records of its pages where they are")
+        raise UsageError(
+            f"{source} is in the vault already", f"say {option('in_place', True)} to make records of its pages where they are"
+        )
     if not in_place and notes.is_relative_to(folder):
-        advice = f"name the folders of notes in it, or move them below {layout.VAULT}/ and say --in-place"
+        advice = f"name the folders of notes in it, or move them below {layout.VAULT}/ and say {option('in_place', True)}"
         raise UsageError(f"{source} holds the vault itself", advice)
     if vault.around is not None and folder.is_relative_to(vault.around) and not folder.is_relative_to(vault.root):
-        raise UsageError(f"{source} is served where it is", "there is nothing to import: `vt recall` finds its notes")
+        raise UsageError(f"{source} is served where it is", f"there is nothing to import: {step('recall')} finds its notes")
     if _is_the_tools_own(vault, folder):
         raise UsageError(f"{source} is a folder of the tool's own", "name a folder of notes")
     return folder
@@ -144,7 +147,9 @@ class Intake:
         self._claimed: set[str] = set()
         self._known = ImportLog(vault, self.name, str(source))
         if self._known.before not in ("", str(source)) and not name:
-            hint = f"call this one otherwise with --name, or say --name {self.name} if it is the same one, moved"
+            hint = (
+                f"call this one otherwise with {option('name')}, or say {option('name', self.name)} if it is the same one, moved"
+            )
             raise UsageError(f"the import `{self.name}` is of the notes in {self._known.before}", hint)
         self._copies = ImportedCopies(vault, self.name, exists)
         self._lost_pages = [path for path in self._known.pages if exists is not None and not exists(path)]
@@ -275,7 +280,9 @@ class Intake:
             self.skip(found.path, "odd-name", "no file of a vault can be called so", "rename it")
             return ""
         if target in ignored:
-            self.skip(found.path, "git-ignored", f"git is told to ignore {target}", "`git check-ignore -v` says by which rule")
+            self.skip(
+                found.path, "git-ignored", f"git is told to ignore {target}", f"{shell('git check-ignore -v')} says by which rule"
+            )
             return ""
         return target
 
@@ -307,7 +314,7 @@ class Intake:
         if found:
             found = screening.unmarked(path, source) or found
             self.tally.skipped["secret"] += 1
-            self.tally.problems.extend(replace(one, hint=f"{one.hint}, or say --allow-secret") for one in found)
+            self.tally.problems.extend(replace(one, hint=one.hint + screening.OR_ALLOWED) for one in found)
         return bool(found)
 
     def entry(self, identity: str) -> Entry | None:

@@ -17,6 +17,7 @@ from vault_tool.importing.copy_paths import CopyPaths, is_note
 from vault_tool.importing.notes import ImportOptions, Made, made
 from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.types import RecordClass, is_type_name
+from vault_tool.util.hints import option
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation
@@ -87,10 +88,12 @@ def _require_some(notes: Sequence[ForeignFile], folder: Path) -> None:
 
 def _check_type(vault: Context, type: str, new: bool) -> None:
     if not is_type_name(type) or vault.settings.types.spec(type).record_class is not RecordClass.OBSERVATION:
-        raise UsageError(f"a note becomes an observation, and `{one_line(type, 40)}` is none", "for example --type fact")
+        raise UsageError(
+            f"a note becomes an observation, and `{one_line(type, 40)}` is none", f"for example {option('type', 'fact')}"
+        )
     if not new and not vault.settings.types.spec(type).known:
         vault.fresh()
-        require_no_slip(vault.settings.types, type, vault.index.catalog.types, "--type")
+        require_no_slip(vault.settings.types, type, vault.index.catalog.types, "type")
 
 
 def _without_forms(intake: Intake, reader: Reader, notes: list[ForeignFile]) -> list[ForeignFile]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from vault_tool.errors import EditRefused, NotFound, UsageError
@@ -28,6 +27,7 @@ from vault_tool.model.records import Edge, Record, from_head
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash, content_hash, normal_name
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation
@@ -55,7 +55,7 @@ def import_cognitive_memory(
     if folder.name == "graph" and not (folder / "graph").is_dir():
         folder = folder.parent
     if not (folder / "graph").is_dir():
-        raise UsageError(f"{folder} has no folder `graph`", "for other notes: `vt import markdown DIR`")
+        raise UsageError(f"{folder} has no folder `graph`", f"for other notes: {step('import_markdown', source=...)}")
     listing = foreign.survey(folder, vault.root)
     intake = Intake(vault, folder, name, dry_run=dry_run, progress=progress or vault.progress)
     with Reader(folder) as reader:
@@ -156,8 +156,8 @@ class _Taking:
         known.update(name for entry in subjects if normal_name(entry.text("role")) == "project" for name in names_of(entry))
         new = [name for name in cognitive.projects(data or b"") if normal_name(name) not in known]
         if new:
-            wanted = ", ".join([*vault.settings.projects, *new])
-            yield f"its REFLECTION.md counts by projects that are tags here: `vt config projects {quote(wanted)}` names them"
+            naming = step("config", name="projects", value=", ".join([*vault.settings.projects, *new]))
+            yield f"its REFLECTION.md counts by projects that are tags here: {naming} names them"
 
     def log(self, op: Operation, found: ForeignFile) -> None:
         """Plan a day's log: a file of its own beside the vault's own ones, made longer when its source is."""

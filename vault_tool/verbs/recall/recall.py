@@ -16,6 +16,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.select import within_budget
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of
@@ -211,7 +212,7 @@ def recall(
     subject = None if _narrowed(asked) else resolve.subject(vault, query)
     # A name alone asks who or what that is; any filter makes it a question.
     if subject is not None and why_not:
-        hint = "put it as a question, or narrow it: `vt recall 'what of ...?' --why-not ID`"
+        hint = f"put it as a question, or narrow it: {step('recall', query='what of ...?', why_not=...)}"
         raise UsageError(f"`{one_line(query, 40)}` is a subject, whose own page answers: nothing is ranked", hint)
     if subject is not None:
         view = _of_subject(vault, query, subject, asked, freshness)

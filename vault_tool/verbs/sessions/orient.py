@@ -13,6 +13,7 @@ from vault_tool.files.sessions import AgentSession
 from vault_tool.generate.escape import unframed
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import around, step
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context, Freshness
@@ -114,7 +115,7 @@ def orient(vault: Context) -> Orientation:
         generation=vault.index.catalog.generation(),
         session=vault.who.session or None,
         seen_cleared=cleared,
-        warnings=tuple(map(unframed, warnings)),
+        warnings=tuple(around(one, unframed) for one in warnings),
         freshness=freshness,
     )
 
@@ -184,9 +185,10 @@ def _missing(vault: Context, heads: Mapping[str, tuple[Entry, ...]], active: Map
     for kind, found in heads.items():
         if not found and active[kind].good:
             old = resolve.short(vault, active[kind].good[-1].id)
-            yield f"the {kind} has expired and is not shown: look at it (`vt show {old}`) and revise it"
+            yield f"the {kind} has expired and is not shown: look at it ({step('show', memory_id=old)}) and revise it"
         elif not found and not active[kind].refused:
-            yield f"this vault has no {kind}: `vt init` writes one to start from, `vt new {kind}` opens an empty one"
+            empty = f"{step('new', type=kind)} opens an empty one"
+            yield f"this vault has no {kind}: {step('init')} writes one to start from, {empty}"
 
 
 def _drifted(pages: dict[str, CoreUnderstanding]) -> Iterator[str]:

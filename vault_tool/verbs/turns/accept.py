@@ -16,6 +16,7 @@ from vault_tool.errors import UsageError
 from vault_tool.files import watcher_presence, writer
 from vault_tool.files.turns import QueuedTurn, SkippedTurn, Turns, TurnSource
 from vault_tool.model.ids import new_id
+from vault_tool.util.hints import option
 from vault_tool.util.text import one_line
 from vault_tool.vault import review_policy, screening
 from vault_tool.vault.answers import EYES_FIRST
@@ -99,7 +100,9 @@ def turn(
     """
     require_limit(limit)
     if not (session.strip() or user.strip()):
-        raise UsageError("a turn belongs to a session or a user, and neither is named", "pass --session or --user")
+        raise UsageError(
+            "a turn belongs to a session or a user, and neither is named", f"pass {option('session')} or {option('user')}"
+        )
     vault.for_user(user)
     if not text.strip():
         raise UsageError("the turn has no text", "give what was said as the first argument")

@@ -17,6 +17,7 @@ from vault_tool.model.ids import SHORTEST_PREFIX
 from vault_tool.model.records import Observation
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
+from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash, counted, one_line
 from vault_tool.vault import screening
 from vault_tool.vault.beats import beat_id
@@ -203,9 +204,9 @@ def _found(turns: Sequence[LoggedTurn], named: str) -> LoggedTurn:
         if len(wanted) >= SHORTEST_PREFIX and any(has.startswith(wanted) for has in (one.id, *(c.id for c in one.candidates)))
     ]  # fmt: skip
     if not found:
-        raise NotFound(f"no kept turn is called `{shown}`", "`vt list-turns` names those that are kept")
+        raise NotFound(f"no kept turn is called `{shown}`", f"{step('list_turns')} names those that are kept")
     if len(found) > 1:
-        raise Ambiguous(f"`{shown}` could be any of {counted(len(found), 'turn')}", "name it by its id: `vt list-turns`")
+        raise Ambiguous(f"`{shown}` could be any of {counted(len(found), 'turn')}", f"name it by its id: {step('list_turns')}")
     return found[0]
 
 

@@ -10,6 +10,7 @@ from vault_tool.belief.gates import withheld
 from vault_tool.errors import NotFound
 from vault_tool.files.turn_log import LoggedTurn
 from vault_tool.util.clock import moment
+from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval.engine import gather
@@ -52,7 +53,7 @@ def replayed(vault: Context, turn: LoggedTurn) -> Replay:
     """Ask for a kept turn again; NotFound where its text is not kept."""
     if not turn.text:
         raise NotFound(
-            f"what was said in this turn is not kept: {turn.withheld}", "`vt get-turn` without --replay shows the rest"
+            f"what was said in this turn is not kept: {turn.withheld}", f"{step('get_turn', turn_id=turn.id)} shows the rest"
         )
     found = recollect(
         vault, turn.text, user=turn.user, world=turn.world, session=turn.session, limit=turn.limit, budget=turn.budget,

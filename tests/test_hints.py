@@ -1,0 +1,214 @@
+"""Each door says its hints in its own words: no command line for agents and on the page, no tool for whoever types."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mcp.served import client_of
+from tests.wording import typed
+from vault_tool import Vault
+from vault_tool.cli.main import main
+from vault_tool.cli.table import SECTIONS, command_of
+from vault_tool.mcp.table import TOOLS
+from vault_tool.mcp.wording import ForClient
+from vault_tool.util import hints
+from vault_tool.util.hints import if_there, option, step
+from vault_tool.vault.plain_words import PlainWords, plainly
+
+pytestmark = pytest.mark.anyio
+
+PROJECT = Path(__file__).parents[1]
+
+# A command line: `vt`, a flag, or a command of a shell.
+COMMAND_LINE = re.compile(r"\bvt [a-z`]|(?<![\w-])--[a-z]|`(?:git|rm|pip) |type: |Vault\.|\ufe00")
+
+# A tool that is no word of the command line.
+TOOL_NAME = re.compile("|".join(rf"\b{name}\b" for name in sorted(TOOLS) if "_" in name) + "|Vault\\.|\ufe00")
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+BAD: Mapping[str, Any] = {"string": "nosuch", "integer": 0, "number": 9.0, "boolean": True, "array": ["nosuch"], "object": {}}
+
+
+def _filled(schema: Mapping[str, Any], value: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of a tool of the types that it takes."""
+    given = {}
+    for name in schema.get("required", ()):
+        kind = schema["properties"][name].get("type", "string")
+        given[name] = value.get(kind if isinstance(kind, str) else kind[0], "nosuch")
+    return given
+
+
+def _calls(name: str, schema: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Calls of a tool that are wrong in one way or another, and its own example."""
+    known = schema["properties"]
+    yield dict(TOOLS[name].example)
+    yield {}
+    yield {"nonsense": 1}
+    yield _filled(schema, BAD)
+    yield _filled(schema, {**BAD, "string": "", "array": []})
+    yield _filled(schema, {**BAD, "string": "token = 'ghp_0123456789abcdefghijABCDEFGHIJ012345'"})
+    for extra, value in (
+        ("kind", "fcat"), ("kind", "subject"), ("kind", "solution"), ("kind", "change"), ("kinds", ["xyzzy"]), ("limit", -1),
+        ("tags", ["zzz"]), ("tags", ["#"]), ("project", "nowhere"), ("subject_names", ["nobody"]), ("hops", 9), ("since", "soon"),
+        ("session", ""), ("problem", "nosuch"), ("packet", "nosuch"), ("related_to", ["nosuch"]),
+    ):  # fmt: skip
+        if extra in known:
+            yield {**_filled(schema, BAD), **TOOLS[name].example, extra: value}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A vault with notes of many kinds, one of them broken, one waiting, and a setting that is none."""
+    with Vault.open(Vault.init(tmp_path / "vault").root, origin="agent") as vault:
+        vault.create_subjects([{"name": "Redis", "summary": "A store."}, {"name": "redis pool", "summary": "Connections."}])
+        vault.remember("Redis drops idle connections after 300 s.", ["Redis"], kind="problem")
+        vault.remember("Redis needs a restart each week.", ["Redis"], kind="fact")
+        vault.remember("Perhaps it is the firewall.", ["Redis"], ask=True)
+    (tmp_path / "vault/vault/broken.md").write_text("---\nid: [\n---\nx\n")
+    (tmp_path / "vault/vault/page.md").write_text("# A page\n\nText.\n")
+    return tmp_path / "vault"
+
+
+@pytest.mark.parametrize("preset", ["lean", "full"])
+async def test_nothing_that_an_agent_is_told_is_a_command_line(root: Path, preset: str) -> None:
+    said: list[str] = []
+    with (root / "vault.toml").open("a") as settings:
+        settings.write("\nnonsense = 1\n")
+    async with client_of(root, "auto", preset=preset) as client:
+        for tool in (await client.list_tools()).tools:
+            said.append(f"{tool.name}: {tool.description} {json.dumps(tool.input_schema)}")
+            for arguments in _calls(tool.name, tool.input_schema):
+                found = await client.call_tool(tool.name, arguments)
+                said += [f"{tool.name} {arguments}: {one.model_dump_json()}" for one in found.content]
+                said.append(f"{tool.name} {arguments}: {json.dumps(found.structured_content, ensure_ascii=False)}")
+    assert not [one for one in said if COMMAND_LINE.search(one)]
+    # A protocol is a note, and says to agents what tools there are.
+    ours = [one for one in said if not one.startswith("orient ")]
+    other = {name for name in TOOLS if "_" in name} - {one.partition(":")[0] for one in said}
+    assert preset == "full" or not [one for one in ours for name in other if f"`{name}`" in one]
+
+
+COMMANDS = (
+    "get nosuch", "get", "show 0000", "remember --kind fcat x", "remember -k solution x", "remember -k change y",
+    "recall q --kind xyzzy", "recall q --tag zzz", "recall q --project nowhere", "search q --kind subjct", "history nosuch",
+    "log nosuch", "undo nosuch", "undo", "related nosuch", "link a SOLVES b c", "unlink nosuch", "update-link nosuch x",
+    "tag nosuch +a", "pin nosuch", "review", "review --accept nosuch", "forget nosuch", "consent nosuch --given",
+    "export out --all-of ann", "people", "create-understanding x --summary s", "update-understanding nosuch x --summary s",
+    "consolidate", "consolidate --packet nosuch", "consolidate --done", "get-turn nosuch", "reset-seen", "end-session",
+    "bring-to-mind x", "orient", "status", "doctor", "doctor --moved a b", "embed", "reindex", "config nosuch 1", "config",
+    "adopt nosuch.md", "edit nosuch", "new nosuch", "import markdown nosuch", "op --schema", "open-map nosuch",
+    "merge-subjects a b", "set-structural-understanding nosuch x", "delete-observations nosuch", "core --print", "decay",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_nothing_that_a_command_says_is_a_tool(
+    root: Path, form: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    for command in COMMANDS:
+        main([*command.split(), *form])
+        shown = capsys.readouterr()
+        # Names of settings, of fields and of documents stand there too: a tool that is named to be called stands in backticks.
+        for text in (shown.out, shown.err):
+            if command != "orient":  # a protocol is a note, and says to agents what tools they have
+                assert not [one for one in TOOL_NAME.findall(text) if f"`{one}" in text], (command, text)
+            assert "Vault." not in text and "\ufe00" not in text and "\\ufe00" not in text, (command, text)
+
+
+def test_json_has_the_next_step_as_a_value(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    assert main(["get", "nosuch", "--json"]) == 2
+    fault = json.loads(capsys.readouterr().out)["error"]
+    assert fault["next"] == {"verb": "search", "arguments": {"query": None}}
+    assert fault["hint"].startswith("`vt search WORDS` finds by text")
+    main(["doctor", "--json", "--all"])
+    problems = json.loads(capsys.readouterr().out)["problems"]
+    page = next(one for one in problems if one["path"] == "vault/page.md")
+    assert page["next"] == {"verb": "adopt", "arguments": {"paths": "vault/page.md"}} and "vt adopt vault/page.md" in page["hint"]
+
+
+# What is said of the settings of git or of a shell by its own name, for whoever set it up.
+_OF_THE_COMMAND_LINE = (
+    *("cli", "install", "hooks", "owner", "__main__.py", "web/app.py", "web/door.py", "mcp/listening.py"),
+    *("generate/schedule.py", "generate/core_forms.py"),
+)
+
+
+def test_no_text_below_the_doors_has_a_command_line_in_it() -> None:
+    """A hint with a next step is made of values: a text that names a command would say it at every door."""
+    found = []
+    package = PROJECT / "vault_tool"
+    for path in sorted(package.rglob("*.py")):
+        place = path.relative_to(package).as_posix()
+        if place.startswith(_OF_THE_COMMAND_LINE):
+            continue
+        tree = ast.parse(path.read_text())
+        # A text that stands alone says what something is.
+        alone = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
+        typed_by_git = {
+            id(one) for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "shell"
+            for one in ast.walk(node)
+        }  # fmt: skip
+        found += [
+            f"{place}:{node.lineno}: {node.value}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone | typed_by_git
+            and not node.value.startswith("git ") and re.search(r"`(?:vt|git) |\bvt [a-z]|\btype: git|(?: |`)--[a-z]", node.value)
+        ]  # fmt: skip
+    assert not found
+
+
+def test_each_step_of_the_source_is_one_of_a_verb_with_its_command_and_its_words() -> None:
+    seen = set()
+    for path in sorted((PROJECT / "vault_tool").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "step" and node.args:
+                named = node.args[0]
+                if isinstance(named, ast.Constant):
+                    seen.add(str(named.value))
+    commands = {row.name for rows in SECTIONS.values() for row in rows}
+    assert len(seen) > 30
+    for verb in sorted(seen):
+        assert command_of(verb) in commands, verb
+        assert "`vt" in typed(step(verb)), verb
+        assert verb.replace("_", " ") + ", which" not in plainly(hints.Step(verb)), verb
+
+
+def test_a_step_goes_along_wherever_a_text_goes_and_is_said_by_each_door() -> None:
+    text = f"nothing is there; {step('search', query=...)} finds, {step('review', accept='ab12')} settles"
+    assert hints.bare(text) == "nothing is there; `Vault.search(query=...)` finds, `Vault.review(accept='ab12')` settles"
+    assert typed(text) == "nothing is there; `vt search WORDS` finds, `vt review --accept ab12` settles"
+    assert hints.told(text, ForClient("full")) == "nothing is there; `search` (query) finds, a person's review settles"
+    assert hints.told(text, ForClient("lean")) == "nothing is there; a search finds, a person's review settles"
+    assert hints.told(text, PlainWords()) == "nothing is there; a search finds, a person's review settles"
+    assert hints.next_step(text) == hints.Step("search", {"query": ...})
+    assert hints.told(text[:40], ForClient()).isprintable() and "\ufe00" not in hints.told(text[:40], ForClient())
+
+
+@pytest.mark.parametrize("name", ["it's `quoted`", "two\nlines", "(a, b)", "…", "x=1", "\\"])
+def test_whatever_an_argument_holds_is_said_again(name: str) -> None:
+    found = hints.next_step(step("forget", memory_id=name))
+    assert found is not None and found.arguments == {"memory_id": name}
+
+
+def test_a_clause_is_said_where_all_is_there_that_it_names() -> None:
+    text = "take it out" + if_there(f", or say {option('allow_secret', True)}")
+    assert typed(text) == "take it out, or say `--allow-secret`"
+    assert hints.told(text, ForClient("full", "remember")) == "take it out"
+    assert unescape(hints.told(text, PlainWords())) == "take it out"

@@ -1,0 +1,125 @@
+"""Hints in the words of the command line: commands and their flags, from the table that makes them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import orjson
+
+from vault_tool.cli.lazy import RUNNING
+from vault_tool.cli.table import PARTS, SECTIONS, command_of
+from vault_tool.util import hints
+from vault_tool.util.hints import OPEN, Step, Value
+
+
+def in_words(text: str) -> str:
+    """A text with its steps as they are typed."""
+    return hints.told(text, CommandLine())
+
+
+def in_json(text: str) -> str:
+    """JSON with the texts in it in words, and beside each hint that names a verb its `next`: the verb and its arguments."""
+    made = orjson.loads(text)
+    indent = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE if text.startswith(("{\n", "[\n")) else 0
+    return orjson.dumps(_with_next(made), option=indent).decode()
+
+
+def _with_next(value: Any) -> Any:
+    if isinstance(value, str):
+        return in_words(value)
+    if isinstance(value, list):
+        return [_with_next(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    made: dict[str, Any] = {}
+    for name, one in value.items():
+        made[name] = _with_next(one)
+        if name == "hint" and isinstance(one, str) and (step := hints.next_step(one)) is not None:
+            known = {key: None if said is OPEN else said for key, said in step.arguments.items()}
+            made["next"] = {"verb": step.verb, "arguments": known}
+    return made
+
+
+class CommandLine:
+    """The words for whoever types commands."""
+
+    def step(self, step: Step) -> str | None:
+        """A command with its arguments; None where there is no such command."""
+        name = command_of(step.verb)
+        if name is None:
+            return None
+        command = next(row for rows in SECTIONS.values() for row in rows if row.name == name).load()
+        words = [] if step.verb not in PARTS else [f"--{step.verb.replace('_', '-')}"]
+        group = step.verb.removeprefix("import_").replace("_", "-") if name == "import" else ""
+        if isinstance(command, click.Group) and group:
+            command = command.commands[group]
+        typed = " ".join(("vt", name, *([group] if group else ()), *_typed(command, step, words)))
+        return f"`{typed}`"
+
+    def option(self, name: str, value: Value) -> str | None:
+        """A flag of the command that runs; None where it has none of that name."""
+        command = RUNNING.get()
+        found = _option(command, name) if command is not None else None
+        if found is None:
+            return None
+        if isinstance(found, click.Argument):
+            return _metavar(found) if value is OPEN else _quoted(value)
+        return f"`{' '.join(_flagged(found, value))}`"
+
+    def shell(self, command: str) -> str | None:
+        """A command of git, as it is typed."""
+        return f"`{command}`"
+
+    def plainly(self, step: Step) -> str:
+        """What has no command."""
+        return step.verb.replace("_", " ")
+
+
+def _typed(command: click.Command, step: Step, part: list[str]) -> Iterator[str]:
+    """The words behind a command's name: its arguments in its own order, then its flags.
+
+    What no flag is called by is the argument.
+    """
+    places = [one for one in command.params if isinstance(one, click.Argument)]
+    flags = {name: found for name in step.arguments if isinstance(found := _option(command, name), click.Option)}
+    said = [value for name, value in step.arguments.items() if name not in (*flags, "add", "remove")]
+    if part and len(said) > 1:  # the option takes them all
+        yield from (*part, *(("PATH" if one is OPEN else _quoted(one)) for one in said))
+    else:
+        for place, value in zip(places, said, strict=False):
+            yield _metavar(place) if value is OPEN else _quoted(value)
+        for sign, name in (("+", "add"), ("-", "remove")) if "signed" in [one.name for one in places] else ():
+            yield from (f"{sign}{_quoted(one)}" for one in step.arguments.get(name, ()))
+        yield from part
+    for name, option in flags.items():
+        yield from _flagged(option, step.arguments[name])
+
+
+def _option(command: click.Command, name: str) -> click.Parameter | None:
+    return next((one for one in command.params if one.name == name), None)
+
+
+def _flagged(option: click.Parameter, value: Value) -> Iterator[str]:
+    flag = max(option.opts, key=len)
+    if isinstance(option, click.Option) and option.is_flag:
+        if value is False and option.secondary_opts:
+            flag = option.secondary_opts[0]
+        yield flag
+        return
+    for one in value if isinstance(value, (list, tuple)) else (value,):
+        yield f"{flag} {_metavar(option) if one is OPEN else _quoted(one)}"
+
+
+def _metavar(option: click.Parameter) -> str:
+    if isinstance(option, click.Argument):
+        return str(option.make_metavar(click.Context(click.Command("vt")))).strip("[].")
+    return (option.metavar or max(option.opts, key=len).lstrip("-").upper()).strip("[]")
+
+
+def _quoted(value: Value) -> str:
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(_quoted, value))
+    return shlex.quote(str(value))

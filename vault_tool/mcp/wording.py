@@ -1,0 +1,65 @@
+"""Hints in the words of an agent's client: tools and their parameters; what it has no tool for, as what is to be done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vault_tool.mcp.table import RENAMED
+from vault_tool.mcp.tools import named
+from vault_tool.util import hints
+from vault_tool.util.hints import Step, Value
+from vault_tool.util.text import one_line
+from vault_tool.vault.plain_words import PlainWords
+
+
+class ForClient(PlainWords):
+    """The words for a client that has a preset's tools (all of them for none), and called one of them, or none yet."""
+
+    def __init__(self, preset: str = "", tool: str = "") -> None:
+        self._tools = named(preset or "full")
+        self._tool = tool
+
+    def step(self, step: Step) -> str | None:
+        """A tool with its arguments; None where the client lacks one of them."""
+        tool = self._tools.get(step.verb)
+        if tool is None:
+            return None
+        said = [self._given(step.verb, name, value) for name, value in step.arguments.items()]
+        given = [one for one in said if one is not None]
+        if len(given) < len(said):
+            return None
+        return f"`{step.verb}` ({', '.join(given)})" if given else f"`{step.verb}`"
+
+    def option(self, name: str, value: Value) -> str | None:
+        """An argument of the tool that was called; None where it takes none of that name."""
+        said = self._given(self._tool, name, value) if self._tool in self._tools else None
+        if said is None:
+            return None
+        name, colon, rest = said.partition(": ")
+        return f"`{name}`{colon}{rest}"
+
+    def _given(self, tool: str, name: str, value: Value) -> str | None:
+        names = {ours: theirs for theirs, ours in RENAMED.get(tool, {}).items()}
+        known = names.get(name, name)
+        if known not in self._tools[tool]["inputSchema"]["properties"]:
+            return None
+        return known if value is hints.OPEN else f"{known}: {_shown(value)}"
+
+
+def in_words(value: Any, wording: ForClient) -> Any:
+    """Plain values with each text in them in the words of a client."""
+    if isinstance(value, str):
+        return hints.told(value, wording)
+    if isinstance(value, dict):
+        return {name: in_words(one, wording) for name, one in value.items()}
+    if isinstance(value, list):
+        return [in_words(one, wording) for one in value]
+    return value
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{', '.join(map(_shown, value))}]"
+    return one_line(str(value), 80)

@@ -1,0 +1,154 @@
+"""Hints: what to do next, as a value that every door puts in its own words.
+
+A hint is a text in which each next step stands as a value: a verb with its arguments, one parameter of the call that was
+made, or a command of git. The text reads as a program of the library would write it, and each step in it begins with `MARK`,
+which nobody sees and no note's text has: so a step goes along wherever the text goes (into a longer sentence, a table of the
+catalogue, another process), and a door finds it again (`told`). A text without a step is the same at every door.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from vault_tool.util.deferred import deferred_pattern
+
+# Stands at the beginning of a step; a variation selector, which is shown as nothing, and passes for a printable character.
+MARK = "\ufe00"
+
+# Around what is said only where the door has all that it names.
+_OPEN, _CLOSE = "\ufe01", "\ufe02"
+
+# A value that whoever follows the hint has to find.
+Value: TypeAlias = object
+OPEN = ...
+
+_FOUND = deferred_pattern(f"`{MARK}(?:Vault\\.(\\w+)\\(([^`]*)\\)|(\\w+)=([^`]*)|([^`]*))`|`{MARK}[^`]*(?:…|$)")
+_CLAUSE = deferred_pattern(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
+_STRAY = deferred_pattern(f"[{MARK}{_OPEN}{_CLOSE}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A next step: a verb, and the arguments that are known; those that are to be found are `...`."""
+
+    verb: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Wording(Protocol):
+    """How a door says a step; what it cannot do is None, and said in plain words by `plainly`."""
+
+    def step(self, step: Step) -> str | None:
+        """A step by a verb."""
+
+    def option(self, name: str, value: Value) -> str | None:
+        """A parameter of the call that was made."""
+
+    def shell(self, command: str) -> str | None:
+        """A command of git."""
+
+    def plainly(self, step: Step) -> str:
+        """What a person is to do, without a command."""
+
+
+def step(verb: str, **arguments: Value) -> str:
+    """A next step within a hint: a verb with its arguments, `...` for what is to be found."""
+    return f"`{MARK}Vault.{verb}({', '.join(f'{name}={_written(value)}' for name, value in arguments.items())})`"
+
+
+def option(name: str, value: Value = OPEN) -> str:
+    """A parameter within a hint: of the verb that was called, by its name."""
+    return f"`{MARK}{name}={_written(value)}`"
+
+
+def shell(command: str) -> str:
+    """A command of git within a hint."""
+    return f"`{MARK}{command.replace('`', chr(39))}`"
+
+
+def if_there(clause: str) -> str:
+    """A part of a hint that only those doors say that have what it names."""
+    return f"{_OPEN}{clause}{_CLOSE}"
+
+
+def told(text: str, wording: Wording) -> str:
+    """A text in the words of a door."""
+    if MARK not in text:
+        return text
+    text = _CLAUSE.sub(lambda found: found[1] if _all_there(found[1], wording) else "", text)
+    return _STRAY.sub("", _FOUND.sub(lambda found: _said(found, wording), text))
+
+
+def next_step(text: str) -> Step | None:
+    """The first step by a verb that a hint names."""
+    return next(_steps(text), None) if MARK in text else None
+
+
+def around(text: str, change: Callable[[str], str]) -> str:
+    """A text with all but its steps changed, as by what spells out characters that nobody sees."""
+    if MARK not in text:
+        return change(text)
+    made, last = "", 0
+    for found in _FOUND.finditer(text):
+        made += change(text[last : found.start()]) + found[0]
+        last = found.end()
+    return made + change(text[last:])
+
+
+def bare(text: str) -> str:
+    """A text without the marks: in the words of the library."""
+    return _STRAY.sub("", text) if MARK in text else text
+
+
+def _steps(text: str) -> Iterator[Step]:
+    for found in _FOUND.finditer(text):
+        if found[1]:
+            yield Step(found[1], _read(found[2]))
+
+
+def _all_there(clause: str, wording: Wording) -> bool:
+    return all(_there(found, wording) is not None for found in _FOUND.finditer(clause))
+
+
+def _said(found: re.Match[str], wording: Wording) -> str:
+    words = _there(found, wording)
+    if words is not None:
+        return words
+    if found[1]:
+        return wording.plainly(Step(found[1], _read(found[2])))
+    if found[3]:
+        return found[3].replace("_", " ")
+    name = (found[5] or "").split()
+    return wording.plainly(Step(" ".join(name[:2])))
+
+
+def _there(found: re.Match[str], wording: Wording) -> str | None:
+    if found[1]:
+        return wording.step(Step(found[1], _read(found[2])))
+    if found[3]:
+        return wording.option(found[3], _read(f"value={found[4]}").get("value", OPEN))
+    if found[5]:
+        return wording.shell(found[5])
+    return "…"  # the text was cut within it
+
+
+def _written(value: Value) -> str:
+    if value is OPEN:
+        return "..."
+    plain = value if isinstance(value, (str, bool, int, float, list, tuple)) else str(value)
+    return repr(plain).replace("`", "\\x60")
+
+
+def _read(arguments: str) -> dict[str, Any]:
+    """The arguments of a step as they were written; none where it was cut."""
+    import ast  # for who follows a hint
+
+    try:
+        call = ast.parse(f"f({arguments})", mode="eval").body
+        assert isinstance(call, ast.Call)
+        return {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
+    except (SyntaxError, ValueError, AssertionError):
+        return {}
