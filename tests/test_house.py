@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import vault_tool
+from vault_tool.vault.facts import FACTS, FIRST_NAMES
 
 PACKAGE = Path(vault_tool.__file__).parent
 DOORS = {"cli", "mcp", "hooks", "web"}
@@ -113,6 +114,37 @@ def _used(tree: ast.AST) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
             yield modules[node.value.id], node.attr
+
+
+def facts_by_hand(source: str) -> list[str]:
+    """What a module makes of several facts that it reads off an entry itself, under the names that they have in answers."""
+    names, readers = {*FACTS, *FIRST_NAMES}, {"text", "texts", "number"}
+    found = []
+    for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
+        values = [
+            one.value.values[0] if isinstance(one.value, ast.BoolOp) else one.value for one in call.keywords if one.arg in names
+        ]
+        read = [
+            value
+            for value in values
+            if (isinstance(value, ast.Attribute) and value.attr in ("observed", "record_class", "generation"))
+            or (isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in readers)
+            or (isinstance(value, ast.Call) and getattr(value.func, "id", "") in ("details_of", "confidence_of", "body_of"))
+        ]
+        if len(read) > 1 and getattr(call.func, "id", "") != "replace":
+            found.append(ast.unparse(call.func))
+    return found
+
+
+def test_what_is_told_of_a_memory_is_read_off_it_in_one_place() -> None:
+    above = [path for path in _modules() if path.parts[0] in ("verbs", "vault") and path.name != "facts.py"]
+    found = {str(path): facts_by_hand((PACKAGE / path).read_text(encoding="utf-8")) for path in above}
+    assert {path: made for path, made in found.items() if made} == {}
+
+
+def test_a_result_that_is_filled_by_hand_is_noticed() -> None:
+    assert facts_by_hand("Line(id=e.id, summary=e.text('summary') or None, tags=e.texts('tags'))") == ["Line"]
+    assert not facts_by_hand("Line(id=e.id, tags=e.texts('tags'))")
 
 
 def test_one_module_says_where_local_files_are() -> None:

@@ -11,11 +11,11 @@ from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
     "remember": 95,
-    "recall": 91,
-    "search": 80,
-    "get": 61,
+    "recall": 92,
+    "search": 81,
+    "get": 62,
     "bring-to-mind": 76,
-    "consolidate": 92,
+    "consolidate": 93,
     "mark-useful": 70,
     "create-understanding": 87,
     "reflect": 90,

@@ -11,13 +11,12 @@ from typing import Any, TypedDict
 from vault_tool.errors import NotFound, VaultError
 from vault_tool.files import frontmatter, git, reader
 from vault_tool.index.relations import names_of
-from vault_tool.model.details import Details, details_of
+from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash
 from vault_tool.vault.context import Context
-from vault_tool.vault.standing import confidence_of
 
 # What is no record, or is one for the vault alone.
 PAGE = "page"
@@ -138,39 +137,9 @@ class Rival:
     origin: str
 
 
-class HeadlineFields(TypedDict):
-    """The fields of a Headline, for what is more than one."""
-
-    id: str
-    record_class: str
-    type: str
-    title: str
-    subjects: tuple[str, ...]
-    summary: str | None
-    observed: str
-    confidence: float | None
-    details: Details
-
-
 def class_of(entry: Entry) -> str:
     """What a record is to a reader: what is no memory, subject or edge, as the ledger of a pass, reads as a page."""
     return entry.record_class.value if entry.record_class in _CLASSES else PAGE
-
-
-def headline_of(entry: Entry) -> HeadlineFields:
-    """What a head says of that; `summary` is None for what has none, `confidence` for what claims nothing."""
-    claims = entry.record_class in (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
-    return {
-        "id": entry.id,
-        "record_class": class_of(entry),
-        "type": entry.type,
-        "title": entry.title,
-        "subjects": entry.subjects,
-        "summary": entry.text("summary") or None,
-        "observed": entry.observed,
-        "confidence": confidence_of(entry) if claims else entry.number("confidence"),
-        "details": details_of(entry.head),
-    }
 
 
 def origin_of(vault: Context, entry: Entry) -> str:

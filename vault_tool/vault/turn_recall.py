@@ -10,7 +10,7 @@ from typing import Literal
 
 from vault_tool.belief.gates import withheld
 from vault_tool.index.timeline import written_of
-from vault_tool.model.details import Details, details_of, in_words
+from vault_tool.model.details import Details, in_words
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -19,6 +19,7 @@ from vault_tool.util.clock import moment
 from vault_tool.util.text import one_line, tokens
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, RecallAnswer
 
@@ -87,12 +88,12 @@ def recollect(
     fits = {hit.id: hit for hit in answer.results}
     entries = (next(iter(vault.index.catalog.cached_by_id(identity)), None) for identity in fits)
     similar = [
-        _beat(entry, fits[entry.id].content, "similar", round(fits[entry.id].match, 4))
+        _beat(vault, entry, fits[entry.id].content, "similar", round(fits[entry.id].match, 4))
         for entry in entries
         if entry is not None and mine.has(entry)
     ]
     recent = [
-        _beat(entry, body_of(vault, entry), "recent", round(fits[entry.id].match, 4) if entry.id in fits else None)
+        _beat(vault, entry, body_of(vault, entry), "recent", round(fits[entry.id].match, 4) if entry.id in fits else None)
         for entry in _recent(vault, mine, limit)
     ]
     beats = _within(_merged(recent, similar, limit), budget)
@@ -138,13 +139,8 @@ def _in_force(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
     return [entry for entry in entries if not entry.expired(now) and not withheld(believed[entry.id])]
 
 
-def _beat(entry: Entry, content: str, why: Literal["recent", "similar"], match: float | None = None) -> Beat:
-    return Beat(
-        id=entry.id, type=entry.type, title=entry.title, content=one_line(content), details=details_of(entry.head),
-        subjects=entry.subjects,
-        created=entry.text("created"), session=entry.text("session"), turn=entry.text("turn"), why=why, match=match,
-        origin=entry.origin,
-    )  # fmt: skip
+def _beat(vault: Context, entry: Entry, content: str, why: Literal["recent", "similar"], match: float | None = None) -> Beat:
+    return Memory(vault, entry).told(Beat, content=one_line(content), why=why, match=match)
 
 
 def _merged(recent: Sequence[Beat], similar: Iterable[Beat], limit: int) -> list[Beat]:

@@ -20,6 +20,7 @@ from vault_tool.vault import seen
 from vault_tool.vault.answers import HasStatus
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.evidence_state import log_of
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.statuses import statuses
 
@@ -120,18 +121,7 @@ def _of_day(vault: Context, day: str, limit: int, freshness: Freshness) -> Activ
     return Activity(
         day=day,
         logged=tuple(entry for _, entry in log_of(vault, day)[:limit]),
-        written=tuple(
-            WrittenThen(
-                id=one.id,
-                type=one.type,
-                title=one.title,
-                at=one.text("created"),
-                session=one.text("session"),
-                origin=one.origin,
-                **told[one.path].status_fields(),
-            )
-            for one in shown
-        ),
+        written=tuple(Memory(vault, one, told[one.path]).told(WrittenThen, at=one.text("created")) for one in shown),
         judged=tuple(_judged(one, getattr(titles[one.target], "title", "")) for one in judged),
         freshness=freshness,
     )

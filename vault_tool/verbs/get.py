@@ -21,12 +21,11 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import option, shell
 from vault_tool.util.text import content_hash
-from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, Headline, body_of, headline_of, origin_of
+from vault_tool.vault import facts, resolve
+from vault_tool.vault.answers import EYES_FIRST, Headline
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
 from vault_tool.vault.standing import about, confidence_of
-from vault_tool.vault.statuses import CURRENT, statuses
 
 if TYPE_CHECKING:
     from vault_tool.belief import posterior as bayes
@@ -169,36 +168,16 @@ def show(
     score = vault.standings.score_of(entry, judged, vault.clock.now())
     evidence = evidence_state.evidence_of(vault, entry) if entry.texts("evidence") else ()
     state, consents = _consent(entry, vault.index.catalog.signals(entry.id))
-    return Memory(
-        **headline_of(entry),
-        content=body_of(vault, entry),
-        path=entry.path,
-        head={name: value for name, value in entry.head.items() if name != PUT},
+    return facts.Memory(vault, entry, belief=judged).told(
+        Memory, head={name: value for name, value in entry.head.items() if name != PUT},
         relations=tuple(relations_of(vault, entry)),
-        **statuses(vault, [entry], believed={entry.id: judged}).get(entry.path, CURRENT).status_fields(),
         solved_by=solution.id if (solution := vault.standings.solved_since([entry]).get(entry.id)) else None,
-        truth=judged.truth,
-        utility=judged.utility,
-        access_count=judged.access_count,
-        last_accessed=judged.last_accessed,
-        decay_score=score,
-        standing=standing(score).value,
-        generation=entry.generation,
-        created=entry.text("created"),
-        origin=origin_of(vault, entry),
-        reviewed=judged.reviewed,
-        put_by_others=_put_by_others(entry),
-        consent=state,
-        consents=consents,
-        stale=entry.stale,
-        evidence=evidence,
-        evidence_moved=bool(evidence) and evidence_state.evidence_moved(evidence),
-        freshness=freshness,
-        belief=judged if belief else None,
-        posterior=_posterior(vault, entry, judged) if belief else None,
+        decay_score=score, standing=standing(score).value, put_by_others=_put_by_others(entry), consent=state, consents=consents,
+        evidence=evidence, evidence_moved=bool(evidence) and evidence_state.evidence_moved(evidence), freshness=freshness,
+        belief=judged if belief else None, posterior=_posterior(vault, entry, judged) if belief else None,
         timeline=memory_timeline.timeline_of(vault, entry, judged) if timeline else None,
         source=_source(vault, entry.path) if source else None,
-    )
+    )  # fmt: skip
 
 
 def _put_by_others(entry: Entry) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from vault_tool.util.hints import shell, step
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.generated_pages import resolve_page_conflicts
 from vault_tool.vault.note_history import note_history, with_their_old_places
 from vault_tool.vault.parameters import require_limit
@@ -276,17 +277,6 @@ def _newest_first(chain: Sequence[Entry]) -> list[Entry]:
 
 def _revision(vault: Context, entry: Entry) -> Revision:
     commits = note_history(vault, entry).commits[:LISTED]
-    return Revision(
-        id=entry.id,
-        type=entry.type,
-        title=entry.title,
-        summary=entry.text("summary") or entry.preview,
-        created=entry.text("created"),
-        origin=entry.origin,
-        reviewed=vault.standings.reviewed(entry),
-        model=entry.text("model"),
-        reason=entry.text("reason"),
-        path=entry.path,
-        active=not vault.superseded_by(entry.id),
-        commits=commits,
+    return Memory(vault, entry).told(
+        Revision, summary=entry.text("summary") or entry.preview, active=not vault.superseded_by(entry.id), commits=commits
     )

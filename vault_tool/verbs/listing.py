@@ -20,8 +20,9 @@ from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line, unwrap_link
-from vault_tool.vault.answers import EYES_FIRST, HISTORY, HasStatus, Headline, headline_of, origin_of
+from vault_tool.vault.answers import EYES_FIRST, HISTORY, HasStatus, Headline
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.retrieval.filters import Filters, require_kinds
@@ -225,13 +226,9 @@ def _places(vault: Context, entries: Sequence[Entry], sort: str, moment: datetim
 
 
 def _listed(vault: Context, entry: Entry, status: HasStatus, score: float | None) -> ListedMemory:
-    return ListedMemory(
-        **headline_of(entry), **status.status_fields(),
-        content=one_line(entry.preview or entry.text("summary") or entry.title, _SHOWN),
-        created=entry.text("created"), origin=origin_of(vault, entry), reviewed=vault.standings.reviewed(entry),
-        session=entry.text("session") or None, model=entry.text("model") or None, project=entry.text("project") or None,
-        tags=entry.texts("tags"), path=entry.path, sorted_by=score,
-    )  # fmt: skip
+    return Memory(vault, entry, status).told(
+        ListedMemory, content=one_line(entry.preview or entry.text("summary") or entry.title, _SHOWN), sorted_by=score
+    )
 
 
 def _nearest_names(vault: Context, asked: Query, by: str) -> Iterator[str]:

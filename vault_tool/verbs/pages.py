@@ -13,6 +13,7 @@ from vault_tool.generate.schedule import schedule as daily
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.vault import generated_pages
 from vault_tool.vault.context import Context, Freshness, Progress
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.generated_pages import GeneratedPage
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.parameters import require_limit
@@ -79,7 +80,7 @@ def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = 
                 yield one
 
     best = sorted(chosen(), key=best_first) if limit is None else nsmallest(limit, chosen(), key=best_first)
-    return Decay(as_of=vault.now(), counts=counts, results=tuple(map(_scored, best)), freshness=freshness)
+    return Decay(as_of=vault.now(), counts=counts, results=tuple(_scored(vault, one) for one in best), freshness=freshness)
 
 
 def core(vault: Context, *, budget: int | None = None, preview: bool = False) -> GeneratedPage:
@@ -164,18 +165,9 @@ def _no_counts() -> dict[str, int]:
     return dict.fromkeys((kind.value for kind in Standing), 0)
 
 
-def _scored(one: Weighed) -> Scored:
+def _scored(vault: Context, one: Weighed) -> Scored:
     entry, belief = one.entry, one.belief
-    return Scored(
-        id=entry.id,
-        type=entry.type,
-        title=entry.title,
-        decay_score=round(one.score, 4),
-        standing=standing(one.score).value,
-        access_count=belief.access_count,
-        last_accessed=belief.last_accessed,
-        truth=round(belief.truth, 4),
+    return Memory(vault, entry, belief=belief).told(
+        Scored, decay_score=round(one.score, 4), standing=standing(one.score).value, truth=round(belief.truth, 4),
         utility=round(belief.utility, 4),
-        pinned=entry.pinned,
-        path=entry.path,
-    )
+    )  # fmt: skip

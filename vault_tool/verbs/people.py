@@ -12,6 +12,7 @@ from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault.about_people import NAMED, Naming, Person, naming, people_of
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_limit
 
 
@@ -60,10 +61,7 @@ def people(vault: Context, name: str = "", *, limit: int = 100) -> People:
     newest = sorted(entries, key=lambda one: (one.text("created"), one.id), reverse=True)[:limit]
     consents = {one.id: consent_of(one, catalog.signals(one.id)) for one in newest}
     memories = tuple(
-        MemoryAbout(
-            id=one.id, type=one.type, title=one.title, created=one.text("created"), consent=consents[one.id].state,
-            withheld=consents[one.id].withheld,
-        )
+        Memory(vault, one).told(MemoryAbout, consent=consents[one.id].state, withheld=consents[one.id].withheld)
         for one in newest
     )  # fmt: skip
     elsewhere = naming(vault, name)

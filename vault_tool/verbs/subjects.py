@@ -19,9 +19,9 @@ from vault_tool.util.clock import moment
 from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import origin_of
 from vault_tool.vault.contests import foremost
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.leniency import listed
 from vault_tool.vault.operation import Operation, Saved, writing
 
@@ -135,22 +135,13 @@ def _card(vault: Context, entry: Entry, tagged: Sequence[Entry]) -> SubjectCard:
     replaced = vault.superseded()
     understandings = [e for e in current if e.id not in replaced]
     times = [e.observed for e in observations]
-    return SubjectCard(
-        id=entry.id,
-        name=entry.text("name"),
-        summary=entry.text("summary") or None,
-        tags=entry.texts("tags"),
-        aliases=entry.texts("aliases"),
-        role=entry.text("role"),
-        origin=origin_of(vault, entry),
-        path=entry.path,
-        body=entry.preview,
+    return Memory(vault, entry).told(
+        SubjectCard, name=entry.text("name"), aliases=entry.texts("aliases"), role=entry.text("role"), body=entry.preview,
         single_subject_understanding=_pointer(vault, understandings, "single_subject"),
         structural_understanding=_pointer(vault, understandings, "structural"),
-        observation_count=len(observations),
-        understanding_count=len(understandings),
+        observation_count=len(observations), understanding_count=len(understandings),
         last_observation_at=max((t for t in times if t), default=None, key=moment),
-    )
+    )  # fmt: skip
 
 
 def _pointer(vault: Context, active: Sequence[Entry], kind: str) -> Pointer | None:
@@ -158,7 +149,7 @@ def _pointer(vault: Context, active: Sequence[Entry], kind: str) -> Pointer | No
     newest = foremost(vault, (e for e in active if e.type == kind and len(e.subjects) == 1))
     if newest is None:
         return None
-    return Pointer(id=newest.id, summary=newest.text("summary"), generation=newest.generation)
+    return Memory(vault, newest).told(Pointer)
 
 
 def _create(op: Operation, given: Mapping[str, Any], before: Sequence[Mapping[str, Any]]) -> CreatedSubject:

@@ -11,8 +11,9 @@ from vault_tool.index.relations import members
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of, origin_of
+from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.statuses import statuses
 
@@ -90,18 +91,7 @@ def list_observations(vault: Context, subject_name: str, *, limit: int = 50) -> 
     found = [e for e in members(vault.index.catalog, entry) if e.record_class is RecordClass.OBSERVATION]
     newest = sorted(found, key=lambda one: (one.by_observed, one.id), reverse=True)
     told = statuses(vault, newest[:limit])
-    results = tuple(
-        ListedObservation(
-            id=e.id,
-            type=e.type,
-            title=e.title,
-            observed=e.observed,
-            session=e.text("session"),
-            origin=origin_of(vault, e),
-            **told[e.path].status_fields(),
-        )
-        for e in newest[:limit]
-    )
+    results = tuple(Memory(vault, e, told[e.path]).told(ListedObservation) for e in newest[:limit])
     months = tuple(sorted(Counter(one.observed[:7] for one in found).items()))
     return SubjectObservations(subject=entry.title, results=results, total=len(found), months=months, freshness=freshness)
 
@@ -143,24 +133,4 @@ def _replaced(vault: Context, entry: Entry) -> Iterator[Entry]:
 
 
 def _judged(vault: Context, entry: Entry) -> StoredUnderstanding:
-    judged = vault.standings.belief_of(entry)
-    return StoredUnderstanding(
-        id=entry.id,
-        type=entry.type,
-        title=entry.title,
-        subjects=entry.subjects,
-        summary=entry.text("summary"),
-        content=body_of(vault, entry),
-        generation=entry.generation,
-        created=entry.text("created"),
-        session=entry.text("session"),
-        model=entry.text("model"),
-        origin=entry.origin,
-        reason=entry.text("reason"),
-        truth=judged.truth,
-        utility=judged.utility,
-        sources=entry.texts("sources"),
-        supersedes=entry.texts("supersedes"),
-        **statuses(vault, [entry], believed={entry.id: judged})[entry.path].status_fields(),
-        path=entry.path,
-    )
+    return Memory(vault, entry, belief=vault.standings.belief_of(entry)).told(StoredUnderstanding)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from vault_tool.belief.gates import doubtful
@@ -18,8 +18,9 @@ from vault_tool.recall.weights import PROFILES, Weights
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import option
 from vault_tool.util.text import one_line
-from vault_tool.vault.answers import HasStatus, bodies_of, headline_of
+from vault_tool.vault.answers import HasStatus, bodies_of
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import lean_tokens
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.retrieval import chaining, retrievers, weighing
@@ -368,17 +369,11 @@ def _recalled(
     asked: Query,
 ) -> Recalled:
     one, entry, belief = each.one, each.one.entry, each.belief
-    text: Callable[[str], str | None] = lambda name: entry.text(name) or None  # noqa: E731  (a name for what follows)
-    return Recalled(
-        **headline_of(entry), **status.status_fields(), content=content, score=round(one.score, 4), match=round(one.match, 4),
-        weak=each.weak, why=_why(each), truth=round(belief.truth, 4),
-        utility=round(belief.utility, 4), generation=entry.generation,
-        created=entry.text("created"), origin=entry.origin, path=entry.path, reviewed=belief.reviewed,
-        scope=each.pool.scope, session=text("session"), model=text("model"),
-        problem=text("problem"), evidence=entry.texts("evidence"), matched_perspective=one.perspective,
-        role=_role(each), of=each.link.of if each.link else None,
-        caution=_caution(entry), solved_by=solution.id if solution else None, stale=entry.stale, folded=folded,
-        factors=each.factors if asked.explain else None,
+    return Memory(each.pool.vault, entry, status, belief).told(
+        Recalled, content=content, score=round(one.score, 4), match=round(one.match, 4), weak=each.weak, why=_why(each),
+        truth=round(belief.truth, 4), utility=round(belief.utility, 4), scope=each.pool.scope,
+        matched_perspective=one.perspective, role=_role(each), of=each.link.of if each.link else None, caution=_caution(entry),
+        solved_by=solution.id if solution else None, folded=folded, factors=each.factors if asked.explain else None,
     )  # fmt: skip
 
 

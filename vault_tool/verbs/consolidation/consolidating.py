@@ -24,6 +24,7 @@ from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs import pages
@@ -172,12 +173,9 @@ def list_passes(vault: Context, *, limit: int = LISTED) -> PassList:
     known = passes(vault)
     newest = sorted(known.all, key=lambda one: (one.generation or 0, one.by_created, one.id), reverse=True)
     results = tuple(
-        PassLine(
-            id=one.id, generation=one.generation or 0, created=one.text("created"), session=one.text("session"),
-            ended=ledger.read(body_of(vault, one)).ended,
-        )
+        Memory(vault, one).told(PassLine, generation=one.generation or 0, ended=ledger.read(body_of(vault, one)).ended)
         for one in newest[:limit]
-    )  # fmt: skip
+    )
     return PassList(results=results, total=len(newest), freshness=freshness)
 
 

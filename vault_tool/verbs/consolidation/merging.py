@@ -160,7 +160,7 @@ def merge_subjects(vault: Context, primary: str, duplicate: str, *, reason: str 
     disputes = tuple(_contested(regions, one))
     return Merged(
         **saved.fields(*_remarks(disputes, kept)),
-        primary=line_of(one),
+        primary=line_of(vault, one),
         duplicate=gone.title,
         aliases_added=added,
         observations_retagged=_count(tagged, RecordClass.OBSERVATION),
@@ -182,7 +182,7 @@ def _similar(vault: Context, regions: Regions) -> Iterator[SimilarPair]:
         one, other = (subjects[key] for key in pair)
         shared = len(regions.observations(one) & regions.observations(other))
         if pair in names or shared <= SMALL:
-            yield _pair(one, other, names.get(pair), meanings.get(pair), shared)
+            yield _pair(vault, one, other, names.get(pair), meanings.get(pair), shared)
 
 
 def _near_in_name(subjects: Iterable[Region]) -> dict[tuple[str, str], float]:
@@ -201,11 +201,11 @@ def _near_in_name(subjects: Iterable[Region]) -> dict[tuple[str, str], float]:
     return found
 
 
-def _pair(one: Region, other: Region, name: float | None, meaning: float | None, shared: int) -> SimilarPair:
+def _pair(vault: Context, one: Region, other: Region, name: float | None, meaning: float | None, shared: int) -> SimilarPair:
     first, second = sorted((one, other), key=lambda region: normal_name(region.name))
     return SimilarPair(
-        subject_a=line_of(first),
-        subject_b=line_of(second),
+        subject_a=line_of(vault, first),
+        subject_b=line_of(vault, second),
         name_score=name,
         similarity_score=meaning,
         intersection_size=shared,
@@ -285,7 +285,7 @@ def _preview(
     }
     disputes = contested([(entry, keys) for entry, keys in held if entry.path not in settled])
     return Merged(
-        primary=line_of(one), duplicate=gone.title, aliases_added=added,
+        primary=line_of(vault, one), duplicate=gone.title, aliases_added=added,
         observations_retagged=_count(tagged, RecordClass.OBSERVATION),
         understandings_retagged=_count(tagged, RecordClass.UNDERSTANDING),
         relinked=relinked, removed=gone.path, structural_understanding_id="",

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
 from vault_tool.index.relations import Region, Regions, lineage
-from vault_tool.model.details import Details, details_of
+from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of
+from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_limit
-from vault_tool.vault.standing import confidence_of
 from vault_tool.vault.statuses import statuses
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, usual
 
@@ -149,7 +149,7 @@ def open_around(vault: Context, subject_name: str, *, limit: int | None = 20) ->
     least = usual(vault)
     shown = found[:limit]
     return Neighborhood(
-        subject=line_of(own),
+        subject=line_of(vault, own),
         neighbors=tuple(
             _neighbor(vault, regions, own, other, size, near.get((own.key, other.key)), least) for other, size in shown
         ),
@@ -178,8 +178,8 @@ def open_intersection(vault: Context, subject_a: str, subject_b: str, *, limit: 
     others = [e for e in members if e.record_class is RecordClass.UNDERSTANDING and e.id not in present]
     told = statuses(vault, observations[:limit])
     return Intersection(
-        subject_a=line_of(one),
-        subject_b=line_of(other),
+        subject_a=line_of(vault, one),
+        subject_b=line_of(vault, other),
         relationship_understanding=_relationship(vault, related[0]) if related else None,
         contested=tuple(brief(vault, e) for e in related) if len(related) > 1 else (),
         other_understandings=tuple(brief(vault, e) for e in others),
@@ -199,21 +199,16 @@ def region(vault: Context, regions: Regions, name: str) -> Region:
     return regions.called(resolve.existing_subject(vault, name).title)
 
 
-def line_of(one: Region) -> SubjectLine:
+def line_of(vault: Context, one: Region) -> SubjectLine:
     """A subject in a few words."""
     if one.entry is None:
         return SubjectLine(id=None, name=one.name, summary=None)
-    entry = one.entry
-    return SubjectLine(id=entry.id, name=one.name, summary=entry.text("summary") or None, tags=entry.texts("tags"))
+    return Memory(vault, one.entry).told(SubjectLine, name=one.name)
 
 
 def brief(vault: Context, entry: Entry) -> Brief:
     """An understanding by its one line."""
-    judged = vault.standings.judged(entry)
-    return Brief(
-        id=entry.id, summary=entry.text("summary"), kind=entry.type, origin=entry.origin, reviewed=judged.reviewed,
-        **statuses(vault, [entry], believed={entry.id: judged})[entry.path].status_fields(),
-    )  # fmt: skip
+    return Memory(vault, entry, belief=vault.standings.judged(entry)).told_first(Brief)
 
 
 def reading(size: int, similarity: float | None, least: float) -> str:
@@ -230,7 +225,7 @@ def _neighbor(
 ) -> Neighbor:
     understood = regions.understandings([own, other], "relationship")
     return Neighbor(
-        subject=line_of(other),
+        subject=line_of(vault, other),
         intersection_size=size,
         similarity_score=similarity,
         intersection_understanding=brief(vault, understood[0]) if understood else None,
@@ -239,21 +234,7 @@ def _neighbor(
 
 
 def _relationship(vault: Context, entry: Entry) -> Relationship:
-    return Relationship(
-        **statuses(vault, [entry])[entry.path].status_fields(),
-        id=entry.id,
-        title=entry.title,
-        content=body_of(vault, entry),
-        summary=entry.text("summary"),
-        generation=entry.generation,
-        model_tier=entry.text("model"),
-        origin=entry.origin,
-        reviewed=vault.standings.reviewed(entry),
-        session_id=entry.text("session"),
-        created_at=entry.text("created"),
-        sources=entry.texts("sources"),
-        path=entry.path,
-    )
+    return Memory(vault, entry).told_first(Relationship)
 
 
 def _chain(vault: Context, present: Entry) -> list[RelationshipRevision]:
@@ -261,39 +242,11 @@ def _chain(vault: Context, present: Entry) -> list[RelationshipRevision]:
     found = lineage(vault.index.catalog, present)
     ordered = sorted(found, key=lambda e: (e.id == present.id, e.by_created), reverse=True)
     told = statuses(vault, ordered)
-    return [
-        RelationshipRevision(
-            **told[entry.path].status_fields(),
-            id=entry.id,
-            summary=entry.text("summary"),
-            created_at=entry.text("created"),
-            generation=entry.generation,
-            model_tier=entry.text("model"),
-            origin=entry.origin,
-            reviewed=vault.standings.reviewed(entry),
-            session_id=entry.text("session"),
-            reason=entry.text("reason"),
-            pass_id=entry.text("pass"),
-            sources=entry.texts("sources"),
-        )
-        for entry in ordered
-    ]
+    return [Memory(vault, entry, told[entry.path]).told_first(RelationshipRevision) for entry in ordered]
 
 
 def _shared(vault: Context, entry: Entry, status: HasStatus) -> SharedObservation:
-    return SharedObservation(
-        **status.status_fields(),
-        id=entry.id,
-        content=body_of(vault, entry),
-        details=details_of(entry.head),
-        kind=entry.type,
-        title=entry.title,
-        observed_at=entry.observed,
-        confidence=confidence_of(entry),
-        session_id=entry.text("session"),
-        origin=entry.origin,
-        reviewed=vault.standings.reviewed(entry),
-    )
+    return Memory(vault, entry, status).told_first(SharedObservation)
 
 
 def _newest(entries: Sequence[Entry]) -> list[Entry]:

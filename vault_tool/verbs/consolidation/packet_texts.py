@@ -11,7 +11,7 @@ from vault_tool.errors import NotFound, UsageError
 from vault_tool.files import writer
 from vault_tool.files.skipped_turns import pass_over, skipped
 from vault_tool.index.relations import Regions, holding_place, regions_of
-from vault_tool.model.details import Details, details_of
+from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
@@ -20,6 +20,7 @@ from vault_tool.util.text import tokens as text_tokens
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import NOTICE, Short, filled, lean_details, lean_tokens
 from vault_tool.vault.statuses import statuses
 from vault_tool.verbs.consolidation.consolidating import PacketHead, head_of, open_pass, start
@@ -320,7 +321,7 @@ class _Walk:
 
         def evidence(place: int, cut: Cut) -> PacketObservation:
             entry = found[place]
-            return _evidence(entry, cut, new is None or entry.id in new, told[entry.path])
+            return _evidence(self.vault, entry, cut, new is None or entry.id in new, told[entry.path])
 
         cuts = fitted(texts, room, lambda place, cut: lean_tokens(evidence(place, cut)) + 1)
         shown = tuple(evidence(place, cut) for place, cut in enumerate(cuts))
@@ -329,16 +330,7 @@ class _Walk:
 
     def _current(self, entry: Entry, room: int) -> Current:
         cut = shortened(body_of(self.vault, entry), room)
-        return Current(
-            id=entry.id,
-            type=entry.type,
-            subjects=entry.subjects,
-            summary=entry.text("summary"),
-            content=cut.text,
-            generation=entry.generation,
-            updated=entry.text("created"),
-            whole=cut.whole,
-        )
+        return Memory(self.vault, entry).told(Current, content=cut.text, whole=cut.whole)
 
     def _orientation(self, tokens: int) -> Packet:
         """The last packet: where we are now, beside what the pass wrote."""
@@ -412,18 +404,8 @@ def _texts(vault: Context, entries: Iterable[Entry], room: int) -> list[str]:
     return found
 
 
-def _evidence(entry: Entry, cut: Cut, new: bool, status: HasStatus) -> PacketObservation:
-    return PacketObservation(
-        **status.status_fields(),
-        id=entry.id,
-        type=entry.type,
-        content=cut.text,
-        details=details_of(entry.head),
-        subjects=entry.subjects,
-        observed=entry.observed,
-        new=new,
-        whole=cut.whole,
-    )
+def _evidence(vault: Context, entry: Entry, cut: Cut, new: bool, status: HasStatus) -> PacketObservation:
+    return Memory(vault, entry, status).told(PacketObservation, content=cut.text, new=new, whole=cut.whole)
 
 
 def _key(text: str) -> tuple[str, ...]:

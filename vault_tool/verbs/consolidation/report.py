@@ -11,13 +11,14 @@ from vault_tool.consolidation.suggestions import ANSWERS, edge_suggestions
 from vault_tool.consolidation.understanding_coverage import COVERING, Keys, Sighting, SubjectCoverage, contested, coverage
 from vault_tool.index.relations import Region, regions_of, supersession, tagging
 from vault_tool.index.timeline import ages, entries_of, questioned, unlinked, unlinked_count
-from vault_tool.model.details import Details, details_of
+from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.text import normal_name
 from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.consolidation.consolidating import pending_plans
 from vault_tool.verbs.consolidation.open_intersections import Brief, brief
@@ -253,14 +254,7 @@ class _Survey:
                 behind[entry.id] = behind.get(entry.id, 0) + self._elsewhere(entry, keys)
         late = [entry for entry, _ in self.understandings if behind.get(entry.id)]
         for entry in sorted(late, key=lambda e: (-behind[e.id], e.path)):
-            yield Stale(
-                id=entry.id,
-                subject_names=entry.subjects,
-                summary=entry.text("summary"),
-                generation=entry.generation,
-                last_updated=entry.text("created"),
-                new_observation_count=behind[entry.id],
-            )
+            yield Memory(self.vault, entry).told_first(Stale, new_observation_count=behind[entry.id])
 
     def _elsewhere(self, view: Entry, keys: Keys) -> int:
         """How many observations were related to an understanding after it was written, and are not counted by its subjects."""
@@ -287,14 +281,7 @@ class _Survey:
 
     def unlinked(self, limit: int) -> Iterator[UnlinkedObservation]:
         for entry in unlinked(self.vault.index.catalog, limit):
-            created = entry.text("created")
-            yield UnlinkedObservation(
-                id=entry.id,
-                subject_names=entry.subjects,
-                content=entry.preview,
-                details=details_of(entry.head),
-                created_at=created,
-            )
+            yield Memory(self.vault, entry).told_first(UnlinkedObservation, content=entry.preview)
 
     def questionable(self) -> list[Questionable]:
         catalog = self.vault.index.catalog

@@ -10,6 +10,7 @@ from vault_tool.model.details import Details
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.evidence_state import moved_among
+from vault_tool.vault.facts import copied
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, RecallAnswer, Recalled
 from vault_tool.verbs.contracts.meaning import RequestChecker
@@ -172,15 +173,7 @@ def _answer(vault: Context, mode: str, found: RecallAnswer) -> Read:
 
 
 def _result(one: Recalled, moved: bool) -> ReadMemory:
-    return ReadMemory(
-        memory_id=one.id, scope=one.scope, kind=one.type, text=one.content, details=one.details, truth=one.truth,
-        utility=one.utility, problem_id=one.problem, evidence_refs=one.evidence, retrieval_reason=_reason(one), why=one.why,
-        title=one.title, summary=one.summary, subject_names=one.subjects, score=one.score, match=one.match,
-        confidence=one.confidence, weak=one.weak, caution=one.caution, solved_by=one.solved_by,
-        **one.status_fields(), evidence_moved=moved, came_with=one.of,
-        observed_at=one.observed, created=one.created, origin=one.origin, reviewed=one.reviewed, model=one.model,
-        path=one.path,
-    )  # fmt: skip
+    return copied(ReadMemory, one, retrieval_reason=_reason(one), evidence_moved=moved)
 
 
 def _reason(one: Recalled) -> str:

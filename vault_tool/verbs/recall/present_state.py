@@ -19,9 +19,10 @@ from vault_tool.index.slight import slight
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.vault.answers import EYES_FIRST, HasStatus, Headline, body_of, headline_of
+from vault_tool.vault.answers import EYES_FIRST, HasStatus, Headline, body_of
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.core_understandings import core_kinds
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.standing import Weighed, best_first
 from vault_tool.vault.statuses import statuses
 
@@ -235,14 +236,10 @@ def _reach(start: str, edges: Mapping[str, Sequence[str]]) -> list[str]:
 
 def _present(vault: Context, one: Weighed, chains: _Chains, status: HasStatus) -> PresentMemory:
     entry, belief = one.entry, one.belief
-    return PresentMemory(
-        **headline_of(entry), content=_text(vault, entry), truth=round(belief.truth, _DIGITS),
-        utility=round(belief.utility, _DIGITS), access_count=belief.access_count, last_accessed=belief.last_accessed,
-        decay_score=round(one.score, _DIGITS), standing=standing(one.score).value, pinned=entry.pinned,
-        questionable=len(belief.questionable), problem=entry.text("problem") or None,
+    return Memory(vault, entry, status, belief).told(
+        PresentMemory, content=_text(vault, entry), truth=round(belief.truth, _DIGITS), utility=round(belief.utility, _DIGITS),
+        decay_score=round(one.score, _DIGITS), standing=standing(one.score).value, questionable=len(belief.questionable),
         replaces=chains.replaces(entry.id), later=chains.later(entry.id),
-        **status.status_fields(), created=entry.text("created"),
-        origin=entry.origin, reviewed=belief.reviewed, model=entry.text("model") or None, path=entry.path,
     )  # fmt: skip
 
 

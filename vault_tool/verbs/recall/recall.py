@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from vault_tool.belief.gates import withheld
 from vault_tool.errors import UsageError
 from vault_tool.index.relations import names_of
-from vault_tool.model.details import Details, details_of
+from vault_tool.model.details import Details
 from vault_tool.model.signals import Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -19,9 +19,10 @@ from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, seen
-from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of
+from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.contests import foremost
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.lean import Short, filled, lean_details, lean_tokens
 from vault_tool.vault.lean import answer as lean_answer
 from vault_tool.vault.retrieval.engine import gather
@@ -242,26 +243,15 @@ def _bundle(answer: RecallAnswer) -> Bundle:
     supporting = results[1 : 1 + SUPPORTING] if best else ()
     return Bundle(
         query=answer.query,
-        best_answer=_best(best) if best else None,
-        supporting=tuple(
-            Support(id=one.id, subject_names=one.subjects, content=one.content, details=one.details, score=one.score)
-            for one in supporting
-            if not one.weak
-        ),
-        provenance=Origin(session_id=best.session, model_tier=best.model, created_at=best.created) if best else None,
+        best_answer=copied(BestAnswer, best) if best else None,
+        supporting=tuple(copied(Support, one) for one in supporting if not one.weak),
+        provenance=copied(Origin, best) if best else None,
         results=results,
         freshness=answer.freshness,
         degraded=answer.degraded,
         warnings=answer.warnings,
         why_not=answer.why_not,
     )
-
-
-def _best(one: Recalled) -> BestAnswer:
-    return BestAnswer(
-        id=one.id, subject_names=one.subjects, content=one.content, details=one.details, confidence=one.confidence, kind=one.type,
-        source=one.record_class,
-    )  # fmt: skip
 
 
 def note_answer(vault: Context, results: Sequence[Recalled], how: str, *, used: bool = True) -> None:
@@ -308,9 +298,7 @@ def _of_subject(vault: Context, query: str, subject: Entry, asked: Query, freshn
     recent = [_observed(vault, entry, told) for entry in some]
     view = SubjectView(
         query=query,
-        subject=AboutSubject(
-            id=subject.id, name=subject.text("name"), summary=subject.text("summary") or None, tags=subject.texts("tags")
-        ),
+        subject=Memory(vault, subject).told(AboutSubject, name=subject.text("name")),
         single_subject_understanding=_understood(vault, understood["single_subject"], told),
         structural_understanding=_understood(vault, understood["structural"], told),
         recent_observations=(),
@@ -322,10 +310,7 @@ def _of_subject(vault: Context, query: str, subject: Entry, asked: Query, freshn
 
 
 def _observed(vault: Context, entry: Entry, told: _Statuses) -> Observed:
-    return Observed(
-        id=entry.id, content=body_of(vault, entry), details=details_of(entry.head), kind=entry.type, observed_at=entry.observed,
-        **told[entry.path].status_fields(),
-    )  # fmt: skip
+    return Memory(vault, entry, told[entry.path]).told_first(Observed)
 
 
 def _believed(vault: Context, entries: Sequence[Entry], limit: int) -> list[Entry]:
@@ -354,11 +339,4 @@ def _understanding(vault: Context, tagged: Sequence[Entry], kind: str, names: Se
 def _understood(vault: Context, entry: Entry | None, told: _Statuses) -> Understood | None:
     if entry is None:
         return None
-    return Understood(
-        id=entry.id,
-        content=body_of(vault, entry),
-        summary=entry.text("summary"),
-        generation=entry.generation,
-        updated_at=entry.text("created"),
-        **told[entry.path].status_fields(),
-    )
+    return Memory(vault, entry, told[entry.path]).told_first(Understood)

@@ -17,13 +17,14 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, HasStatus, headline_of, origin_of
+from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.retrieval.filters import Filters, require_kinds, unknown
 from vault_tool.vault.retrieval.query import Query, Recalled
-from vault_tool.vault.statuses import statuses
+from vault_tool.vault.statuses import CURRENT, statuses
 
 if TYPE_CHECKING:
     from vault_tool.vault.retrieval import engine
@@ -196,41 +197,14 @@ def _passing(vault: Context, hits: Sequence[TextHit], filters: Filters, asked: Q
 
 
 def _found(vault: Context, entry: Entry, score: float) -> SearchResult:
-    judged = vault.standings.judged(entry)
-    return SearchResult(
-        **headline_of(entry),
+    return Memory(vault, entry, CURRENT, vault.standings.judged(entry)).told(
+        SearchResult, scope="repo", score=round(score, 4),
         matched_content=entry.preview or entry.text("summary") or ", ".join(entry.texts("aliases")) or entry.title,
-        score=round(score, 4),
-        path=entry.path,
-        created=entry.text("created"),
-        origin=origin_of(vault, entry),
-        reviewed=judged.reviewed,
-        stale=entry.stale,
-    )
+    )  # fmt: skip
 
 
 def _recalled(one: Recalled) -> SearchResult:
-    return SearchResult(
-        id=one.id,
-        record_class=one.record_class,
-        type=one.type,
-        title=one.title,
-        subjects=one.subjects,
-        summary=one.summary,
-        matched_content=one_line(one.content, _SHOWN),
-        matched_perspective=one.matched_perspective,
-        score=one.score,
-        scope=one.scope,
-        path=one.path,
-        created=one.created,
-        observed=one.observed,
-        confidence=one.confidence,
-        details=one.details,
-        origin=one.origin,
-        reviewed=one.reviewed,
-        **one.status_fields(),
-        stale=one.stale,
-    )
+    return copied(SearchResult, one, matched_content=one_line(one.content, _SHOWN))
 
 
 def _page(page: Page, score: float, catalog: Catalog) -> SearchResult:

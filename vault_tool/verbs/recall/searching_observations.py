@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from vault_tool.errors import UsageError, VaultError
-from vault_tool.model.details import Details, details_of
+from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of
+from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.retrieval.vector_scores import stand_in, waiting
-from vault_tool.vault.standing import confidence_of
 from vault_tool.vault.statuses import statuses
 from vault_tool.vault.vector_upkeep import catch_up_briefly
 
@@ -164,19 +164,4 @@ def _told(vault: Context, found: Sequence[tuple[Entry, float, str | None]]) -> l
 
 
 def _found(vault: Context, entry: Entry, status: HasStatus, score: float, perspective: str | None) -> FoundObservation:
-    return FoundObservation(
-        id=entry.id,
-        content=body_of(vault, entry),
-        details=details_of(entry.head),
-        title=entry.title,
-        subjects=entry.subjects,
-        type=entry.type,
-        score=round(score, 4),
-        matched_perspective=perspective,
-        observed=entry.observed,
-        confidence=confidence_of(entry),
-        created=entry.text("created"),
-        origin=entry.origin,
-        path=entry.path,
-        **status.status_fields(),
-    )
+    return Memory(vault, entry, status).told(FoundObservation, score=round(score, 4), matched_perspective=perspective)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,6 +13,7 @@ from vault_tool.files.sessions import AgentSession
 from vault_tool.vault import seen
 from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.facts import copied
 from vault_tool.vault.lean import Short, listed
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.retrieval.engine import gather
@@ -173,5 +174,4 @@ def _new_token(before: AgentSession | None) -> int:
 
 
 def _reminder(found: Recalled) -> Reminder:
-    values = {one.name: getattr(found, one.name) for one in fields(Recalled)}
-    return Reminder(**values, source=found.record_class, subject_names=found.subjects, relevance_score=found.match)
+    return copied(Reminder, found)

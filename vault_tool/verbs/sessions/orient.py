@@ -19,6 +19,7 @@ from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.core_understandings import CoreKind, core_kinds
 from vault_tool.vault.core_understandings import warnings as kept_warnings
+from vault_tool.vault.facts import Memory, copied
 from vault_tool.verbs.consolidation.consolidating import RecentActivity, pending_count, recent_activity
 
 if TYPE_CHECKING:
@@ -121,26 +122,16 @@ def orient(vault: Context) -> Orientation:
 
 
 def _page(vault: Context, entry: Entry, kind: CoreKind) -> CoreUnderstanding:
-    return CoreUnderstanding(
-        id=entry.id,
-        title=unframed(entry.title),
-        content=unframed(kind.body(vault, entry)),
-        summary=unframed(entry.text("summary")),
-        updated_at=entry.text("created"),
-        origin=entry.origin,
-        reviewed=vault.standings.reviewed(entry),
-        path=unframed(entry.path),
-        stale=entry.stale,
-    )
+    return Memory(vault, entry).told_first(
+        CoreUnderstanding, title=unframed(entry.title), content=unframed(kind.body(vault, entry)),
+        summary=unframed(entry.text("summary")), path=unframed(entry.path),
+    )  # fmt: skip
 
 
 def _guarded(page: CoreUnderstanding | None, note: str) -> GuardedPage | None:
     if page is None:
         return None
-    return GuardedPage(
-        id=page.id, title=page.title, content=page.content, summary=page.summary, updated_at=page.updated_at,
-        origin=page.origin, reviewed=page.reviewed, path=page.path, stale=page.stale, compaction_note=note,
-    )  # fmt: skip
+    return copied(GuardedPage, page, compaction_note=note)
 
 
 def _policy(vault: Context) -> ContentPolicy | None:

@@ -13,8 +13,9 @@ from vault_tool.model.signals import Signal, SignalKind, withdrawals
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.vault import seen
-from vault_tool.vault.answers import EYES_FIRST, Headline, headline_of
+from vault_tool.vault.answers import EYES_FIRST, Headline
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.statuses import CURRENT, statuses
 
@@ -162,9 +163,6 @@ def _memories(place: Context, entries: Sequence[Entry]) -> list[SessionMemory]:
     """Memories of one vault, looked up together."""
     told, believed = statuses(place, entries), place.standings.beliefs(entries)
     return [
-        SessionMemory(
-            **headline_of(entry), **told.get(entry.path, CURRENT).status_fields(), path=entry.path, created=entry.text("created"),
-            origin=entry.origin, reviewed=believed[entry.id].reviewed,
-        )
+        Memory(place, entry, told.get(entry.path, CURRENT), believed[entry.id]).told(SessionMemory, scope="repo")
         for entry in entries
     ]  # fmt: skip
