@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from tests.bounds import CAMPAIGN, PATIENCE, eventually
 from tests.mcp.served import ERAS, Lines, client_of_process
 from tests.mcp.test_streams import INITIALIZE
 from tests.owner.owned import Owned, environment, vault, without
+from vault_tool import Vault
 from vault_tool.files import watcher_presence
 from vault_tool.owner.relay import LOST, relayed
 from vault_tool.owner.spawning import make_way
@@ -115,6 +116,9 @@ def test_a_relay_is_small(owned: Owned) -> None:
 
 def test_an_owner_is_started_and_after_its_death_another_takes_the_conversation_up(root: Path) -> None:
     with _relay(root) as relay, _relay(root) as other:
+        # The conversation begins before its owner is there.
+        other.send(_call(9, "recall", query="stone"))
+        assert other.receive()["id"] == 9
         for turn in range(CAMPAIGN or 2):
             first = watcher_presence.owner(root)
             assert first is not None and first.background
@@ -145,6 +149,29 @@ def test_an_owner_is_started_and_after_its_death_another_takes_the_conversation_
             assert told == {"vault://subject/Stone"}, "what was subscribed to is still told of"
     code, out, _ = without(["search", "schist", "--mode", "text", "--json", "--limit", "1000"], os.environ, root)
     assert code == 0 and len(json.loads(out)["results"]) >= 2 * (CAMPAIGN or 2), "what was acknowledged is there"
+
+
+@pytest.mark.parametrize("version", ["2025-06-18", "1999-01-01"])
+def test_what_is_said_before_the_owner_is_there_is_done_once_and_in_order(root: Path, version: str) -> None:
+    opening = json.loads(json.dumps(INITIALIZE))
+    opening["params"]["protocolVersion"] = version
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    writing, asking = _call(3, "remember", content="A heron at the weir."), _call(4, "recall", query="heron")
+    asked: list[Mapping[str, Any]] = [READY, listing, writing, asking]
+    lines = Lines("mcp", cwd=root, env=ALLOWED)
+    lines.send(opening)
+    first = lines.receive()
+    assert first["id"] == 1 and first["result"]["serverInfo"]["name"] == "vault"
+    lines.send(*asked)
+    found = {(said := lines.receive())["id"]: said["result"] for _ in range(3)}
+    assert {one["name"] for one in found[2]["tools"]} >= {"remember", "recall"}
+    assert not found[3].get("isError"), found[3]
+    lines.send(_call(5, "recall", query="heron"))
+    assert "A heron at the weir." in str(lines.receive())
+    with Vault.open(root) as vault:
+        assert [one.title for one in vault.search("heron").results] == ["A heron at the weir"]
+    assert watcher_presence.owner(root) is not None
+    assert lines.end()[0] == b""
 
 
 def test_one_that_hangs_is_followed_by_a_server_of_the_clients_own(owned: Owned) -> None:

@@ -14,13 +14,14 @@ import threading
 from contextlib import suppress
 
 from vault_tool.owner import front
+from vault_tool.owner.opening import Opening
 from vault_tool.owner.protocol import ProtocolError
 from vault_tool.owner.starting import allowed, is_forbidden
 from vault_tool.util.location import identity_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from vault_tool.owner.protocol import Lines
@@ -91,16 +92,24 @@ class Relay:
         """What the ids of our own questions begin with."""
 
         self._own = 0
+        self._beginning: Opening | None = None
+        """What is answered here, while the first owner comes up."""
+
+        self._held: list[tuple[bytes, str | None]] = []
+        """What the client said meanwhile and is not answered, in its order, each with its key."""
 
     def open(self) -> bool:
-        """Reach an owner, or start one; whether there is one that serves."""
-        self._line = self._reached()
-        return self._line is not None
+        """Reach an owner, or start one; whether there is one that serves, or the client was begun to be answered."""
+        self._line = self._reached(self._begin)
+        return self._line is not None or self._beginning is not None
 
     def run(self) -> int:
         """Pass on until the client is gone."""
-        threading.Thread(target=self._hear, daemon=True).start()
+        if self._beginning is None:
+            threading.Thread(target=self._hear, daemon=True).start()
         with suppress(KeyboardInterrupt):
+            if self._beginning is not None:
+                self._hand_over()
             while True:
                 self._tell()
                 if self._ended:
@@ -109,18 +118,59 @@ class Relay:
         # Whoever still reads our input would keep the interpreter from ending.
         os._exit(0)
 
+    def _begin(self) -> None:
+        """Answer the client what is always the same, while an owner comes up."""
+        self._beginning = Opening(self._request["preset"])
+        threading.Thread(target=self._hear, daemon=True).start()
+
+    def _hand_over(self) -> None:
+        """Bring whoever serves now to where the client is, and give it what was said meanwhile."""
+        with self._sending:
+            beginning, self._beginning = self._beginning, None
+            assert beginning is not None
+            held, self._held = self._held, []
+            self._unsent.update(key for _, key in held if key is not None)
+            self._alone = self._line is None
+            self._line = self._line or _by_itself(self._root, self._request)
+            for line in self._opening if beginning.is_open else ():
+                if not self._repeat_initialize(line):
+                    # The next one is brought there by whoever notices that this line is dead.
+                    with suppress(OSError):
+                        self._line.shutdown(socket.SHUT_RDWR)
+                    return
+            for line, key in held:
+                self._unsent.discard(key or "")
+                self._send(line, key)
+            if self._ended:
+                with suppress(OSError):
+                    self._line.shutdown(socket.SHUT_WR)
+
     def _hear(self) -> None:
         """Pass on what the client says."""
         for line in _lines_of(0):
             # Noted and sent at once: what is noted while another line is opened is sent there with what waits.
             with self._sending:
                 key = self._note(line)
+                if self._beginning is not None:
+                    self._hold(line, key, self._beginning)
+                    continue
                 # What cannot be sent now is sent again by whoever notices that the line is dead.
                 self._send(line, key)
         self._ended = True
         with self._sending, suppress(OSError):
-            if self._line is not None:
+            if self._line is not None and self._beginning is None:
                 self._line.shutdown(socket.SHUT_WR)
+
+    def _hold(self, line: bytes, key: str | None, beginning: Opening) -> None:
+        """Answer a line that can be answered here; any other waits for whoever will serve."""
+        said = _object(line)
+        # What comes after something that waits is not answered before it.
+        answer = beginning.answer(said) if not self._held else None
+        if answer is not None:
+            self._asked.pop(key or "", None)
+            _write(answer)
+        elif not beginning.is_settled(said):
+            self._held.append((line, key))
 
     def _tell(self) -> None:
         """Pass on what is answered, until whoever serves is gone or hangs."""
@@ -259,7 +309,7 @@ class Relay:
                     _write(one + b"\n")
         return True
 
-    def _reached(self) -> socket.socket | None:
+    def _reached(self, starting: Callable[[], None] | None = None) -> socket.socket | None:
         """A stream to an owner that serves as this process would; one is started where there is none.
 
         None where another vault lies there by now: an owner of that would make its indexes.
@@ -268,7 +318,7 @@ class Relay:
             return None
         from vault_tool.owner import spawning
 
-        lines = spawning.reached(self._root, lambda lines: _becomes_a_stream(lines, self._request))
+        lines = spawning.reached(self._root, lambda lines: _becomes_a_stream(lines, self._request), starting)
         return None if lines is None else lines.socket
 
 

@@ -105,8 +105,9 @@ class Turn:
         return False
 
 
-def reached(root: str, take: Callable[[Lines], bool]) -> Lines | None:
-    """A connection that `take` accepts to an owner that serves as this process would; one is started where there is none.
+def reached(root: str, take: Callable[[Lines], bool], starting: Callable[[], None] | None = None) -> Lines | None:
+    """A connection that `take` accepts to an owner that serves as this process would; one is started where there is none,
+    which is told by `starting` as soon as it is to be waited for.
 
     None where none may be, or comes up in time, or where the one that there is is newer or of another environment.
     """
@@ -117,6 +118,9 @@ def reached(root: str, take: Callable[[Lines], bool]) -> Lines | None:
             if found is None:
                 if not turn.spawn():
                     return None
+                if starting is not None:
+                    starting()
+                    starting = None
             else:
                 lines, hello = found
                 if fits(hello) and take(lines):

@@ -1,0 +1,89 @@
+"""What opens a conversation, answered while an owner comes up: it is the same for a version and a preset, whoever asks.
+
+The answers are the protocol's library's own, kept in `vault_tool/mcp/opening.json` and `tools.json`. Whatever is asked in
+another way waits for the owner. Standard library alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+_KEPT = os.path.join(os.path.dirname(os.path.dirname(__file__)), "mcp")
+_ABILITIES = ("sampling", "elicitation", "experimental")
+
+
+class Opening:
+    """The beginning of one conversation, as far as it can be answered without anybody who serves it."""
+
+    def __init__(self, preset: str) -> None:
+        self._preset = preset
+        self._kept: Mapping[str, Any] = {}
+        self._is_ready = False
+        self.is_open = False
+        """Whether what opens it was answered here, so that whoever serves later has to hear it too."""
+
+    def answer(self, said: Mapping[str, Any]) -> bytes | None:
+        """The answer to a message, or nothing where it is none, or is not for us to answer."""
+        method, asked = said.get("method"), said.get("id")
+        if method == "notifications/initialized":
+            self._is_ready = self.is_open
+        if isinstance(asked, bool) or not isinstance(asked, (int, str)) or said.get("jsonrpc") != "2.0":
+            return None
+        result = None
+        if method == "initialize" and not self.is_open:
+            result = self._initialized(said.get("params"))
+        elif method == "tools/list" and self._is_ready and said.get("params") in (None, {}):
+            result = self._tools()
+        if result is None:
+            return None
+        return json.dumps({"jsonrpc": "2.0", "id": asked, "result": result}, separators=(",", ":")).encode() + b"\n"
+
+    def is_settled(self, said: Mapping[str, Any]) -> bool:
+        """Whether a message that has no answer belongs to what was opened here."""
+        return self.is_open and said.get("method") == "notifications/initialized"
+
+    def _initialized(self, params: object) -> Mapping[str, Any] | None:
+        if not isinstance(params, dict) or set(params) - {"protocolVersion", "capabilities", "clientInfo"}:
+            return None
+        client, abilities = params.get("clientInfo"), params.get("capabilities")
+        if not isinstance(client, dict) or not isinstance(abilities, dict) or set(client) - {"name", "version", "title"}:
+            return None
+        if not {"name", "version"} <= set(client) or not all(isinstance(one, str) for one in client.values()):
+            return None
+        if not _is_plain(abilities):
+            return None
+        try:
+            with open(os.path.join(_KEPT, "opening.json"), "rb") as file:
+                self._kept = json.load(file)
+        except (OSError, ValueError):
+            return None
+        if params.get("protocolVersion") not in self._kept["versions"]:
+            return None
+        self.is_open = True
+        return {**self._kept["result"], "protocolVersion": params["protocolVersion"]}
+
+    def _tools(self) -> Mapping[str, Any] | None:
+        try:
+            with open(os.path.join(_KEPT, "tools.json"), "rb") as file:
+                found = json.load(file)
+        except (OSError, ValueError):
+            return None
+        lean = self._kept["lean"]
+        marked = [{**one, "_meta": self._kept["meta"]} if one["name"] in lean else one for one in found]
+        return {"tools": [one for one in marked if self._preset == "full" or one["name"] in lean]}
+
+
+def _is_plain(abilities: Mapping[str, Any]) -> bool:
+    """Whether the protocol's library takes these abilities of a client as they are: it looks closer at what else there may be."""
+    roots, others = abilities.get("roots", {}), [abilities.get(name, {}) for name in _ABILITIES]
+    if set(abilities) - {"roots", *_ABILITIES} or not all(isinstance(one, dict) for one in (roots, *others)):
+        return False
+    return all(name == "listChanged" and isinstance(on, bool) for name, on in roots.items()) and all(
+        isinstance(what, dict) for one in others for what in one.values()
+    )
