@@ -100,6 +100,17 @@ def test_an_identity_of_the_environment_alone_is_enough(tmp_path: Path) -> None:
     assert _try(root).committed
 
 
+@pytest.mark.parametrize("name", ["...", "<>", " "])
+def test_a_name_of_nothing_but_signs_in_the_environment_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    root = make_repo(tmp_path / "v")
+    for key in ("user.name", "user.email"):
+        git(root, "config", "--unset", key)
+    monkeypatch.setenv("GIT_AUTHOR_NAME", name)
+    _refused(root, "git does not know who you are")
+
+
 def test_a_conflict_without_a_merge_keeps_its_own_note_back(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "v")
     write(root, "vault/a.md", "zero\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from vault_tool.files.git.worktree import PATHS_A_CALL
 INDEX_HOOKS = frozenset({"pre-commit", "prepare-commit-msg", "commit-msg", "post-index-change"})
 _HOOKS = (*INDEX_HOOKS, "post-commit", "reference-transaction")
 REGULAR = "100644"
+# What git keeps of a name or address: it strips what stands around it, and takes one that is nothing else for none.
+_NAMED = re.compile(r"[A-Za-z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,12 +212,18 @@ def _in_commit(repo: Repo, commit: str | None, names: set[str]) -> dict[str, Tre
     return {name: TreeEntry(about[0], about[2]) for name, about in entries if name in names}
 
 
+def _given_by_environment() -> bool:
+    """Whether both identities are named whole by variables: then git makes nothing up."""
+    names = (f"GIT_{role}_{part}" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL"))
+    return all(_NAMED.search(os.environ.get(name, "")) for name in names)
+
+
 def _read_settings(repo: Repo, listed: bytes) -> CommitSettings:
     pairs = (line.partition("=") for line in listed.decode(errors="surrogateescape").splitlines())
     config = {key: value if equals else "true" for key, equals, value in pairs}
     idents = [config.pop(f"GIT_{role}_IDENT", "") for role in ("AUTHOR", "COMMITTER")]
-    known = all(config.get(f"user.{part}") for part in ("name", "email"))
-    if not known:
+    configured = all(config.get(f"user.{part}") for part in ("name", "email"))
+    if not configured and not _given_by_environment():
         # Git lists a made-up identity too; asked for one alone it is strict about what it makes up.
         strict = together(repo.work_tree, [GitCall(("var", f"GIT_{role}_IDENT")) for role in ("AUTHOR", "COMMITTER")])
         idents = ["" if each.code else each.out.decode(errors="surrogateescape").strip() for each in strict]
