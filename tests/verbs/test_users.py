@@ -14,7 +14,7 @@ from tests.founding import found_at
 from vault_tool import Vault
 from vault_tool.cli.output import to_json
 from vault_tool.cli.verb_table import verbs
-from vault_tool.errors import UsageError, VaultError
+from vault_tool.errors import NotFound, UsageError, VaultError
 from vault_tool.vault.checked import OF_THE_WHOLE
 from vault_tool.verbs.recall.recall import Bundle
 
@@ -276,3 +276,20 @@ _OF_ANY_VAULT = (
     "orient", "bring_to_mind", "get_session_context", "end_session", "get_subjects", "search_observations", "get_stats", "tags",
     "get_understandings", "open_around", "find_similar_subjects", "read", "snapshot", "search", "list",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", ["show", "get", "related", "history"])
+@pytest.mark.parametrize("by", ["id", "path"])
+def test_the_ledger_of_a_pass_is_told_to_no_user(root: Path, verb: str, by: str) -> None:
+    with Vault.open(root, origin="agent", session="s") as vault:
+        ben = vault.as_(user="ben")
+        ben.remember("Ben paints the harbour crane red.", ["Harbour", "Crane"])
+        began = vault.begin_consolidation()
+        named = began.id if by == "id" else began.path
+        assert getattr(vault, verb)(named).id == began.id
+        ann = vault.as_(user="ann")
+        with pytest.raises(NotFound, match="names memories of anybody"):
+            getattr(ann, verb)(named)
+        context = ann.get_session_context()
+        assert began.id not in {one.id for one in context.written} and context.written_count == len(context.written)
+        assert began.id in {one.id for one in vault.get_session_context().written}

@@ -19,7 +19,7 @@ from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
 from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
-from vault_tool.util.hints import option, shell
+from vault_tool.util.hints import shell
 from vault_tool.util.text import content_hash
 from vault_tool.vault import facts, resolve
 from vault_tool.vault.answers import EYES_FIRST, Headline
@@ -162,8 +162,6 @@ def show(
         return replace(found, source=_source(vault, page.path)) if source else found
     vault = home
     entry = resolve.find(vault, memory_id, begun=True)
-    if vault.sight is not None and entry.record_class is RecordClass.CONSOLIDATION:
-        raise NotFound("the ledger of a pass names memories of anybody", f"ask without {option('user')}")
     judged = vault.standings.belief_of(entry)
     score = vault.standings.score_of(entry, judged, vault.clock.now())
     evidence = evidence_state.evidence_of(vault, entry) if entry.texts("evidence") else ()
