@@ -112,6 +112,7 @@ WRITES: dict[str, Callable[[Vault], object]] = {
     "tag": lambda v: v.tag("Painting the crane", add=["red"]),
     "episode": lambda v: v.episode("Ben painted"),
     "turn": lambda v: v.turn("s", "ben", "", "I told you of the harbour ticket", write="later"),
+    "correct": lambda v: v.correct("Harbour hours", "It was closed."),
     "delete_observations": lambda v: v.delete_observations([v.remember("By accident.", ["Crane"]).id]),
 }  # fmt: skip
 """Every verb that writes for one user; what it answers tells of nobody else."""
