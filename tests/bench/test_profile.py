@@ -15,7 +15,7 @@ MODULES = {
     "search": 81,
     "get": 62,
     "bring-to-mind": 76,
-    "consolidate": 93,
+    "consolidate": 96,
     "mark-useful": 70,
     "create-understanding": 87,
     "reflect": 90,
