@@ -13,9 +13,9 @@ from bench.bed import Bed
 from bench.figure import Figure
 from bench.machine import Failed
 from vault_tool import Vault
-from vault_tool.verbs.consolidation.consolidating import pending_count, recent_activity
+from vault_tool.verbs.consolidation.consolidating import recent_activity
 from vault_tool.verbs.consolidation.packet_texts import Packet, next_packet, skip_packets
-from vault_tool.verbs.consolidation.passes import LATE
+from vault_tool.verbs.consolidation.passes import LATE, due
 
 SUBJECTS = 5
 """Changed subjects in each pass, with so many new observations on each and one on each pair of neighbours:"""
@@ -86,7 +86,7 @@ def _write(vault: Vault, packet: Packet, pass_id: str) -> None:
 
 
 def _told(vault: Vault) -> None:
-    pending_count(vault)
+    due(vault)
     recent_activity(vault)
 
 

@@ -43,8 +43,8 @@ def test_orient_is_readable_and_whole(agent: Person) -> None:
         "Protocol",
         "Orientation",
     ]
-    assert "to consolidate:    1" in said and "templates/content-policy.md" in said
-    assert "| - Secrets: passwords" in said and "| ## Excluded by the owner" in said, "an agent reads what may be kept"
+    assert "to consolidate:    1 observation in 1 packet" in said and "templates/content-policy.md" in said
+    assert "never secrets" in said and said.count("nobody has rewritten it yet") == 4
     found = agent.gets("orient")
     assert found.keys() == names(Orientation)
     assert found["soul"].keys() == found["protocol"].keys() == names(GuardedPage)

@@ -25,7 +25,7 @@ from tests.wording import bare
 from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.consolidation.consolidating import pending_count
+from vault_tool.verbs.consolidation.passes import due
 
 pytestmark = pytest.mark.without_git
 """But for those that say so, these look at no git."""
@@ -92,7 +92,8 @@ def test_evidence_that_was_placed_stays_placed_whichever_verb_revises(vault: Vau
     assert made.superseded == (old.id,)
     head = vault.show(made.id).head
     assert (head["sources"], head["pinned"]) == ([first, second], True)
-    assert pending_count(vault) == 0
+    assert vault.get_consolidation_report().counts["unlinked_observations"] == 0
+    assert due(vault).observations == 0
 
 
 def test_joined_heads_bring_their_evidence(vault: Vault, root: Path) -> None:

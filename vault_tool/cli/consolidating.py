@@ -20,6 +20,7 @@ from vault_tool.vault.context import Context
 from vault_tool.verbs.consolidation import consolidating, drafting, packet_texts, report
 from vault_tool.verbs.consolidation.consolidating import Begun, Ended, PacketHead, Pending
 from vault_tool.verbs.consolidation.packet_texts import Packet, PassStep
+from vault_tool.verbs.consolidation.passes import told
 from vault_tool.verbs.consolidation.report import ConsolidationReport
 
 KEYS = "e write it   s skip   t skip all trivial ones   d end the pass   q stop here"
@@ -275,7 +276,7 @@ def _drafting_result(settled: drafting.DraftOutcome, short: Short) -> Iterator[B
 
 def _pending(pending: Pending, short: Short, *, whole: bool = False) -> Iterator[Block]:
     since = f" since {pending.since[:10]}" if pending.since else ""
-    yield f"generation {pending.generation}: {_nowhere(pending.pending_consolidation_count)}"
+    yield f"generation {pending.generation}: {told(pending.pending_consolidation_count, pending.due_packets)} to consolidate"
     if pending.pass_id:
         arrived = f", {pending.arrived} came{since}" if pending.arrived else ""
         yield f"pass {short(pending.pass_id)} is open{arrived}: `vt consolidate` goes on"
@@ -287,7 +288,8 @@ def _nowhere(count: int) -> str:
 
 
 def _report(report: ConsolidationReport, short: Short) -> Iterator[Block]:
-    yield f"generation {report.generation}: {_nowhere(report.pending_consolidation_count)}"
+    waits = told(report.pending_consolidation_count, report.due_packets)
+    yield f"generation {report.generation}: {waits} to consolidate, {_nowhere(report.counts['unlinked_observations'])}"
     for title, columns, rows in _lists(report, short):
         if rows:
             yield ""

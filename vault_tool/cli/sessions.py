@@ -14,6 +14,7 @@ from vault_tool.cli.options import TEXT, Call, Short, command, writes
 from vault_tool.errors import Exit
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault import seen
+from vault_tool.verbs.consolidation.passes import told
 from vault_tool.verbs.sessions import ending, session_context
 from vault_tool.verbs.sessions.orient import CoreUnderstanding, Orientation
 from vault_tool.verbs.sessions.orient import orient as orient_verb
@@ -116,7 +117,7 @@ def _activity(found: Orientation) -> Iterator[Block]:
     recent = found.recent_activity
     yield fields(
         ("generation", found.generation),
-        ("to consolidate", found.pending_consolidation_count),
+        ("to consolidate", told(found.pending_consolidation_count, found.due_packets)),
         ("since", recent.since if recent else ""),
         ("new observations", recent.subjects_with_new_observations if recent else ()),
         ("new understandings", recent.subjects_with_new_understandings if recent else ()),

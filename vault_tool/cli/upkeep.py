@@ -24,6 +24,7 @@ from vault_tool.vault.person import at_terminal
 from vault_tool.verbs import adopting
 from vault_tool.verbs import doctor as verb
 from vault_tool.verbs.adopting import AdoptedLocal
+from vault_tool.verbs.consolidation.passes import told
 
 if TYPE_CHECKING:
     from vault_tool.index.vectors.status import VectorStatus  # for its fields alone
@@ -132,6 +133,7 @@ def _status(found: verb.Status, short: Short) -> Iterator[Block]:
         ("unsettled", counted(found.unsettled, "note") if found.unsettled else ""),
         ("turns", f"{found.turns} to be written" if found.turns else ""),
         ("turn log", f"{counted(found.logged_turns, 'turn')}, {found.logged_bytes:,} bytes" if found.logged_turns else ""),
+        ("to consolidate", told(found.due_observations, found.due_packets)),
         ("in conflict", git.conflicted),
         ("remotes", git.remotes),
         ("problems", ", ".join(counted(count, severity) for severity, count in found.problems.items()) or "none"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -69,11 +69,15 @@ def due(items: Iterable[Item]) -> list[Due]:
     """The subjects and pairs that new items touch; the cost grows with the items alone."""
     touched: dict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
     for item in items:
-        for key in item.keys:
-            touched[(key,)][item.id] = item.importance
-        for pair in combinations(sorted(item.keys[:MOST_TAGS]), 2):
-            touched[pair][item.id] = item.importance
+        for keys in keys_of(item.keys):
+            touched[keys][item.id] = item.importance
     return [Due(keys, weights) for keys, weights in touched.items()]
+
+
+def keys_of(keys: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The packets that a memory of these subjects is in: one for each, and for each pair of the first of them."""
+    yield from ((key,) for key in keys)
+    yield from combinations(sorted(keys[:MOST_TAGS]), 2)
 
 
 def is_trivial(pair: Due, observations: int) -> bool:

@@ -27,6 +27,11 @@ def starters() -> tuple[Starter, ...]:
     )
 
 
+def is_starter(type: str, body: str) -> bool:
+    """Whether a text is still the one that every new vault has."""
+    return any(one.type == type and one.body.strip() == body.strip() for one in starters())
+
+
 def content_policy() -> str:
     """The text of `templates/content-policy.md`."""
     return _text("content-policy")

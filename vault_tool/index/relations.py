@@ -156,8 +156,7 @@ class Regions:
         touching = self.touching(next(iter(wanted.values())))
         of_type = [entry for entry in touching if not type or entry.type == type]
         exact = [entry for entry in of_type if {region.key for region in self.of(entry)} == wanted.keys()]
-        contesting = contesting_among(self._catalog, exact)
-        return sorted(exact, key=lambda e: (e.id not in contesting, e.by_created, e.path), reverse=True)
+        return present_first(self._catalog, exact)
 
     def touching(self, region: Region) -> list[Entry]:
         """The active understandings tagged with a region, among others or alone."""
@@ -193,6 +192,12 @@ class Regions:
             own = tuple(other for other in names_of(subject) if len(self._catalog.subject_named(other)) == 1)
             self._by_key[subject.id] = Region(subject.id, subject.title, own, subject)
         return self._by_key[subject.id]
+
+
+def present_first(catalog: Catalog, understandings: Sequence[Entry]) -> list[Entry]:
+    """Those of one place with the one that answers there first: the newest, and what contests another of them after it."""
+    contesting = contesting_among(catalog, understandings)
+    return sorted(understandings, key=lambda e: (e.id not in contesting, e.by_created, e.path), reverse=True)
 
 
 def contesting_among(catalog: Catalog, understandings: Sequence[Entry]) -> frozenset[str]:

@@ -39,6 +39,7 @@ from vault_tool.vault.local_doubts import in_a_line, local_problems
 from vault_tool.vault.note_check import checked
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.vector_upkeep import not_embedded
+from vault_tool.verbs.consolidation.passes import due
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ class Status:
 
     `for_review` memories wait in the inbox for a person, `conflict_copies` are beside notes that two machines wrote,
     `unsettled` notes keep two texts of one place, `turns` were accepted and are not written yet,
-    and the log of turns keeps `logged_turns` in `logged_bytes`.
+    the log of turns keeps `logged_turns` in `logged_bytes`,
+    and `due_observations` wait for a pass of consolidation in `due_packets`.
     """
 
     root: str
@@ -114,6 +116,8 @@ class Status:
     turns: int
     logged_turns: int
     logged_bytes: int
+    due_packets: int
+    due_observations: int
     embeddings: EmbedderStatus
     watcher: watcher_presence.Watch | None
     owner: OwnerStatus
@@ -168,12 +172,13 @@ def status(vault: Context) -> Status:
     quiet, remotes = git.filters_and_remotes(vault.repo) if vault.repo is not None else ((), ())
     pending = _uncommitted(vault, quiet)
     tracked = _git_status(vault, pending, remotes)
-    found = list(_problems(vault, pending))
+    found = list(dict.fromkeys(_problems(vault, pending)))
     problems = Counter(problem.severity.value for problem in found)
     embeddings = status_of(vault)
     said = (*in_a_line(vault), *_advice(freshness, tracked, problems), *_unknown_authors(vault, found))
     held, turns = len(undecided(vault)) + len(_waiting_tombstones(vault)), Turns(vault.root).count()
     logged_turns, logged_bytes = TurnLog(vault.root).size()
+    waits = due(vault)
     copies, unsettled = len(catalog.of_kind("conflict")), len(catalog.with_problem("unsettled"))
     return Status(
         root=str(vault.root),
@@ -189,6 +194,8 @@ def status(vault: Context) -> Status:
         turns=turns,
         logged_turns=logged_turns,
         logged_bytes=logged_bytes,
+        due_packets=waits.packets,
+        due_observations=waits.observations,
         embeddings=embeddings,
         watcher=watcher_presence.watch(vault.root),
         owner=_owner_status(vault),
@@ -387,7 +394,9 @@ def _advice(freshness: Freshness, tracked: GitStatus, problems: Mapping[str, int
         named = (counted(problems.get(severity, 0), severity) for severity in ("error", "warning"))
         yield f"{step('doctor')} names {' and '.join(named)}"
     if tracked.uncommitted:
-        yield f"{step('diff')} shows {tracked.uncommitted} uncommitted files, {step('commit')} gathers them"
+        them = "it" if tracked.uncommitted == 1 else "them"
+        files = counted(tracked.uncommitted, "uncommitted file")
+        yield f"{step('diff')} shows {files}, {step('commit')} gathers {them}"
 
 
 def _to_settle(copies: int, unsettled: int) -> Iterator[str]:

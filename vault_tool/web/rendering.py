@@ -89,7 +89,7 @@ def _standing(vault: Vault, freshness: Freshness) -> dict[str, Any]:
     if freshness.stale:
         found.append(Banner(f"Not up to date: {', '.join(freshness.stale)}."))
     if freshness.problems:
-        found.append(Banner(f"Problems in the files: {freshness.problems}."))
+        found.append(Banner("There are problems in the files: Health tells each."))
     return {"vault_name": resolve.vault_name(vault), "seq": vault.whole_index.catalog.seq(), "banners": tuple(found)}
 
 

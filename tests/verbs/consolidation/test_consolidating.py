@@ -21,7 +21,7 @@ from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.text import tokens
-from vault_tool.verbs.consolidation.consolidating import pending_count, recent_activity
+from vault_tool.verbs.consolidation.consolidating import recent_activity
 from vault_tool.verbs.consolidation.drafting import CUT, write_packet
 from vault_tool.verbs.consolidation.packet_texts import next_packet, skip_packets
 
@@ -107,7 +107,7 @@ def test_a_second_pass_with_nothing_new_touches_nothing(told: Vault, root: Path)
         again = told.begin_consolidation()
     assert (again.id, again.began) == (None, False)
     assert recent_activity(told) is None
-    assert pending_count(told) == 1, "what is about nothing is cited by nothing"
+    assert told.get_consolidation_report().counts["unlinked_observations"] == 1, "what is about nothing is cited by nothing"
 
 
 @pytest.mark.in_git
@@ -369,7 +369,9 @@ def test_listing_begins_no_pass(told: Vault, root: Path) -> None:
     with untouched(root):
         listed = vt("consolidate", "--list", "--vault", str(root))
         assert answer("consolidate", root, "--list")["pass_id"] is None
-    assert "Homelab × Redis" in listed.stdout and listed.stdout.startswith("generation 0: 5 observations are placed nowhere\n")
+    assert "Homelab × Redis" in listed.stdout and listed.stdout.startswith(
+        "generation 0: 4 observations in 3 packets to consolidate\n"
+    )
 
 
 @pytest.mark.in_git
@@ -394,7 +396,7 @@ def test_the_commands_walk_a_pass_as_programs_do(told: Vault, root: Path) -> Non
     assert answer("get-pending-consolidation", root)["pass_id"] is None
     assert answer("get-consolidation-report", root)["generation"] == 1
     shown = vt("get-pending-consolidation", "--vault", str(root))
-    assert "generation 1: 1 observation is placed nowhere" in shown.stdout
+    assert "generation 1: nothing to consolidate" in shown.stdout
 
 
 KINDS = st.sampled_from(["fact", "understanding", "pass", "finish"])
@@ -422,6 +424,8 @@ def test_after_any_history_a_whole_pass_leaves_nothing_for_another(
                 vault.begin_consolidation()
             elif vault.get_pending_consolidation().pass_id:
                 vault.end_consolidation(core=False)
+            waits = vault.get_pending_consolidation()
+            assert waits.due_packets == len(waits.subjects) + len(waits.intersections) + waits.more
         begun = vault.begin_consolidation()
         if begun.id:
             settle(vault, begun.id)

@@ -13,6 +13,7 @@ from vault_tool.generate.starter import content_policy, starters
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.seen import note_seen
+from vault_tool.verbs.sessions.orient import UNTOUCHED
 
 pytestmark = pytest.mark.without_git
 
@@ -34,15 +35,17 @@ def test_a_new_vault_says_who_we_are_how_we_work_and_where_we_stand(agent: Vault
     found = agent.orient()
     soul, protocol, orientation = starters()
     assert found.soul and found.protocol and found.orientation
-    assert (found.soul.content, found.soul.summary) == (soul.body.strip(), soul.summary)
-    assert found.protocol.content == protocol.body.strip()
-    assert found.orientation.content == orientation.body.strip()
+    assert (found.soul.content, found.soul.summary) == (f"{soul.summary} {UNTOUCHED}", soul.summary)
+    assert found.protocol.content == f"{protocol.summary} {UNTOUCHED}"
+    assert (found.orientation.content, found.orientation.summary) == (UNTOUCHED, "")
+    assert agent.show(found.orientation.id).content == orientation.body.strip()
     assert found.soul.compaction_note == SOUL_NOTE
     assert found.protocol.compaction_note == PROTOCOL_NOTE
     assert not hasattr(found.orientation, "compaction_note")
     assert found.soul.updated_at == "2026-11-20T10:00:00+00:00"
     assert agent.show(found.soul.id).type == "soul"
-    assert found.content_policy and found.content_policy.content == content_policy().strip()
+    assert found.content_policy and found.content_policy.content.endswith(UNTOUCHED)
+    assert "\n" not in found.content_policy.content
     assert (found.pending_consolidation_count, found.recent_activity, found.generation) == (0, None, 0)
     assert (found.session, found.warnings, found.notice) == ("s1", (), EYES_FIRST)
 
@@ -93,7 +96,7 @@ def test_a_hand_edit_is_what_is_read(agent: Vault) -> None:
     soul = agent.orient().soul
     assert soul
     path = agent.root / soul.path
-    path.write_text(path.read_text().replace(soul.content, "I am the lab's memory."))
+    path.write_text(path.read_text().replace(agent.show(soul.id).content, "I am the lab's memory."))
     read = agent.orient().soul
     assert read and read.content == "I am the lab's memory."
 
@@ -204,3 +207,18 @@ def test_at_most_thirty_subjects_are_named_those_with_most_first(agent: Vault, c
     assert recent.more_subjects == count - len(named)
     assert recent.subjects_with_new_observations[:2] == (f"Place {count - 1:02}", f"Place {count - 2:02}")
     assert recent.subjects_with_new_understandings == (f"Place {count - 2:02}",)
+
+
+def test_a_policy_that_was_rewritten_is_read_whole(agent: Vault) -> None:
+    path = agent.root / "templates/content-policy.md"
+    path.write_text(content_policy() + "\n- The merger.\n")
+    found = agent.orient().content_policy
+    assert found and found.content.endswith("- The merger.") and UNTOUCHED not in found.content
+
+
+def test_no_vault_with_memories_is_told_that_nothing_is_known(agent: Vault) -> None:
+    agent.remember("Redis restarts.", ["Redis"])
+    found = agent.orient()
+    said = [page.content + page.summary for page in (found.soul, found.protocol, found.orientation) if page]
+    assert "othing is known" not in " ".join(said)
+    assert all("\n" not in one for one in said)

@@ -32,6 +32,7 @@ from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
     PacketPlan,
     Passes,
+    due,
     is_placed,
     items_of,
     label,
@@ -124,6 +125,7 @@ class Pending:
     generation: int
     since: str | None
     pending_consolidation_count: int
+    due_packets: int
     pass_id: str | None
     arrived: int
     subjects: tuple[PacketHead, ...]
@@ -179,11 +181,6 @@ def list_passes(vault: Context, *, limit: int = LISTED) -> PassList:
     return PassList(results=results, total=len(newest), freshness=freshness)
 
 
-def pending_count(vault: Context) -> int:
-    """How many observations are placed nowhere: no `related_to`, in no active understanding's `sources`."""
-    return unlinked_count(vault.index.catalog)
-
-
 def recent_activity(vault: Context, most: int | None = None) -> RecentActivity | None:
     """What was written since the last pass began, by at most so many subjects; None when nothing was. Indexes must be fresh."""
     known = passes(vault)
@@ -218,12 +215,14 @@ def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> 
     regions = regions_of(vault.index.catalog)
     arrived = sum(map(len, unread_batches(vault, known))) if known.open else 0
     heads = [head_of(plan) for plan in pending_plans(vault, regions)]
+    waits = due(vault)
     subjects = [head for head in heads if head.type == "single_subject"][:limit]
     intersections = [head for head in heads if head.type == "relationship"][:limit]
     return Pending(
         generation=known.generation,
         since=known.last or None,
-        pending_consolidation_count=pending_count(vault),
+        pending_consolidation_count=waits.observations,
+        due_packets=waits.packets,
         pass_id=known.open.id if known.open else None,
         arrived=arrived,
         subjects=tuple(subjects),
@@ -480,5 +479,5 @@ def _counts(vault: Context) -> dict[str, int]:
 
 __all__ = [
     "ORIENTATION", "Begun", "Ended", "PacketHead", "Pending", "RecentActivity", "begin_consolidation", "end_consolidation",
-    "get_pending_consolidation", "head_of", "open_pass", "pending_count", "pending_plans", "recent_activity",
+    "get_pending_consolidation", "head_of", "open_pass", "pending_plans", "recent_activity",
 ]  # fmt: skip

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from vault_tool.consolidation import ledger
-from vault_tool.consolidation.packets import Due, Item, best_first, due, is_trivial, worth
-from vault_tool.files.skipped_turns import skipped
-from vault_tool.index.relations import Region, Regions, active, lineage, regions_of
-from vault_tool.index.timeline import ageless, batches_of, ids_since
+from vault_tool.consolidation import ledger, packets
+from vault_tool.consolidation.packets import MOST_TAGS, Due, Item, best_first, is_trivial, keys_of, worth
+from vault_tool.files.skipped_turns import Keys, skipped
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.relations import Region, Regions, active, lineage, present_first, regions_of, supersession, tagging
+from vault_tool.index.timeline import ageless, ages, batches_of, ids_since
 from vault_tool.model.authority import weights
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.clock import moment, parse_time, stamp
-from vault_tool.util.text import normal_name
+from vault_tool.util.text import counted, normal_name
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
 
@@ -24,6 +26,9 @@ LATE = 2
 
 # Clocks of other machines, and times that people write with another offset, may be off by so much.
 _SLACK = timedelta(days=2)
+
+# Of more new memories the tags are read as a whole to count them, and their heads are not.
+_FEW = 1000
 
 # The keys of the packet that offers the orientation for review: it is about no subject.
 ORIENTATION: tuple[str, ...] = ()
@@ -76,6 +81,15 @@ def label(names: Sequence[str]) -> str:
     return " × ".join(names) or "orientation"
 
 
+@dataclass(frozen=True, slots=True)
+class UnreadIds:
+    """What no ledger names, by class; `doubtful` passes have a ledger of another hand, and time alone tells what they read."""
+
+    observations: Sequence[str]
+    understandings: Sequence[str]
+    doubtful: Sequence[Entry]
+
+
 def passes(vault: Context) -> Passes:
     """The passes as the catalogue has them, kept until it changes. Indexes must be fresh."""
     return vault.index.catalog.until_changed("passes", lambda: _read(vault))
@@ -100,24 +114,35 @@ def unread(vault: Context, known: Passes) -> list[Entry]:
     return [entry for some in unread_batches(vault, known) for entry in some]
 
 
-def unread_batches(vault: Context, known: Passes) -> Iterator[list[Entry]]:
-    """The same, by the thousand: after an import it is most of the vault."""
+def unread_batches(vault: Context, known: Passes, *, observations: bool = True) -> Iterator[list[Entry]]:
+    """The same, by the thousand: after an import it is most of the vault; without `observations` the understandings alone."""
+    catalog = vault.index.catalog
+    found = unread_ids(vault, known)
+    for some in batches_of(catalog, [*(found.observations if observations else ()), *found.understandings]):
+        yield active(catalog, [e for e in some if _counts(e) and not any(_precedes(e, one) for one in found.doubtful)])
+
+
+def unread_ids(vault: Context, known: Passes) -> UnreadIds:
+    """The ids of what no ledger names; whether it counts, its entries say."""
     catalog = vault.index.catalog
     oldest = known.generation - LATE
     later = [entry for entry in known.all if (entry.generation or 0) > oldest]
     since = "" if oldest <= 0 else _some_days_before(min((e.text("created") for e in later), default="", key=moment))
-    ids = [
-        *ids_since(catalog, RecordClass.OBSERVATION, oldest, since),
-        *ids_since(catalog, RecordClass.UNDERSTANDING, oldest, since),
-    ]
+    observations, understandings = (ids_since(catalog, kind, oldest, since) for kind in MEMORIES)
     # What says no time may have been read by any pass, and only all ledgers together can tell.
-    asked = known.all if _undated(vault, ids) else [e for e in known.all if e in later or e.text("created") >= since]
+    asked = (
+        known.all
+        if _undated(vault, observations or understandings)
+        else [e for e in known.all if e in later or e.text("created") >= since]
+    )
     ledgers = [(entry, ledger.read(body_of(vault, entry))) for entry in asked]
     read = {start for _, kept in ledgers for start in kept.new}
-    unlisted = [entry for entry, kept in ledgers if not kept.listed]
     # Ledgers hold the beginnings of ids, and so are asked for the beginning.
-    for some in batches_of(catalog, [identity for identity in ids if ledger.known(identity) not in read]):
-        yield active(catalog, [e for e in some if _counts(e) and not any(_precedes(e, one) for one in unlisted)])
+    return UnreadIds(
+        [identity for identity in observations if ledger.known(identity) not in read],
+        [identity for identity in understandings if ledger.known(identity) not in read],
+        [entry for entry, kept in ledgers if not kept.listed],
+    )
 
 
 def plans(vault: Context, entries: Iterable[Entry], regions: Regions, within: Entry | None = None) -> list[PacketPlan]:
@@ -140,10 +165,10 @@ def plans_of(
         for entry in entries:
             # What was found useful or questioned is worth reading for it: signals count from a half to one and a half.
             weight = _importance(vault, entry, believed[entry.id].reviewed) * (0.5 + believed[entry.id].utility)
-            for tagged in (regions.of(entry), *_spoken_of(vault, entry, regions)):
+            for tagged in (regions.of(entry), *spoken_of(vault, entry, regions)):
                 found.update((region.key, region) for region in tagged)
                 items.append(Item(entry.id, weight, tuple(region.key for region in tagged)))
-    planned = (_plan(one, _by_name(found[key] for key in one.keys), regions, within) for one in due(items))
+    planned = (_plan(one, _by_name(found[key] for key in one.keys), regions, within) for one in packets.due(items))
     made = {plan.keys: plan for plan in planned if plan.due.new}
     order = best_first({keys: plan.worth for keys, plan in made.items()}, {keys: plan.label for keys, plan in made.items()})
     return [made[keys] for keys in order]
@@ -151,7 +176,7 @@ def plans_of(
 
 def is_placed(vault: Context, entry: Entry) -> bool:
     """Whether a memory stands in a packet: by its own subjects, or by those of an understanding that it was related to."""
-    return bool(entry.subjects) or any(_spoken_of(vault, entry, regions_of(vault.index.catalog)))
+    return bool(entry.subjects) or any(spoken_of(vault, entry, regions_of(vault.index.catalog)))
 
 
 def related_to(vault: Context, view: Entry) -> list[Entry]:
@@ -165,7 +190,7 @@ def related_to(vault: Context, view: Entry) -> list[Entry]:
     ]
 
 
-def _spoken_of(vault: Context, entry: Entry, regions: Regions) -> Iterator[Sequence[Region]]:
+def spoken_of(vault: Context, entry: Entry, regions: Regions) -> Iterator[Sequence[Region]]:
     """The subjects of each understanding that an observation was related to: it makes these due, whatever it is tagged with."""
     for target in entry.texts("related_to") if entry.record_class is RecordClass.OBSERVATION else ():
         yield from (
@@ -210,9 +235,7 @@ def waiting(vault: Context, one: Entry, regions: Regions) -> list[PacketPlan]:
 def _plan(one: Due, regions: tuple[Region, ...], known: Regions, within: Entry | None) -> PacketPlan:
     shared = frozenset.intersection(*(known.observations(region) for region in regions))
     understood = next(iter(known.understandings(regions, one.kind)), None)
-    # Within its own pass a new understanding settles its packet; taken for known, it would make the packet vanish.
-    if understood is not None and (within is None or understood.text("pass") != within.id):
-        one = one.without({understood.id, *understood.texts("sources")})
+    one = one.without(rests_on(understood, within))
     return PacketPlan(
         regions=regions,
         due=one,
@@ -221,6 +244,14 @@ def _plan(one: Due, regions: tuple[Region, ...], known: Regions, within: Entry |
         worth=worth(one, len(shared), understood is not None),
         trivial=is_trivial(one, len(shared)),
     )
+
+
+def rests_on(understood: Entry | None, within: Entry | None) -> set[str]:
+    """What an understanding was made of, with itself: not new in its packet, but in the pass that it was written `within`."""
+    # Within its own pass a new understanding settles its packet; taken for known, it would make the packet vanish.
+    if understood is None or (within is not None and understood.text("pass") == within.id):
+        return set()
+    return {understood.id, *understood.texts("sources")}
 
 
 def _by_name(regions: Iterable[Region]) -> tuple[Region, ...]:
@@ -253,3 +284,95 @@ def _importance(vault: Context, entry: Entry, reviewed: bool) -> float:
 def _some_days_before(moment: str) -> str:
     found = parse_time(moment)
     return stamp(found - _SLACK) if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class DueCount:
+    """What waits for a pass, or in the one that is open: packets, and the observations that are new in any of them."""
+
+    packets: int
+    observations: int
+
+
+def told(observations: int, packets: int) -> str:
+    """How much waits, in words."""
+    return f"{counted(observations, 'observation')} in {counted(packets, 'packet')}" if packets else "nothing"
+
+
+def due(vault: Context) -> DueCount:
+    """What waits, kept until the catalogue changes or another packet is passed over. Indexes must be fresh."""
+    known = passes(vault)
+    over = skipped(vault.root, known.open.id) if known.open else frozenset()
+    return vault.index.catalog.until_changed(("due", over), lambda: _counted(vault, known, over))
+
+
+def _counted(vault: Context, known: Passes, over: frozenset[Keys]) -> DueCount:
+    catalog = vault.index.catalog
+    regions = regions_of(catalog)
+    done = written_packets(vault, known.open, regions) | over if known.open else frozenset()
+    touched: dict[Keys, set[str]] = defaultdict(set)
+    observed: set[str] = set()
+    for identity, is_evidence, keys in _new_keys(vault, known, regions):
+        if is_evidence:
+            observed.add(identity)
+        for one in keys_of(keys):
+            if one not in done:
+                touched[one].add(identity)
+    _leave_out_known(vault, known, regions, touched)
+    left = [ids for ids in touched.values() if ids]
+    return DueCount(len(left), len(observed.intersection(*[set().union(*left)]) if left else ()))
+
+
+def _leave_out_known(vault: Context, known: Passes, regions: Regions, touched: Mapping[Keys, set[str]]) -> None:
+    """Take out of each packet what the understanding of just its subjects rests on."""
+    catalog = vault.index.catalog
+    gone = supersession(catalog)
+    for kind in ("single_subject", "relationship"):
+        views: dict[Keys, list[Entry]] = defaultdict(list)
+        for view in catalog.of_class(RecordClass.UNDERSTANDING, kind):
+            if view.id not in gone:
+                views[tuple(sorted(region.key for region in regions.of(view)))].append(view)
+        for keys in views.keys() & touched.keys():
+            touched[keys].difference_update(rests_on(present_first(catalog, views[keys])[0], known.open))
+
+
+def _new_keys(vault: Context, known: Passes, regions: Regions) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
+    """Each new memory, once for each set of subjects by which it is in packets: its id, whether it is evidence, their keys."""
+    if known.open:
+        yield from _with_keys(vault, items_of(vault, known.open), regions)
+        return
+    ids = unread_ids(vault, known)
+    observations = set(ids.observations)
+    if ids.doubtful or len(observations) <= _FEW:
+        for some in unread_batches(vault, known):
+            yield from _with_keys(vault, some, regions)
+        return
+    yield from _tagged(vault.index.catalog, observations, regions)
+    related = [one for one, _ in vault.index.catalog.pairs("related_to") if one in observations]
+    for some in batches_of(vault.index.catalog, related):
+        for entry in some:
+            yield from ((entry.id, True, tuple(one.key for one in tags)) for tags in spoken_of(vault, entry, regions))
+    for some in unread_batches(vault, known, observations=False):
+        yield from _with_keys(vault, some, regions)
+
+
+def _tagged(catalog: Catalog, observations: set[str], regions: Regions) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
+    """The tags of many observations, read at once and without their heads."""
+    tags = tagging(catalog)
+    many = []
+    for number, identity, _, _ in ages(catalog, RecordClass.OBSERVATION):
+        if identity in observations:
+            keys = tags.get(number, frozenset())
+            if len(keys) > MOST_TAGS:
+                many.append(identity)  # which of them make pairs depends on their order
+            else:
+                yield identity, True, tuple(keys)
+    for some in batches_of(catalog, many):
+        yield from ((entry.id, True, tuple(region.key for region in regions.of(entry))) for entry in some)
+
+
+def _with_keys(vault: Context, entries: Iterable[Entry], regions: Regions) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
+    for entry in entries:
+        is_evidence = entry.record_class is RecordClass.OBSERVATION
+        for tags in (regions.of(entry), *spoken_of(vault, entry, regions)):
+            yield entry.id, is_evidence, tuple(region.key for region in tags)

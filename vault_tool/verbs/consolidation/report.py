@@ -22,7 +22,7 @@ from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.consolidation.consolidating import pending_plans
 from vault_tool.verbs.consolidation.open_intersections import Brief, brief
-from vault_tool.verbs.consolidation.passes import PacketPlan, passes
+from vault_tool.verbs.consolidation.passes import PacketPlan, due, passes
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, usual
 
 # From so many shared observations without a relationship understanding a pair is asked about.
@@ -158,6 +158,7 @@ class ConsolidationReport:
 
     generation: int
     pending_consolidation_count: int
+    due_packets: int
     subjects_needing_understanding: tuple[NeedsUnderstanding, ...]
     stale_understandings: tuple[Stale, ...]
     intersections_needing_synthesis: tuple[NeedsSynthesis, ...]
@@ -199,6 +200,7 @@ def _reported(vault: Context, limit: int | None, freshness: Freshness) -> Consol
         "edge_suggestions": list(seen.suggestions()),
         "hygiene": list(seen.hygiene()),
     }
+    waits = due(vault)
     count = unlinked_count(vault.index.catalog)
     pairs = [plan for plan in pending_plans(vault, seen.regions) if len(plan.keys) > 1]
     totals = {name: len(items) for name, items in found.items()}
@@ -206,7 +208,8 @@ def _reported(vault: Context, limit: int | None, freshness: Freshness) -> Consol
     return ConsolidationReport(
         **{name: tuple(items[:limit]) for name, items in found.items()},  # type: ignore[arg-type]
         generation=seen.generation,
-        pending_consolidation_count=count,
+        pending_consolidation_count=waits.observations,
+        due_packets=waits.packets,
         unlinked_observations=tuple(seen.unlinked(limit or count)),
         stale_orientation=seen.orientation(),
         intersections_needing_synthesis=tuple(map(seen.changed, pairs[:limit])),

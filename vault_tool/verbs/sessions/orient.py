@@ -11,6 +11,7 @@ from vault_tool.errors import VaultError
 from vault_tool.files import layout, reader
 from vault_tool.files.sessions import AgentSession
 from vault_tool.generate.escape import unframed
+from vault_tool.generate.starter import content_policy, is_starter
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import around, step
@@ -20,7 +21,8 @@ from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.core_understandings import CoreKind, core_kinds
 from vault_tool.vault.core_understandings import warnings as kept_warnings
 from vault_tool.vault.facts import Memory, copied
-from vault_tool.verbs.consolidation.consolidating import RecentActivity, pending_count, recent_activity
+from vault_tool.verbs.consolidation.consolidating import RecentActivity, recent_activity
+from vault_tool.verbs.consolidation.passes import due
 
 if TYPE_CHECKING:
     from vault_tool.vault import another_address
@@ -33,6 +35,13 @@ SOUL_NOTE = (
 )
 PROTOCOL_NOTE = (
     "CRITICAL: This content contains operational rules required for correct system behaviour. Preserve during compaction."
+)
+ORIENTATION = "orientation"
+# In place of a text that every new vault has: it says nothing of this one, and would be read at each session's start.
+UNTOUCHED = "This is as every new vault has it: nobody has rewritten it yet."
+_POLICY = (
+    "Keep agreements, decisions, what worked and what did not; never secrets, personal details of others or what the owner "
+    "excluded; on the border ask first."
 )
 # So many subjects are named of what was written since the last pass: they are to be read at the start of each session.
 SUBJECTS = 30
@@ -73,6 +82,8 @@ class ContentPolicy:
 class Orientation:
     """Soul, protocol and orientation in the order in which they are read, with what waits and what happened.
 
+    `pending_consolidation_count` observations wait for a pass in `due_packets` packets.
+
     A page is None where the vault has none. `recent_activity` is what was written since the last consolidation, None
     where nothing was; `seen_cleared` is how much the seen log of this session held.
     """
@@ -82,6 +93,7 @@ class Orientation:
     orientation: CoreUnderstanding | None
     content_policy: ContentPolicy | None
     pending_consolidation_count: int
+    due_packets: int
     recent_activity: RecentActivity | None
     generation: int
     session: str | None
@@ -104,6 +116,7 @@ def orient(vault: Context) -> Orientation:
     heads = {kind: found.live(now) for kind, found in active.items()}
     pages = {kind: _page(vault, found[-1], active[kind]) for kind, found in heads.items() if found}
     asked = filter(None, [another_address.question(vault)]) if not active["soul"].good else ()
+    waits = due(vault)
     cleared, kept = _begin(vault, [page.id for page in pages.values()])
     warnings = (*asked, *kept_warnings(vault, active, now), *_missing(vault, heads, active), *_drifted(pages), *kept)
     return Orientation(
@@ -111,7 +124,8 @@ def orient(vault: Context) -> Orientation:
         protocol=_guarded(pages.get("protocol"), PROTOCOL_NOTE),
         orientation=pages.get("orientation"),
         content_policy=_policy(vault),
-        pending_consolidation_count=pending_count(vault),
+        pending_consolidation_count=waits.observations,
+        due_packets=waits.packets,
         recent_activity=_recent(vault),
         generation=vault.index.catalog.generation(),
         session=vault.who.session or None,
@@ -122,9 +136,14 @@ def orient(vault: Context) -> Orientation:
 
 
 def _page(vault: Context, entry: Entry, kind: CoreKind) -> CoreUnderstanding:
+    body, summary = kind.body(vault, entry), entry.text("summary")
+    if is_starter(entry.type, body):
+        # The one of an orientation would say of every vault that nothing is known of it.
+        summary = "" if entry.type == ORIENTATION else summary
+        body = f"{summary} {UNTOUCHED}".lstrip()
     return Memory(vault, entry).told_first(
-        CoreUnderstanding, title=unframed(entry.title), content=unframed(kind.body(vault, entry)),
-        summary=unframed(entry.text("summary")), path=unframed(entry.path),
+        CoreUnderstanding, title=unframed(entry.title), content=unframed(body), summary=unframed(summary),
+        path=unframed(entry.path),
     )  # fmt: skip
 
 
@@ -139,7 +158,10 @@ def _policy(vault: Context) -> ContentPolicy | None:
         data = reader.read(vault.root, POLICY_PATH)
     except (OSError, VaultError):
         return None
-    return ContentPolicy(path=POLICY_PATH, content=unframed(data.decode("utf-8", "replace")).strip())
+    said = data.decode("utf-8", "replace").strip()
+    if said == content_policy().strip():
+        said = f"{_POLICY} {UNTOUCHED}"
+    return ContentPolicy(path=POLICY_PATH, content=unframed(said))
 
 
 def _recent(vault: Context) -> RecentActivity | None:

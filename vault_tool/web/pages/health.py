@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.web.asking import ask, cached
-from vault_tool.web.pages.today import editor_link
+from vault_tool.web.pages.today import editor_link, problems_of
 from vault_tool.web.rendering import render
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ async def health(request: Request) -> Response:
 
 
 def _found(request: Request, vault: Vault) -> dict[str, Any]:
-    problems = cached(request, "doctor", lambda vault: vault.doctor(every=True))(vault).problems
+    problems = problems_of(request, vault)
     stats = cached(request, "stats", lambda vault: vault.get_stats())(vault)
     return {
         "status": vault.status(), "stats": stats, "problems": problems[:_MOST], "problem_count": len(problems),

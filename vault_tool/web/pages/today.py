@@ -16,11 +16,13 @@ from starlette.routing import Route
 
 from vault_tool.errors import GitError, UsageError
 from vault_tool.util.text import counted, tokens
+from vault_tool.verbs.consolidation.passes import told
 from vault_tool.verbs.undo import undoable
 from vault_tool.web.asking import act, ask, back_to, cached, done_with, form_of
 from vault_tool.web.rendering import render
 
 if TYPE_CHECKING:
+    from vault_tool.model.problems import Problem
     from vault_tool.verbs.vault import Vault
 
 _OPERATIONS = 30
@@ -101,13 +103,18 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
     core = cached(request, "core", lambda vault: vault.core(preview=True))(vault)
     sections = tuple(_sections(core.text))
     report = cached(request, f"report {_MOST}", lambda vault: vault.get_consolidation_report(limit=_MOST))(vault)
-    problems = cached(request, "doctor", lambda vault: vault.doctor(every=True))(vault).problems if status.problems else ()
+    problems = problems_of(request, vault)
     return {
         "status": status, "operations": operations, "more": more, "kept": kept, "looked": looked,
         "core": core.text, "sections": sections,
-        "core_parts": [(one.name, one.tokens) for one in sections], "steps": tuple(_steps(status, report)),
+        "core_parts": [(one.name, one.tokens) for one in sections], "steps": tuple(_steps(status, report, len(problems))),
         "problems": problems[:_MOST], "problem_count": len(problems), "root": vault.root, "editor": editor_link,
     }  # fmt: skip
+
+
+def problems_of(request: Request, vault: Vault) -> tuple[Problem, ...]:
+    """What is wrong in the files, which every page tells and counts by this alone."""
+    return cached(request, "doctor", lambda vault: vault.doctor(every=True))(vault).problems
 
 
 def _since(vault: Vault, looked: str) -> tuple[tuple[Any, ...], bool]:
@@ -132,7 +139,7 @@ def _sections(text: str) -> Iterator[ContextSection]:
         yield ContextSection(name, tokens(text[start:end]))
 
 
-def _steps(status: Any, report: Any) -> Iterator[SuggestedStep]:
+def _steps(status: Any, report: Any, problems: int) -> Iterator[SuggestedStep]:
     """What needs attention, each with what settles it."""
     if status.git.obstacle:
         yield SuggestedStep(status.git.obstacle, page="/health")
@@ -144,8 +151,8 @@ def _steps(status: Any, report: Any) -> Iterator[SuggestedStep]:
         yield SuggestedStep(f"{changed} not committed", "commit", "Commit them")
     if status.turns:
         yield SuggestedStep(f"{counted(status.turns, 'accepted turn')} not written yet", "drain", "Write them")
-    if sum(status.problems.values()):
-        yield SuggestedStep(f"{counted(sum(status.problems.values()), 'problem')} in the files", "fix", "Mend what can be mended")
+    if problems:
+        yield SuggestedStep(f"{counted(problems, 'problem')} in the files", "fix", "Mend what can be mended")
     if status.embeddings.vectors is not None and status.embeddings.vectors.behind:
         yield SuggestedStep(f"{counted(status.embeddings.vectors.behind, 'note')} without vectors", "embed", "Make them")
     if report.contested_understandings:
@@ -154,10 +161,9 @@ def _steps(status: Any, report: Any) -> Iterator[SuggestedStep]:
         )
     if report.questionable_items:
         yield SuggestedStep(f"{counted(counts['questionable_items'], 'memory is', 'memories are')} doubted", page="/consolidate")
-    if report.pending_consolidation_count:
-        yield SuggestedStep(
-            f"{counted(report.pending_consolidation_count, 'observation')} to be consolidated", page="/consolidate"
-        )
+    if report.due_packets:
+        waits = told(report.pending_consolidation_count, report.due_packets)
+        yield SuggestedStep(f"{waits} to be consolidated", page="/consolidate")
 
 
 ROUTES = [

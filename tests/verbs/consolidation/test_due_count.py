@@ -1,0 +1,224 @@
+"""One count of what waits for consolidation, told alike by every door in every state of a pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.cli.typed import vt
+from tests.git_repos import write
+from tests.mcp.served import ERAS, client_of
+from tests.verbs.looking import identity, note
+from tests.web.conftest import serving_pages
+from vault_tool import Vault
+from vault_tool.index.relations import regions_of
+from vault_tool.verbs.consolidation.consolidating import pending_plans
+from vault_tool.verbs.consolidation.passes import due
+
+pytestmark = pytest.mark.without_git
+
+NOTHING = (0, 0)
+
+
+def nothing(vault: Vault) -> None:
+    """A new vault."""
+
+
+def about_nothing(vault: Vault) -> None:
+    """Memories that are tagged with nothing are in no packet."""
+    for number in range(3):
+        vault.remember(f"Seen, part {number}.")
+
+
+def new(vault: Vault) -> None:
+    """Three about two subjects, one about one of them, one about nothing."""
+    for number in range(3):
+        vault.remember(f"Redis at home, part {number}.", ["Redis", "Homelab"])
+    vault.remember("Redis alone.", ["Redis"])
+    vault.remember("About nothing.")
+
+
+def begun(vault: Vault) -> None:
+    """A pass is open, and something came since."""
+    new(vault)
+    vault.begin_consolidation()
+    vault.remember("The garden.", ["Garden"])
+
+
+def one_written(vault: Vault) -> None:
+    """One packet of the open pass is settled."""
+    begun(vault)
+    step = vault.consolidate(packet="Homelab")
+    assert step.pass_id
+    vault.create_understanding(["Homelab"], "At home.", "At home.", pass_id=step.pass_id)
+
+
+def one_skipped(vault: Vault) -> None:
+    """One packet of the open pass is passed over."""
+    new(vault)
+    vault.consolidate(skip=["Homelab"])
+
+
+def all_skipped(vault: Vault) -> None:
+    """All packets of the open pass are passed over."""
+    new(vault)
+    vault.consolidate(skip=["Redis", "Homelab", "Homelab × Redis"])
+
+
+def ended(vault: Vault) -> None:
+    """The pass in which all was passed over is ended."""
+    all_skipped(vault)
+    vault.end_consolidation()
+
+
+def after(vault: Vault) -> None:
+    """What came after a pass."""
+    ended(vault)
+    vault.remember("Redis again.", ["Redis"])
+
+
+def known(vault: Vault) -> None:
+    """What an understanding rests on is not new in its packet."""
+    seen = [vault.remember(f"Redis, part {number}.", ["Redis"]).id for number in range(3)]
+    vault.remember("Redis and the garden.", ["Redis", "Garden"])
+    vault.create_understanding(["Redis"], "A cache.", "A cache.", source_observation_ids=seen)
+
+
+def related(vault: Vault) -> None:
+    """What was related to an understanding is in its packet, whatever it is tagged with."""
+    made = vault.create_understanding(["Redis"], "A cache.", "A cache.")
+    vault.remember("It is fast.", related_to=[made.id])
+
+
+STATES: dict[Callable[[Vault], None], tuple[int, int]] = {
+    nothing: NOTHING, about_nothing: NOTHING, new: (4, 3), begun: (4, 3), one_written: (4, 2), one_skipped: (4, 2),
+    all_skipped: NOTHING, ended: NOTHING, after: (1, 1), known: (1, 3), related: (1, 1),
+}  # fmt: skip
+
+
+def of_plans(vault: Vault) -> tuple[int, int]:
+    """What the packets themselves come to."""
+    vault.fresh()
+    plans = pending_plans(vault, regions_of(vault.index.catalog))
+    catalog = vault.index.catalog
+    new = {one for plan in plans for one in plan.due.new if catalog.get(one)[0].record_class.value == "observation"}
+    return len(new), len(plans)
+
+
+def of_due(vault: Vault) -> tuple[int, int]:
+    vault.fresh()
+    waits = due(vault)
+    return waits.observations, waits.packets
+
+
+def of_orient(vault: Vault) -> tuple[int, int]:
+    found = vault.orient()
+    return found.pending_consolidation_count, found.due_packets
+
+
+def of_pending(vault: Vault) -> tuple[int, int]:
+    found = vault.get_pending_consolidation(limit=1)
+    listed = len(found.subjects) + len(found.intersections) + found.more
+    assert listed == found.due_packets
+    return found.pending_consolidation_count, found.due_packets
+
+
+def of_report(vault: Vault) -> tuple[int, int]:
+    found = vault.get_consolidation_report()
+    return found.pending_consolidation_count, found.due_packets
+
+
+def of_status(vault: Vault) -> tuple[int, int]:
+    found = vault.status()
+    return found.due_observations, found.due_packets
+
+
+def typed(*command: str) -> Callable[[Vault], tuple[int, int]]:
+    """What a command prints for people."""
+
+    def of_words(vault: Vault) -> tuple[int, int]:
+        vault.close()
+        printed = vt(*command, "--vault", str(vault.root)).stdout
+        found = re.search(r"([\d,]+) observations? in ([\d,]+) packets?", printed)
+        if command[0] == "consolidate":
+            assert ("no packets" in printed) is (found is None)
+        if found is None:
+            assert re.search(r"to consolidate: +nothing\n|nothing to consolidate", printed), printed
+            return NOTHING
+        return int(found[1].replace(",", "")), int(found[2].replace(",", ""))
+
+    return of_words
+
+
+def of_tools(vault: Vault) -> tuple[int, int]:
+    """What an agent's client is told."""
+    found: dict[str, Any] = {}
+
+    vault.close()
+
+    async def ask() -> None:
+        async with client_of(vault.root, ERAS[-1]) as client:
+            found.update((await client.call_tool("orient", {})).structured_content or {})
+
+    anyio.run(ask)
+    return found["pending_consolidation_count"], found["due_packets"]
+
+
+def of_page(path: str) -> Callable[[Vault], tuple[int, int]]:
+    def read(vault: Vault) -> tuple[int, int]:
+        vault.close()
+        with serving_pages(vault.root) as served:
+            text = unescape(served.get(path))
+        found = re.search(r"(\d+) observations? in (\d+) packets?", text)
+        return (int(found[1]), int(found[2])) if found else NOTHING
+
+    return read
+
+
+DOORS: dict[str, Callable[[Vault], tuple[int, int]]] = {
+    "plans": of_plans, "due": of_due, "orient": of_orient, "pending": of_pending, "report": of_report, "status": of_status,
+    "vt orient": typed("orient"), "vt consolidate --list": typed("consolidate", "--list"), "vt status": typed("status"),
+    "vt get-consolidation-report": typed("get-consolidation-report"), "tools": of_tools, "today": of_page("/"),
+    "consolidate page": of_page("/consolidate"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
+def test_every_door_tells_one_count(vault: Vault, door: str, state: Callable[[Vault], None]) -> None:
+    state(vault)
+    assert DOORS[door](vault) == STATES[state]
+
+
+def test_a_walk_tells_what_is_left(vault: Vault) -> None:
+    new(vault)
+    step = vault.consolidate()
+    while step.packet is not None and step.packet.subjects:
+        vault.fresh()
+        assert step.remaining == due(vault).packets
+        step = vault.consolidate(skip=[step.packet.label])
+    assert of_due(vault) == NOTHING
+
+
+def test_many_are_counted_as_few_are(vault: Vault, root: Path) -> None:
+    """More than are read one by one; with what is about much, about an alias, about nothing, related and known."""
+    vault.create_subjects([{"name": "Redis", "aliases": ["the cache"]}])
+    for number in range(1100):
+        names = [f"S{number % 7}", *(["the cache"] if number % 3 else ["Redis", "Bare"])] if number % 5 else []
+        if number == 17:
+            names = [f"Part {place}" for place in range(20, 0, -1)]
+        subjects = f"[{', '.join(names)}]"
+        text = note(number + 1, f"Part {number}.", subjects=subjects, created="2026-11-20T09:00:00+00:00")
+        write(root, f"vault/observations/{number}.md", text)
+    sources = [identity(number) for number in range(2, 40)]
+    made = vault.create_understanding(["Redis"], "A cache.", "A cache.", source_observation_ids=sources)
+    vault.create_understanding(["Redis", "S1"], "Both.", "Both.", source_observation_ids=sources)
+    vault.remember("Fast.", related_to=[made.id])
+    assert of_due(vault) == of_plans(vault)
+    assert due(vault).observations > 800
