@@ -59,7 +59,8 @@ def _program() -> list[str]:
 def _vault(call: Call) -> list[str]:
     """The option that names the vault that is meant now; nothing where there is none yet."""
     try:
-        return ["--vault", str(find(call.vault or None, os.environ))]
+        # A client starts it in folders of its own.
+        return ["--vault", str(find(call.vault or None, os.environ).absolute())]
     except NotFound:
         if call.vault:
             raise

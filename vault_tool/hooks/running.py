@@ -31,6 +31,10 @@ LATE = (
     "Memory: the page of this vault was not ready in time, since the machine or the vault is at work. "
     "It is there all the same: `orient` gives it, `recall` answers a question.\n"
 )
+GONE = (
+    "Memory: no vault is at {vault} any more (moved, deleted or not mounted), so that nothing is recalled and nothing kept. "
+    "Tell the person you work with: `vt doctor --client {client}` says what to do.\n"
+)
 # The vault that this process asks, once one was found.
 _ASKED: list[Path] = []
 # Held by the thread that says something, so that no other says something more.
@@ -79,6 +83,8 @@ def answered(event: str, client: str, data: bytes, environ: Mapping[str, str], v
         if (event == PROMPT and not prompt) or (event == START and source == "resume"):
             return b""
         where = {"folder": _absolute(folder or "."), "vault": _absolute(vault)}
+        if event == START and vault and not _is_there(where["vault"], environ):
+            return shaped(client, event, GONE.format(vault=where["vault"], client=client))
         who = {"session": session, "user": user or user_of(told, environ)}
         asked = {"event": event, "prompt": prompt, "source": source, "caller": os.urandom(8).hex(), **who, **where}
         text = _text(asked, environ)
@@ -111,6 +117,13 @@ def _text(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
         return answer_here(asked, environ)
     except Busy:
         return LATE if asked["event"] == START else ""
+
+
+def _is_there(vault: str, environ: Mapping[str, str]) -> bool:
+    """Whether the vault that is named is where it is said to be; who named none is told nothing where there is none."""
+    from vault_tool.hooks.ended import roots
+
+    return any((root / _SETTINGS).is_file() for root in roots("", vault, environ))
 
 
 def _is_warm(root: Path) -> bool:

@@ -10,15 +10,17 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from vault_tool.errors import UsageError
+from vault_tool.errors import NotFound, UsageError
 from vault_tool.hooks.clients import NATIVE, PROMPT, START
 from vault_tool.install.clients import CLIENTS, Client, UserMachine
 from vault_tool.install.settings import SettingsFile, is_ours
 from vault_tool.install.stub import Stub, listening
+from vault_tool.vault.context import find
 
 _PATIENCE = 90
 _PROTOCOL = "2025-06-18"
@@ -69,11 +71,16 @@ def _checks(client: str, known: Client, place: UserMachine, folder: Path, name: 
         yield Check(what="settings", ok=False, said=f"{known.file(place)} has no server `{name}` of ours: `vt install {client}`")
         return
     yield Check(what="settings", ok=True, said=f"{known.file(place)} has the server `{name}`")
+    commands = _hook_commands(client, _settings(known.hooks(place)).value(["hooks"])) if known.hooks else {}
+    for words in (_words(entry), *map(shlex.split, commands.values())):
+        if gone := _gone(words, folder):
+            said = f"no vault is at {gone}: put it back, or say where it is now: `vt install {client} --vault DIR`"
+            yield Check(what="vault", ok=False, said=said)
+            return
     yield _started(_words(entry), place, folder)
     if not known.hooks:
         yield Check(what="hooks", ok=None, said="the client has none: an agent has to ask")
         return
-    commands = _hook_commands(client, _settings(known.hooks(place)).value(["hooks"]))
     if START not in commands or PROMPT not in commands:
         yield Check(what="hooks", ok=False, said=f"{known.hooks(place)} has none of ours: `vt install {client}`")
         return
@@ -216,6 +223,19 @@ def _text(answer: bytes) -> str:
 
 def _settings(path: Path) -> SettingsFile:
     return SettingsFile(path, path.read_bytes() if path.is_file() else None)
+
+
+def _gone(words: Sequence[str], folder: Path) -> Path | None:
+    """The folder that a command names as the vault, where none is there."""
+    named = next((word for before, word in pairwise(words) if before == "--vault"), "")
+    if not named:
+        return None
+    there = folder / Path(named).expanduser()
+    try:
+        find(there, {})
+    except NotFound:
+        return there
+    return None
 
 
 def _words(entry: Mapping[str, Any]) -> list[str]:

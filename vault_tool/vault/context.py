@@ -649,7 +649,7 @@ def _named(folder: Path) -> Path:
         return home
     if (folder / layout.VAULT).is_dir():
         raise NotFound(f"{folder} has notes but no {layout.SETTINGS_FILE}", f"make it a vault with {step('init', path=folder)}")
-    raise NotFound(f"no vault at {folder}", f"make one with {step('init', path=folder)}")
+    raise NotFound(f"no vault at {folder}", f"name the folder where it is now, or make one with {step('init', path=folder)}")
 
 
 def global_root(env: Mapping[str, str]) -> Path:
