@@ -307,10 +307,11 @@ def test_the_page_is_in_bounds_and_whole_lines(hostile: Path) -> None:
     assert {line for line in page.split("\n") if line.startswith("- ")} <= whole | mine
 
 
-def test_trouble_is_silence(root: Path, tmp_path: Path) -> None:
+def test_trouble_is_silence(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     for data in (b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"cwd": 7, "prompt": {}}', b"[" * 100_000):
         for event in EVENTS:
-            assert answered(event, "codex", data, {"VAULT_ROOT": str(tmp_path / "none")}) == b""
+            assert answered(event, "codex", data, {}) == b""
     assert hook(tmp_path / "gone", START) == "", "no vault there"
     (root / "vault.toml").write_text("core_budget = 'much'\n[")
     assert IDLE in hook(root, START) and IDLE in hook(root, PROMPT, prompt=ASKED), "settings that are broken stop no answer"
