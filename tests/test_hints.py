@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.mcp.served import client_of
+from tests.web.conftest import serving_pages
 from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.cli.main import main
@@ -29,6 +30,9 @@ PROJECT = Path(__file__).parents[1]
 
 # A command line: `vt`, a flag, or a command of a shell.
 COMMAND_LINE = re.compile(r"\bvt [a-z`]|(?<![\w-])--[a-z]|`(?:git|rm|pip) |type: |Vault\.|\ufe00")
+
+# The same on a page, which shows the files' own text and names its styles.
+ON_THE_PAGE = re.compile(r"`?\\bvt [a-z]+|`(?:git|rm|pip) |type: git|Vault\\.|[^\\n]*\ufe00")
 
 # A tool that is no word of the command line.
 TOOL_NAME = re.compile("|".join(rf"\b{name}\b" for name in sorted(TOOLS) if "_" in name) + "|Vault\\.|\ufe00")
@@ -141,6 +145,39 @@ def test_json_has_the_next_step_as_a_value(
     problems = json.loads(capsys.readouterr().out)["problems"]
     page = next(one for one in problems if one["path"] == "vault/page.md")
     assert page["next"] == {"verb": "adopt", "arguments": {"paths": "vault/page.md"}} and "vt adopt vault/page.md" in page["hint"]
+
+
+ADDRESSES = (
+    "/", "/health", "/time", "/people", "/subjects", "/map", "/review", "/review/bin", "/consolidate", "/ask?q=redis",
+    "/ask?q=redis&tag=zzz", "/ask?q=redis&kind=xyzzy", "/ask?q=redis&project=nowhere", "/ask?q=redis&since=soon",
+    "/memory/nosuch", "/memory/nosuch/edit", "/subject/nosuch", "/commit/nosuch", "/turn/nosuch", "/person?name=nobody",
+    "/time/never", "/session?name=none", "/merge?keep=a&gone=b", "/intersection?a=x&b=y", "/nosuch", "/page?path=vault/page.md",
+    "/page?path=vault/broken.md", "/ask?q=redis&why_not=nosuch",
+)  # fmt: skip
+FORMS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("/undo", {"target": "nosuch"}),
+    ("/review/decide", {"id": "nosuch", "accept": "1"}),
+    ("/review/settle", {"key": "nosuch", "keep": "this"}),
+    ("/review/restore", {"id": "nosuch"}),
+    ("/memory/nosuch/pin", {}),
+    ("/memory/nosuch/forget", {}),
+    ("/subject/redis/alias", {"alias": "redis pool"}),
+    ("/consolidate/skip", {"label": "nosuch"}),
+    ("/consolidate/packet", {"label": "nosuch"}),
+    ("/consent", {"id": "nosuch", "state": "given"}),
+    ("/merge", {"keep": "Redis", "gone": "nosuch"}),
+    ("/purge", {"id": "nosuch"}),
+)
+
+
+def test_nothing_that_the_page_says_is_a_command_line(root: Path) -> None:
+    with serving_pages(root) as served:
+        said = {address: served.client.get(address).text for address in ADDRESSES}
+        said |= {address: served.client.post(address, data=form).text for address, form in FORMS}
+        served.client.cookies.clear()
+        said |= {f"{address} by a stranger": served.client.get(address).text for address in ("/", "/health")}
+    shown = {address: unescape(re.sub("<[^>]+>", "", text)) for address, text in said.items()}
+    assert not {address: found[0] for address, text in shown.items() if (found := ON_THE_PAGE.search(text))}
 
 
 # What is said of the settings of git or of a shell by its own name, for whoever set it up.

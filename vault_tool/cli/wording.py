@@ -51,6 +51,8 @@ class CommandLine:
         name = command_of(step.verb)
         if name is None:
             return None
+        if name == step.verb.replace("_", "-") and not step.arguments:
+            return f"`vt {name}`"  # nothing of it need be loaded
         command = next(row for rows in SECTIONS.values() for row in rows if row.name == name).load()
         words = [] if step.verb not in PARTS else [f"--{step.verb.replace('_', '-')}"]
         group = step.verb.removeprefix("import_").replace("_", "-") if name == "import" else ""

@@ -92,7 +92,9 @@ async def _missing(request: Request, fault: Exception) -> Response:
 
 async def _broken(request: Request, fault: Exception) -> Response:
     _log.error("a page failed: %s", request.url.path, exc_info=fault)
-    return _problem(request, 500, "This page failed, and nothing was changed by it.", "the terminal of `vt web` says why")
+    return _problem(
+        request, 500, "This page failed, and nothing was changed by it.", "the terminal that it was opened from says why"
+    )
 
 
 def _problem(request: Request, status: int, said: str, hint: str) -> Response:

@@ -123,7 +123,7 @@ async def _answer(scope: Scope, receive: Receive, door: Door, entrance: Entrance
     if method == "POST" and path == NEW_CODE:
         given = headers_of(scope, b"authorization")
         if len(given) != 1 or not hmac.compare_digest(given[0].encode("latin-1"), f"Bearer {secret}".encode()):
-            return PlainTextResponse("that is for `vt web` alone\n", 401)
+            return PlainTextResponse("that is for the program that opens the page alone\n", 401)
         return JSONResponse({"code": entrance.new_code()})
     if method not in _SAFE:
         # A browser says where a form was sent from; who does not say it is no page of ours.
@@ -153,7 +153,7 @@ async def _answer(scope: Scope, receive: Receive, door: Door, entrance: Entrance
         # A browser takes the link's fragment along, which holds the code.
         query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
         return RedirectResponse(START if path == "/" else f"{START}?to={quote(path + query, safe='')}", 303)
-    return PlainTextResponse("come in by the link that `vt web` shows\n", 401)
+    return PlainTextResponse("come in by the link that the page's terminal shows\n", 401)
 
 
 def _is_navigation(scope: Scope) -> bool:
@@ -180,12 +180,12 @@ def _came_from_elsewhere(scope: Scope) -> Response:
 
 def start_page(to: str, *, refused: bool = False, known: bool = False) -> str:
     """Where a browser shows the code of its link: a script takes it from the address, or a person types it."""
-    wrong = '<p role="alert">That link was used already, or is too old. <code>vt web</code> in a terminal shows a new one.</p>'
+    wrong = '<p role="alert">That link was used already, or is too old. Open the page again from a terminal for a new one.</p>'
     inside = '<p><a href="/">This browser is in already.</a></p>'
     body = f"""{wrong if refused else ""}{inside if known else ""}
 <form method="post" action="{START}" id="start">
 <input type="hidden" name="to" value="{escape(to)}">
-<label for="code">The code of the link that <code>vt web</code> shows</label>
+<label for="code">The code of the link that the page's terminal shows</label>
 <input id="code" name="code" autocomplete="off" spellcheck="false" required>
 <button>Come in</button>
 </form>

@@ -26,9 +26,9 @@ from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import told
 from vault_tool.util.text import link_label, link_target
 from vault_tool.vault import resolve
-from vault_tool.vault.plain_words import PlainWords
 from vault_tool.verbs.undo import undoable
 from vault_tool.web.asking import Flash, ask, compared
+from vault_tool.web.wording import ForPage
 
 if TYPE_CHECKING:
     from vault_tool.vault.context import Freshness
@@ -123,11 +123,14 @@ def _environment() -> Environment:
     return found
 
 
+_WORDS = ForPage()
+
+
 def shown(value: Any) -> Any:
     """What a template prints of a value: nothing of None, and no character that cannot be seen, or that turns the line."""
     if value is None:
         return ""
-    return visible(told(value, PlainWords())) if type(value) is str else value
+    return visible(told(value, _WORDS)) if type(value) is str else value
 
 
 def exactly(text: str) -> Markup:
