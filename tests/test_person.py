@@ -195,7 +195,7 @@ EVERYBODY = frozenset((
     "get-session-context", "end-session", "remember", "add-observations", "delete-observations", "link", "update-link",
     "unlink", "pin", "tag", "episode", "write", "update", "correct", "mark-useful", "mark-questionable", "create-subjects",
     "get-subjects", "update-subject-summary", "add-alias", "get-understandings", "get-understanding-history",
-    "create-understanding", "update-understanding", "set-structural-understanding", "merge-subjects",
+    "understand", "create-understanding", "update-understanding", "set-structural-understanding", "merge-subjects",
     "find-similar-subjects", "consolidate", "begin-consolidation", "end-consolidation", "get-pending-consolidation",
     "list-passes", "get-consolidation-report", "recall", "search", "list", "list-observations", "search-observations", "get",
     "show", "tags", "related", "open-map", "open-around", "open-intersection", "read", "op", "snapshot", "new", "edit",

@@ -35,6 +35,10 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "list_observations": {"subject_name": "Redis"},
     "get_understandings": {"subject_names": ["Redis"]},
     "get_understanding_history": {"understanding_id": "<understood>"},
+    "understand": {
+        "subjects": ["Redis"], "content": "Redis runs behind a pool.", "summary": "Behind a pool.", "sources": ["<fact>"],
+        "replaces": "<understood>",
+    },
     "create_understanding": {
         "subject_names": ["Homelab"], "content": "One host runs everything.", "summary": "One host.",
         "source_observation_ids": ["<fact>"],

@@ -170,6 +170,7 @@ def _means(words: list[str], ids: dict[str, str]) -> list[str]:
         "9f3c1e2": ids["commit"],
         "4e0d9c1b22": ids["key"],
         "4d5e6f": ids["link"],
+        "7c81fe": ids["understood"],
         "0f3ac1": ids["hash"],
     }
     for name, value in meant.items():

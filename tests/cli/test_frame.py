@@ -71,6 +71,7 @@ def test_help_shows_the_first_commands_alone_and_says_where_the_rest_is(capsys: 
     assert "`vt COMMAND --help`" in shown
     assert "`vt help all`" in shown
     assert _named(shown) == [name for names in FIRST.values() for name in names]
+    assert len(_named(shown)) == 16
     for title in FIRST:
         assert f"\n{title}:\n" in shown
     assert shown.count("\n") <= 45, "one screen"
@@ -96,13 +97,16 @@ def _named(shown: str) -> list[str]:
 
 # Commands that were taken for each other: each is told apart from another of its line.
 CONFUSED = (
-    "recall search list read bring-to-mind", "search-observations list-observations search list", "get show read", "edit update",
-    "mark-useful pin update", "create-understanding update-understanding set-structural-understanding", "reflect core reflection",
-    "history log diff activity", "forget undo delete-observations unlink", "commit snapshot export", "status doctor get-stats",
-    "remember add-observations write new episode", "read write update op", "adopt import", "mcp serve web", "watch owner",
-    "consolidate reflect begin-consolidation end-consolidation", "get-pending-consolidation get-consolidation-report list-passes",
+    "recall search list read bring-to-mind", "search-observations list-observations search list", "get show read",
+    "edit correct mark-questionable update", "mark-useful pin update",
+    "create-understanding update-understanding understand set-structural-understanding", "reflect core reflection",
+    "history log diff activity", "forget undo delete-observations unlink", "commit snapshot export",
+    "status doctor get-stats", "remember add-observations write new episode", "read write update op", "adopt import",
+    "mcp serve web", "watch owner", "consolidate reflect begin-consolidation end-consolidation",
+    "get-pending-consolidation get-consolidation-report list-passes",
     "open-map open-around open-intersection related get-understandings", "add-alias merge-subjects find-similar-subjects",
-    "list-turns get-turn backstop", "tag tags link", "config install", "end-session get-session-context", "reindex embed doctor",
+    "list-turns get-turn backstop", "tag tags link", "config install", "end-session get-session-context",
+    "reindex embed doctor",
 )  # fmt: skip
 
 

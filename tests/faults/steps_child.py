@@ -50,6 +50,8 @@ def run(step: str, root: str, verb: str) -> None:
         vault.update_understanding(understanding, "An arch needs two keystones.", "Two keystones")
     elif verb == "correct":
         vault.correct(memory, "It was moved.", "The keystone came first.")
+    elif verb == "understand":
+        vault.understand(["Masonry"], "An arch needs two keystones.", "Two keystones", [memory], understanding)
     elif verb == "pin":
         vault.pin(memory)
     else:

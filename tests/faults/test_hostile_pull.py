@@ -320,6 +320,7 @@ TYPED: dict[str, tuple[str, ...]] = {
     "add-alias": ("add-alias", "Cranes", "the lifts"),
     "get-understandings": ("get-understandings", "Harbour"),
     "get-understanding-history": ("get-understanding-history", "{synthesis}"),
+    "understand": ("understand", "Harbour.", "--summary", "So.", "--replaces", "{synthesis}", "--why", "the wording"),
     "create-understanding": ("create-understanding", "Cranes lift.", "--subject", "Cranes", "--summary", "Cranes lift."),
     "update-understanding": ("update-understanding", "Cranes", "Cranes lift, slowly.", "--summary", "Slowly."),
     "set-structural-understanding": ("set-structural-understanding", "Cranes", "Part of the harbour."),

@@ -203,6 +203,8 @@ def test_a_kill_after_each_step_is_settled_by_the_next_write(
             assert len(vault.search("stone laid").results) >= 1
             if verb == "correct":
                 assert_corrected_whole(vault)
+            if verb == "understand":
+                assert len(vault.get_understandings(["Masonry"]).results) == 1
         assert git(root, "status", "--porcelain", "--untracked-files=all") == ""
         assert_git_is_sound(root)
         after = fingerprints(root)

@@ -54,6 +54,30 @@ def get_subjects(call: Call, names: tuple[str, ...]) -> Exit:
 
 
 @command(
+    "understand",
+    "vt understand 'One host runs all.' --subject Homelab --summary 'One host' --source a1b2c3 --source 5f0c2d",
+    "vt understand - --subject Redis --summary 'The store too' --source 5f0c2d --replaces 7c81fe < redis.md",
+)
+@click.argument("content", type=TEXT, help="The text, or - for standard input.")
+@click.option("--subject", "-s", "subjects", type=SUBJECT, multiple=True, help="A subject; two for what connects them.")
+@click.option("--summary", required=True, help="The one line that stands for it.")
+@click.option("--source", "sources", type=MEMORY, multiple=True, help="An observation that it rests on.")
+@click.option("--replaces", type=MEMORY, default="", metavar="ID", help="The present one, if there is one.")
+@click.option("--why", default="", help="What changed; says alone that only the wording did.")
+@click.option("--kind", "--type", "-k", "kind", metavar="TYPE", help="Else as before, or by the number of subjects.")
+@writes
+@authored
+def understand(call: Call, **given: Any) -> Exit:
+    """Write what is understood, for what was.
+
+    It takes the place of the present understanding, which stays in the history: read that first, and name it. A first one
+    rests on two memories or more, a revision on one more, unless --why says that only the wording changed.
+    """
+    with call.open_vault() as vault:
+        return call.emit(understandings.understand(vault, **given), _known_now, vault)
+
+
+@command(
     "create-understanding", "vt create-understanding - --subject Redis --summary 'Redis is the cache, never the store' < redis.md"
 )
 @click.argument("content", type=TEXT, help="The text, or - for standard input.")
@@ -173,6 +197,21 @@ def _understood(made: understandings.CreatedUnderstanding, short: Short) -> Iter
         ("subjects", made.subjects),
         ("new subjects", made.subjects_created),
         ("supersedes", short_ids(made.superseded, short)),
+    )
+
+
+def _known_now(made: understandings.Understood, short: Short) -> Iterator[Block]:
+    yield from saved_as(
+        made.id,
+        f"{made.title}{' (known already, nothing was written)' if made.known else ''}",
+        made.path,
+        short,
+        made,
+        ("type", made.type),
+        ("subjects", made.subjects),
+        ("new subjects", made.subjects_created),
+        ("supersedes", short_ids(made.superseded, short)),
+        ("sources", short_ids(made.sources, short)),
     )
 
 

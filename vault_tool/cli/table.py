@@ -47,6 +47,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("add-alias", "observing", "Let a subject answer to another name."),
         Listed("get-understandings", "observing", "Show what is understood of subjects together."),
         Listed("get-understanding-history", "observing", "Show what an understanding replaced."),
+        Listed("understand", "subjects", "Write what is understood, for what was."),
         Listed("create-understanding", "subjects", "Write what one or several subjects come to."),
         Listed("update-understanding", "subjects", "Revise an understanding by superseding it."),
         Listed("set-structural-understanding", "subjects", "Write the note on a subject's own place."),
@@ -125,7 +126,7 @@ FIRST: Mapping[str, tuple[str, ...]] = {
     "Begin": ("init", "install", "status", "doctor"),
     "Keep": ("remember", "correct", "link"),
     "Ask": ("recall", "search", "list", "get"),
-    "Tend": ("consolidate", "review", "commit", "undo"),
+    "Tend": ("understand", "consolidate", "review", "commit", "undo"),
 }
 
 # What other tools call things, and the commands that do them here.

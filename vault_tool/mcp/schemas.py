@@ -47,6 +47,7 @@ _OF: Mapping[tuple[str, str], Schema] = {
     ("recall", "hops"): {"minimum": 0, "maximum": 2},
     ("search", "mode"): {"enum": ["auto", "text"]},
     ("search_observations", "mode"): {"enum": ["text", "embedding"]},
+    ("understand", "subjects"): {"items": TEXT},
     ("read", "limit"): {"maximum": 100},
     ("read", "mode"): {"enum": ["targeted", "ambient"]},
     ("update", "mode"): {"enum": ["commit", "dry_run"]},

@@ -50,6 +50,14 @@ TOOLS: Mapping[str, Described] = {
         {"content": "The build needs git 2.31.", "subject_names": ["Build"], "kind": "fact", "session": "k3f9"},
         writes=True, again=True, omit=(*SAVED, "content"),
     ),
+    "understand": Described(
+        "Write what several memories about a subject, or about two together, come to: the present state in a few sentences, what "
+        "is sure and what is not. It replaces the former understanding, which stays in the history. Read that first and give its "
+        "id. Texts about who the assistant is and how the memory works wait for the user.",
+        {"subjects": ["Homelab"], "content": "One host runs everything, and redis with it.",
+         "summary": "One host, with redis.", "sources": ["Redis drops idle connections", "A pool keeps connections alive"]},
+        writes=True, again=True, omit=(*SAVED, "content", "summary"),
+    ),
     "update_understanding": Described(
         "Revise an understanding: the new text supersedes the old, which stays readable. For what several observations "
         "come to; a single thing seen is for `remember`.",
@@ -333,6 +341,15 @@ PARAMETERS_OF: Mapping[str, Mapping[str, str]] = {
         "subject_names": "What it is about; made if new.",
         "kind": "fact, problem, solution, failed_tactic, decision, preference, change, procedure, insight, or your own.",
         "tags": "Tags.",
+    },
+    "understand": {
+        "subjects": "One subject, or two for what connects them.",
+        "content": "The understanding.",
+        "summary": "One line that stands for it.",
+        "sources": "Ids of the memories that it rests on.",
+        "replaces": "The id of the present one, if there is one.",
+        "why": "What changed; without new sources, that only the wording did.",
+        "kind": "Else as before, or by the number of subjects.",
     },
     "correct": {"id": "Its id or whole title.", "why": "What you saw.", "content": "What is so now, in a sentence."},
     "write": {"subject_names": "What it is about; made if new.", "tags": "Tags."},

@@ -58,6 +58,7 @@ _DONE_BY: Mapping[str, str] = {
     "update": "an update of that memory",
     "update_link": "a change of that link",
     "update_understanding": "a revision of that understanding",
+    "understand": "a new text in the place of that understanding",
 }  # fmt: skip
 
 _BY_GIT: Mapping[str, str] = {

@@ -70,7 +70,7 @@ def _overtaken(op: Operation, old: Entry, why: str, content: str) -> Corrected:
     if old.record_class is not RecordClass.OBSERVATION:
         raise UsageError(
             f"{short} ({one_line(old.title, 40)}) is an understanding, which is written anew, not corrected by a sentence",
-            f"{step('update_understanding', understanding_id=short)} does that",
+            f"{step('understand', replaces=short)} does that",
         )
     if body_hash(content) == old.body_hash:
         raise UsageError(f"{short} says that already", "say what is so instead, or leave it out")

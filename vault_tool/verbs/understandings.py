@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files.render import body_text
@@ -15,13 +16,31 @@ from vault_tool.model.records import Understanding
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.clock import moment
+from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import option, step
-from vault_tool.util.text import first_sentence, normal_name, one_line
+from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
 from vault_tool.vault import contests, resolve, review_policy
+from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import tag
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_units
+from vault_tool.vault.statuses import statuses
+
+if TYPE_CHECKING:
+    from vault_tool.vault import open_pass
+else:
+    open_pass = deferred("vault_tool.vault.open_pass")  # 2 ms, where a vault had passes
+
+# A first understanding rests on so many memories; and the kinds that rest on any.
+FEWEST_SOURCES = 2
+RESTING = ("single_subject", "relationship")
+
+# The kinds that belong to a pass of consolidation while it is open.
+PACKETS = (*RESTING, "structural", "orientation")
+
+# Characters of a present understanding that a refusal tells.
+_TOLD = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +89,31 @@ class StructuralUnderstanding(Saved):
     pending_review: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understood(Saved):
+    """What is understood now of one subject, or of several together: a new text, which took the place of the `superseded`.
+
+    What its writer had no authority to replace is `contested`: both stay until the owner has settled it. `known` says that the
+    present one says just this, and nothing was written. `pass_id` is the pass of consolidation that it settles a packet of.
+    With `pending_review` it waits for a person, and replaces nothing yet.
+    """
+
+    id: str
+    type: str
+    title: str
+    subjects: tuple[str, ...]
+    subjects_created: tuple[str, ...] = ()
+    summary: str
+    content: str
+    sources: tuple[str, ...]
+    superseded: tuple[str, ...] = ()
+    contested: tuple[str, ...] = ()
+    known: bool = False
+    pass_id: str = ""
+    pending_review: bool = False
+    path: str
+
+
 @dataclass(frozen=True, slots=True)
 class _Destination:
     """Where a new synthesis went: into the vault, in place of what it replaced, or into the inbox, replacing nothing yet.
@@ -104,7 +148,8 @@ def create_understanding(
 
     `summary` is required: nothing is summarised for you. Where an active one of the same kind has exactly the same
     subjects, it is superseded and named in `superseded`; for soul, protocol and orientation the kind alone decides.
-    `pass_id` names the pass of consolidation that it is written in: it is then not new to the next one.
+    `pass_id` names the pass of consolidation that it is written in: it is then not new to the next one. What is written of a
+    packet's subjects while a pass is open belongs to that pass without being told.
     """
     chosen = kind or ("single_subject" if len(subject_names) == 1 else "relationship")
     _check(vault, chosen, content, summary)
@@ -168,7 +213,7 @@ def update_understanding(
             importance=old.number("importance"),
             confidence=old.number("confidence"),
             pinned=old.pinned,
-            pass_id=_pass(vault, pass_id),
+            pass_id=_pass(vault, pass_id) or _open_pass(vault, chosen, tagging.names),
         )
         kept = _save(op, record)
     return UpdatedUnderstanding(
@@ -181,6 +226,57 @@ def update_understanding(
         contested=kept.contested,
         pending_review=kept.pending,
     )
+
+
+def understand(
+    vault: Context,
+    subjects: Sequence[str],
+    content: str,
+    summary: str,
+    sources: Sequence[str] = (),
+    replaces: str = "",
+    *,
+    kind: str | None = None,
+    why: str = "",
+) -> Understood:
+    """Write what several memories about a subject, or about several together, come to, in place of what was understood before.
+
+    The present one is named in `replaces`, for who writes has read it: Refused, with its id and text, where it is not. A first
+    one rests on two `sources` or more; a revision keeps those of the one before and adds those given, at least one, or none
+    where `why` says that only the wording changed. A structural note, orientation, soul or protocol needs none.
+    Sent twice it is once.
+    """
+    with writing(vault, "understand") as op:
+        old = _named_present(vault, replaces)
+        tagging = tag(op, subjects or (old.subjects if old else ()))
+        chosen = kind or (old.type if old else "single_subject" if len(tagging.names) == 1 else "relationship")
+        _check(vault, chosen, content, summary)
+        _require_fitting(chosen, tagging.names)
+        draft = replace(
+            _draft(vault, chosen, content, summary, _own_title(old) if old else ""),
+            subjects=tagging.names, sources=_sources(vault, sources), reason=one_line(why),
+            pass_id=_open_pass(vault, chosen, tagging.names),
+        )  # fmt: skip
+        draft = replace(draft, user=_whose(vault, draft))
+        present = _holding_the_place(vault, chosen, tagging.names, draft.user)
+        if twin := next((one for one in present if _says_the_same(one, draft)), None):
+            return _understood(Saved(), draft, twin, known=True)
+        # What a user makes of an understanding that is everybody's stands beside it, for them alone.
+        theirs = [old] if old is not None and not present and old.text("user") != draft.user else []
+        _require_read(vault, old, present or theirs)
+        _require_sources(draft, present or theirs)
+        replaced = tuple(entry.id for entry in present)
+        record = replace(
+            draft,
+            supersedes=(*replaced, *contests.pending_revisions(vault, draft.origin, replaced)),
+            sources=inherited(present or theirs, draft.sources),
+            tags=old.texts("tags") if old else (),
+            pinned=any(entry.pinned for entry in present),
+        )
+        remarks = tuple(_not_so_now(vault, draft.sources))
+        kept = _save(op, record)
+        saved = Saved(**kept.saved.fields(*remarks))
+        return _understood(saved, record, kept, () if kept.pending else tagging.created)
 
 
 def set_structural_understanding(
@@ -208,6 +304,75 @@ def set_structural_understanding(
     )
 
 
+def _named_present(vault: Context, replaces: str) -> Entry | None:
+    return resolve.find(vault, replaces, (RecordClass.UNDERSTANDING,)) if replaces else None
+
+
+def _says_the_same(present: Entry, draft: Understanding) -> bool:
+    """Whether a draft would say nothing that the present one does not: what was sent twice."""
+    same = present.body_hash == body_hash(draft.body) and present.text("summary") == draft.summary
+    return same and set(draft.sources) <= set(present.texts("sources"))
+
+
+def _require_read(vault: Context, old: Entry | None, present: Sequence[Entry]) -> None:
+    """Refused, with the present understandings, where who writes names none of them."""
+    if any(entry.id == old.id for entry in present) if old is not None else not present:
+        return
+    if not present:
+        assert old is not None
+        place = f"{resolve.short(vault, old.id)} is the {old.type} understanding of {', '.join(old.subjects) or 'the vault'}"
+        raise UsageError(
+            f"{place}, and is not replaced by one of others", f"leave out {option('replaces')}, or name the subjects that it has"
+        )
+    first = contests.foremost(vault, present) or present[0]
+    told = "; ".join(
+        f"{resolve.short(vault, one.id)}: {one_line(body_of(vault, one), _TOLD)}"
+        for one in sorted(present, key=lambda e: e is not first)
+    )
+    raise Refused(
+        f"{', '.join(first.subjects) or first.type} is understood already, {told}",
+        f"read it, and say that yours takes its place with {option('replaces', resolve.short(vault, first.id))}",
+    )
+
+
+def _require_sources(draft: Understanding, before: Sequence[Entry]) -> None:
+    """Refused for a text that rests on too little to be more than a memory."""
+    if draft.type not in RESTING or (before and (draft.sources or draft.reason)):
+        return
+    if before:
+        raise Refused(
+            "a revision rests on something new, and no source is named",
+            f"name what it rests on with {option('sources')}, or say with {option('why')} that only the wording changed",
+        )
+    if len(draft.sources) == 1:
+        raise Refused("one memory is no understanding", "remember it")
+    if len(draft.sources) < FEWEST_SOURCES:
+        raise Refused(
+            "an understanding rests on several memories", f"name two or more of them with {option('sources')}, or remember it"
+        )
+
+
+def _not_so_now(vault: Context, sources: Sequence[str]) -> Iterator[str]:
+    """What is said of sources that do not tell how things are now."""
+    found = list(_entries(vault, sources))
+    told = statuses(vault, found)
+    for entry in found:
+        if not told[entry.path].answers:
+            words = "; ".join(told[entry.path].status_words(lambda one: resolve.short(vault, one)))
+            yield f"{resolve.short(vault, entry.id)} is {words}: rest on what is so now"
+
+
+def _understood(
+    saved: Saved, record: Understanding, made: Entry | _Destination, created: tuple[str, ...] = (), *, known: bool = False
+) -> Understood:
+    written = made if isinstance(made, _Destination) else _Destination(made.id, made.path, saved)
+    return Understood(
+        **saved.fields(), id=written.id, type=record.type, title=record.label, subjects=record.subjects, subjects_created=created,
+        summary=record.summary, content=record.body.rstrip("\n"), sources=record.sources, superseded=written.superseded,
+        contested=written.contested, known=known, pass_id=record.pass_id, pending_review=written.pending, path=written.path,
+    )  # fmt: skip
+
+
 def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str]) -> CreatedUnderstanding:
     """Write a synthesis that supersedes the active ones of its kind and exactly its subjects; their pin stays on the place."""
     tagging = tag(op, subject_names)
@@ -221,6 +386,7 @@ def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str
         supersedes=tuple(entry.id for entry in replaced),
         sources=inherited(replaced, draft.sources),
         pinned=any(entry.pinned for entry in replaced),
+        pass_id=draft.pass_id or _open_pass(op.vault, draft.type, tagging.names),
     )
     kept = _save(op, record)
     return CreatedUnderstanding(
@@ -337,6 +503,13 @@ def _draft(vault: Context, kind: str, content: str, summary: str, title: str) ->
 def _pass(vault: Context, named: str) -> str:
     """The id of the pass of consolidation that is meant, or nothing where none is named."""
     return resolve.find(vault, named, (RecordClass.CONSOLIDATION,)).id if named else ""
+
+
+def _open_pass(vault: Context, kind: str, names: Sequence[str]) -> str:
+    """The id of the open pass of consolidation, where what is written of these subjects settles a packet of it."""
+    if kind not in PACKETS or not vault.index.catalog.of_class(RecordClass.CONSOLIDATION):
+        return ""
+    return open_pass.settled_by(vault, kind, names)
 
 
 def _sources(vault: Context, named: Sequence[str]) -> tuple[str, ...]:

@@ -134,6 +134,7 @@ class Vault(Context):
     list_observations = syntheses.list_observations
     get_understandings = syntheses.get_understandings
     get_understanding_history = syntheses.get_understanding_history
+    understand = understandings.understand
     create_understanding = understandings.create_understanding
     update_understanding = understandings.update_understanding
     set_structural_understanding = understandings.set_structural_understanding

@@ -25,18 +25,16 @@ from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.facts import Memory
+from vault_tool.vault.open_pass import Passes, items_of, passes
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs import pages
 from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
     PacketPlan,
-    Passes,
     due,
     is_placed,
-    items_of,
     label,
-    passes,
     plans,
     plans_of,
     unread,

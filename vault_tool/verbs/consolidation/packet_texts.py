@@ -22,14 +22,13 @@ from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import NOTICE, Short, filled, lean_details, lean_tokens
+from vault_tool.vault.open_pass import items_of, passes
 from vault_tool.vault.statuses import statuses
 from vault_tool.verbs.consolidation.consolidating import PacketHead, head_of, open_pass, start
 from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
     PacketPlan,
-    items_of,
     label,
-    passes,
     plans,
     related_to,
     written_in,
@@ -222,7 +221,9 @@ class _Walk:
         """The packet that comes next: the orientation once all others are done."""
         if self.open:
             return self.open[0]
-        return ORIENTATION if (self.plans or self._related_to_orientation()) and ORIENTATION not in self.done else None
+        # What was settled may be nothing new any more: that a pass wrote or passed over something is enough.
+        some = self.plans or self.done or self._related_to_orientation()
+        return ORIENTATION if some and ORIENTATION not in self.done else None
 
     def without(self, packets: Sequence[str], *, trivial: bool) -> _Walk:
         """The same walk once the packets that somebody calls so are passed over, and with `trivial` those that share little."""

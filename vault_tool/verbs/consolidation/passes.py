@@ -20,6 +20,7 @@ from vault_tool.util.clock import moment, parse_time, stamp
 from vault_tool.util.text import counted, normal_name
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
+from vault_tool.vault.open_pass import Passes, items_of, passes, spoken_of
 
 # So many passes back it is looked whether something came too late for them: by a pull, from a machine that had not heard.
 LATE = 2
@@ -32,21 +33,6 @@ _FEW = 1000
 
 # The keys of the packet that offers the orientation for review: it is about no subject.
 ORIENTATION: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Passes:
-    """The passes of consolidation: the newest ones, the one that is not ended, and when the last one began ("" for never)."""
-
-    generation: int
-    heads: tuple[Entry, ...]
-    all: tuple[Entry, ...]
-    open: Entry | None
-
-    @property
-    def last(self) -> str:
-        """When the last pass began."""
-        return max((entry.text("created") for entry in self.heads), default="", key=moment)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,21 +74,6 @@ class UnreadIds:
     observations: Sequence[str]
     understandings: Sequence[str]
     doubtful: Sequence[Entry]
-
-
-def passes(vault: Context) -> Passes:
-    """The passes as the catalogue has them, kept until it changes. Indexes must be fresh."""
-    return vault.index.catalog.until_changed("passes", lambda: _read(vault))
-
-
-def _read(vault: Context) -> Passes:
-    found = vault.index.catalog.of_class(RecordClass.CONSOLIDATION)
-    named = {parent for entry in found for parent in entry.texts("parents")}
-    # Parents that name each other in a circle, as a merge by hand may leave them, leave no head: then all are.
-    heads = tuple(entry for entry in found if entry.id not in named) or found
-    unended = [entry for entry in heads if not ledger.read(body_of(vault, entry)).ended]
-    newest = max(unended, key=lambda e: (e.generation or 0, e.by_created), default=None)
-    return Passes(vault.index.catalog.generation(), heads, found, newest)
 
 
 def unread(vault: Context, known: Passes) -> list[Entry]:
@@ -190,31 +161,16 @@ def related_to(vault: Context, view: Entry) -> list[Entry]:
     ]
 
 
-def spoken_of(vault: Context, entry: Entry, regions: Regions) -> Iterator[Sequence[Region]]:
-    """The subjects of each understanding that an observation was related to: it makes these due, whatever it is tagged with."""
-    for target in entry.texts("related_to") if entry.record_class is RecordClass.OBSERVATION else ():
-        yield from (
-            regions.of(view) for view in vault.index.catalog.get(target) if view.record_class is RecordClass.UNDERSTANDING
-        )
-
-
-def items_of(vault: Context, one: Entry) -> list[Entry]:
-    """What was new to a pass and is still there, from its ledger."""
-    catalog = vault.index.catalog
-    found: list[Entry] = []
-    for start in ledger.lines(body_of(vault, one)):
-        # Two where another id has the same beginning by now: better one too many than one lost.
-        found.extend(catalog.by_prefix(start, limit=2))
-    return active(catalog, found)
-
-
 def written_packets(vault: Context, one: Entry, regions: Regions) -> set[tuple[str, ...]]:
     """The packets of a pass for which an understanding was written in it."""
     found = set()
-    for entry in written_in(vault, one):
+    written = written_in(vault, one)
+    last = max((entry.by_created[0] for entry in written), default=None)
+    for entry in written:
         keys = tuple(sorted(region.key for region in regions.of(entry)))
+        # It comes last, always: of what was understood after it, it says nothing.
         if entry.type == "orientation":
-            found.add(ORIENTATION)
+            found.update([ORIENTATION] if entry.by_created[0] == last else [])
         elif entry.type in ("single_subject", "relationship"):
             found.add(keys)
     return found

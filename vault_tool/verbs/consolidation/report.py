@@ -19,10 +19,11 @@ from vault_tool.util.text import normal_name
 from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.facts import Memory
+from vault_tool.vault.open_pass import passes
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.consolidation.consolidating import pending_plans
 from vault_tool.verbs.consolidation.open_intersections import Brief, brief
-from vault_tool.verbs.consolidation.passes import PacketPlan, due, passes
+from vault_tool.verbs.consolidation.passes import PacketPlan, due
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, usual
 
 # From so many shared observations without a relationship understanding a pair is asked about.

@@ -1,0 +1,79 @@
+"""The passes of consolidation as far as whoever writes must know them: which is open, and what was new to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from vault_tool.consolidation import ledger
+from vault_tool.index.relations import Region, Regions, active, regions_of
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.clock import moment
+from vault_tool.vault.answers import body_of
+from vault_tool.vault.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """The passes of consolidation: the newest ones, the one that is not ended, and when the last one began ("" for never)."""
+
+    generation: int
+    heads: tuple[Entry, ...]
+    all: tuple[Entry, ...]
+    open: Entry | None
+
+    @property
+    def last(self) -> str:
+        """When the last pass began."""
+        return max((entry.text("created") for entry in self.heads), default="", key=moment)
+
+
+def passes(vault: Context) -> Passes:
+    """The passes as the catalogue has them, kept until it changes. Indexes must be fresh."""
+    return vault.index.catalog.until_changed("passes", lambda: _read(vault))
+
+
+def _read(vault: Context) -> Passes:
+    found = vault.index.catalog.of_class(RecordClass.CONSOLIDATION)
+    named = {parent for entry in found for parent in entry.texts("parents")}
+    # Parents that name each other in a circle, as a merge by hand may leave them, leave no head: then all are.
+    heads = tuple(entry for entry in found if entry.id not in named) or found
+    unended = [entry for entry in heads if not ledger.read(body_of(vault, entry)).ended]
+    newest = max(unended, key=lambda e: (e.generation or 0, e.by_created), default=None)
+    return Passes(vault.index.catalog.generation(), heads, found, newest)
+
+
+def items_of(vault: Context, one: Entry) -> list[Entry]:
+    """What was new to a pass and is still there, from its ledger."""
+    catalog = vault.index.catalog
+    found: list[Entry] = []
+    for start in ledger.lines(body_of(vault, one)):
+        # Two where another id has the same beginning by now: better one too many than one lost.
+        found.extend(catalog.by_prefix(start, limit=2))
+    return active(catalog, found)
+
+
+def spoken_of(vault: Context, entry: Entry, regions: Regions) -> Iterator[Sequence[Region]]:
+    """The subjects of each understanding that an observation was related to: it makes these due, whatever it is tagged with."""
+    for target in entry.texts("related_to") if entry.record_class is RecordClass.OBSERVATION else ():
+        yield from (
+            regions.of(view) for view in vault.index.catalog.get(target) if view.record_class is RecordClass.UNDERSTANDING
+        )
+
+
+def settled_by(vault: Context, kind: str, names: Sequence[str]) -> str:
+    """The id of the open pass to which an understanding of these subjects belongs, for it settles or concerns a packet of it;
+    empty where none does. An orientation does, and counts where it comes last. Indexes must be fresh.
+    """
+    one = passes(vault).open
+    if one is None:
+        return ""
+    regions = regions_of(vault.index.catalog)
+    if kind == "orientation":
+        return one.id
+    keys = {regions.called(name).key for name in names}
+    for entry in items_of(vault, one):
+        if any(keys <= {region.key for region in tagged} for tagged in (regions.of(entry), *spoken_of(vault, entry, regions))):
+            return one.id
+    return ""
