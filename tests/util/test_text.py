@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from vault_tool.util.clock import FixedClock, days_between, parse_time, stamp
 from vault_tool.util.text import (
+    beginning,
     body_hash,
     first_sentence,
     first_tokens,
@@ -160,3 +161,19 @@ def test_the_first_tokens_are_the_longest_beginning_of_so_many(text: str, count:
     found = first_tokens(text, count)
     assert text.startswith(found) and tokens(found) <= max(0, count)
     assert found == text or tokens(text[: len(found) + 1]) > count
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        ("one two three", 13, "one two three"),
+        ("one two three", 12, "one two…"),
+        ("one two three", 8, "one two…"),
+        ("one\ntwo three", 9, "one\ntwo…"),
+        ("onetwothree", 8, "onetwot…"),
+        ("", 3, ""),
+    ],
+)
+def test_a_beginning_ends_with_a_word(text: str, limit: int, expected: str) -> None:
+    assert beginning(text, limit) == expected
+    assert len(beginning(text, limit)) <= max(limit, len(expected))

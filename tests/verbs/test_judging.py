@@ -137,3 +137,10 @@ def test_three_sessions_against_and_none_for_are_enough_to_stay_silent(vault: Va
     assert [one.id for one in found.results] == [made.id]
     vault.as_(session="d").mark_useful(made.id, "it did here")
     assert [one.id for one in vault.bring_to_mind(about).results] == [made.id]
+
+
+def test_a_mark_without_a_reason_is_no_empty_question(vault: Vault) -> None:
+    made = vault.remember("The crane is vermilion.")
+    asked = vault.mark_questionable(made.id)
+    assert asked.questions == ("nobody said why",)
+    assert vault.mark_questionable(made.id, "it was painted").questions == ("nobody said why", "it was painted")

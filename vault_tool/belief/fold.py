@@ -26,6 +26,9 @@ MARK_CONFIDENCE = 0.5
 _ROUNDING = 1e-9
 _OWNER = "owner"
 
+# In place of the reason of a mark that has none.
+NO_REASON = "nobody said why"
+
 
 @dataclass(frozen=True, slots=True)
 class Move:
@@ -143,7 +146,7 @@ def question_of(belief: Belief) -> str:
 
 def said_by(signal: Signal) -> str:
     """Why somebody asks whether a memory is so, and who where it is told of somebody else."""
-    reason, who = " ".join(signal.rationale.split()) or "nobody said why", bringer(signal.origin)
+    reason, who = " ".join(signal.rationale.split()) or NO_REASON, bringer(signal.origin)
     return f"{reason} (says {who})" if who else reason
 
 

@@ -12,7 +12,7 @@ from vault_tool.cli.names import narrows
 from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.cli.recalling import warnings_of
 from vault_tool.errors import Exit
-from vault_tool.util.text import one_line
+from vault_tool.util.text import beginning, one_line
 from vault_tool.vault.lean import titled
 from vault_tool.verbs.sessions import ambient
 
@@ -68,6 +68,6 @@ def _reminder(one: ambient.Reminder, name: str) -> Iterator[Block]:
     match = f"match {one.match:.2f}{' weak' if one.weak else ''}"
     about = ", ".join((one.type, *one.subjects))
     yield one_line(f"{name} ({about}; {match}; from {source(one.origin, reviewed=one.reviewed)})", _HEADLINE)
-    said = one.content if len(one.content) <= _REMINDED else f"{one.content[:_REMINDED].rstrip()}… (`vt get {name}`)"
+    said = one.content if len(one.content) <= _REMINDED else f"{beginning(one.content, _REMINDED)} (`vt get {name}`)"
     lines = titled(one.title, said)
     yield Body("\n".join(lines.values()))

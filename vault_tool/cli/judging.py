@@ -65,7 +65,7 @@ def _marked(made: judging.Marked, short: Short) -> Iterator[Block]:
         ("marked", made.mark),
         ("utility", f"{made.utility.before:.2f} -> {made.utility.after:.2f}"),
         (f"for {short(made.problem)}" if local else "", f"{local.before:.2f} -> {local.after:.2f}" if local else ""),
-        ("because", made.utility.reason),
+        ("because", made.utility.reason if made.utility.applied == 0 else ""),
         ("open questions", "; ".join(dict.fromkeys(filter(None, made.questions)))),
         ("commit", commit_of(made)),
     )

@@ -23,7 +23,7 @@ from vault_tool.cli.blocks import (
 from vault_tool.cli.names import MEMORY, narrows
 from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.errors import Exit
-from vault_tool.util.text import one_line
+from vault_tool.util.text import beginning, one_line
 from vault_tool.vault.retrieval.query import Fate, Recalled
 from vault_tool.verbs.recall.recall import Bundle, SubjectView, Understood
 from vault_tool.verbs.recall.recall import recall as recall_verb
@@ -188,5 +188,6 @@ def _text(content: str, name: str) -> Iterator[Block]:
     if len(content) <= _LONGEST:
         yield Body(content)
         return
-    yield Body(f"{content[:_LONGEST].rstrip()}…")
-    yield f"{len(content) - _LONGEST} more characters: `vt get {name}`"
+    shown = beginning(content, _LONGEST)
+    yield Body(shown)
+    yield f"{len(content) - len(shown) + 1} more characters: `vt get {name}`"

@@ -116,6 +116,15 @@ def one_line(text: str, limit: int | None = None) -> str:
     return (cut[:word_end] if word_end > limit // 2 else cut).rstrip(" ,;:.-") + "…"
 
 
+def beginning(text: str, limit: int) -> str:
+    """The beginning of a text within `limit` characters, its lines as they are, cut at a word with an ellipsis."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    space = max(cut.rfind(" "), cut.rfind("\n")) if not text[limit - 1].isspace() else len(cut)
+    return (cut[:space] if space > limit // 2 else cut).rstrip() + "…"
+
+
 def first_sentence(body: str, limit: int = TITLE_LENGTH) -> str:
     """The title of a text that has none: its first line's first sentence, without marks and comments, of at most `limit`."""
     for line in body.lstrip()[:_TITLE_WITHIN].split("\n"):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from vault_tool.belief.fold import Move, preview
+from vault_tool.belief.fold import NO_REASON, Move, preview
 from vault_tool.errors import UsageError
 from vault_tool.model.authority import by_origin
 from vault_tool.model.evidence import FORMS, fault_in
@@ -146,5 +146,5 @@ def _marked(op: Operation, entry: Entry, signal: Signal) -> Marked:
         **saved.fields(*remarks),
         id=entry.id, title=entry.title, mark=signal.kind.value, rationale=signal.rationale, utility=overall,
         for_problem=local, problem=signal.problem, path=entry.path,
-        questions=tuple(q.rationale for q in vault.standings.belief_of(entry).questionable),
+        questions=tuple(q.rationale or NO_REASON for q in vault.standings.belief_of(entry).questionable),
     )  # fmt: skip

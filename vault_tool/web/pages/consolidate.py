@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import UsageError
+from vault_tool.util.text import one_line
 from vault_tool.verbs.consolidation.packet_texts import next_packet
 from vault_tool.web.asking import act, ask, cached, done_with, form_of
 from vault_tool.web.rendering import memory_path, render
@@ -55,7 +56,7 @@ async def write(request: Request) -> Response:
     content, line = form.text("content").strip(), form.get("summary", "").strip()
     if not content:
         raise UsageError("what is understood is empty", "write it, or pass the packet over")
-    line = line or content.split("\n", 1)[0][:120]
+    line = line or one_line(content.split("\n", 1)[0], 120)
     names, current, sources = form.all("subject"), form.get("current", ""), form.all("source")
 
     def use(vault: Vault) -> Any:

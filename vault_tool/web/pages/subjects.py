@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from vault_tool.util.text import normal_name
+from vault_tool.util.text import beginning, normal_name
 from vault_tool.web.asking import act, ask, cached, done_with, form_of
 from vault_tool.web.pages.today import editor_link
 from vault_tool.web.plots import bars
@@ -223,7 +223,7 @@ def _picture(name: str, neighbours: Sequence[Any]) -> Markup:
 
 
 def _cut(name: str) -> str:
-    return name if len(name) <= 22 else f"{name[:21]}…"
+    return beginning(name, 22)
 
 
 ROUTES = [
