@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.recall.candidates import candidate
-from vault_tool.recall.match import AGREES, AMONG, NO_WORDS, SAID, beyond, certainty, crowd, match, pair_match
-from vault_tool.recall.weights import AMBIENT, PROFILES, TARGETED
+from vault_tool.recall.match import AGREES, AMONG, NEARER, NO_WORDS, SAID, beyond, certainty, crowd, match, pair_match
+from vault_tool.recall.weights import AMBIENT, LEAST, PROFILES, TARGETED
 
 
 def test_a_match_is_on_an_absolute_scale() -> None:
@@ -45,8 +45,24 @@ def test_a_meaning_that_agrees_lowers_nothing(words: float, more: float) -> None
 
 
 def test_a_meaning_that_agrees_gives_no_words_to_what_has_none() -> None:
-    assert match(candidate("no word", cosine=AGREES)) < match(candidate("no vector")) < AMBIENT.least
+    assert match(candidate("no vector")) == 0.0
+    assert match(candidate("no word", cosine=AGREES)) < TARGETED.least
     assert beyond(NO_WORDS, AGREES) == NO_WORDS
+
+
+def test_what_is_asked_fits_as_what_is_said_does() -> None:
+    said, asked = candidate("said", words=0.6, cosine=2.0), candidate("asked", words=0.2, cosine=2.0)
+    said.mention, asked.heard = 0.6, 0.6
+    assert match(asked) == match(said) > AMBIENT.least
+    assert certainty(asked) == certainty(candidate("no sentence", words=0.2, cosine=2.0))
+    asked = candidate("near among what is all far", cosine=5.0)
+    asked.nearest = 0.5
+    assert match(asked) == match(candidate("as near as its sentence", cosine=0.5 + NEARER))
+
+
+def test_below_the_least_match_is_what_has_nothing_of_the_question() -> None:
+    assert match(candidate("by words")) < LEAST < match(candidate("one word of many", words=0.02))
+    assert match(candidate("by chance", words=0.05, cosine=1.0)) < LEAST < match(candidate("by meaning", cosine=2.0))
 
 
 def test_one_word_that_stands_everywhere_is_still_one_word() -> None:

@@ -55,7 +55,10 @@ def test_what_is_said_is_read_in_sentences_without_what_frames_them() -> None:
         {"buy": 1.0, "candles": 1.0},
         {"接続。": 1.0},
     ]
-    assert not read("Why does Redis drop?").sentences
+    assert said.said
+    asked = read("Why does Redis drop?")
+    assert not asked.said and [dict(one) for one in asked.sentences] == [{"redis": 1.0, "drop": 1.0}]
+    assert not read("What is it?", said=True).said
 
 
 def test_what_is_said_is_embedded_as_it_stands_and_names_count_in_either_number() -> None:

@@ -42,12 +42,14 @@ _LEAST_BYTES = 100
 
 class Wording(NamedTuple):
     """What the words of one file say of a question: its score as a share of what a file with every word would have, and
-    the part of the question's words that it has at all, where that was looked up; and how nearly the question calls it.
+    the part of the question's words that it has at all, where that was looked up; how nearly the question calls it; and how
+    rare what it has is, as a multiple of the least by which that may be more than chance.
     """
 
     share: float
     covered: float | None = None
     called: Called = Called()
+    rare: float = 0.0
 
 
 @lru_cache(maxsize=8)
@@ -122,15 +124,20 @@ class TextSearch:
             telling = [path for path, share in shares.items() if share >= _TELLING][:_COVERED]
             covered = index.coverage(weights, telling, beside)
             called = index.called(text, whole, list(shares)[:_COVERED], beside)
-        return {path: Wording(share, covered.get(path), called.get(path, NOT_CALLED)) for path, share in shares.items()}
+            rarity = attainable / log(max(2, index.count))
+        return {
+            path: Wording(share, there := covered.get(path), called.get(path, NOT_CALLED), rarity * (there or 0.0))
+            for path, share in shares.items()
+        }
 
     def mentioned(
-        self, catalog: Catalog, sentences: Sequence[Mapping[str, float]], limit: int, classes: Collection[str]
-    ) -> dict[str, float]:
+        self, catalog: Catalog, sentences: Sequence[Mapping[str, float]], limit: int, classes: Collection[str],
+        among: Collection[str] | None = None,
+    ) -> dict[str, float]:  # fmt: skip
         """What files have in common with the sentences of a conversation, beyond chance. Raises Spoilt as `search` does."""
         beside = self.caught_up(catalog)
         with self._distrusting(catalog):
-            return self._index(catalog).mentioned(sentences, limit, classes, partial(self._longer, catalog), beside)
+            return self._index(catalog).mentioned(sentences, limit, classes, partial(self._longer, catalog), beside, among)
 
     def _longer(self, catalog: Catalog, paths: Collection[str]) -> dict[str, float]:
         """By what logarithm these files are longer than files are here on average; 0 for one that is not."""

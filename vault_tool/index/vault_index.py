@@ -166,9 +166,14 @@ class Index:
         """How the words of the best files of these classes stand to a question, best first; see `search` for what it raises."""
         return _built(self._lexically(lambda: self._search.wording(self.catalog, text, limit, classes, whole)))
 
-    def mentioned(self, sentences: Sequence[Mapping[str, float]], limit: int, classes: Collection[str]) -> dict[str, float]:
-        """What files of these classes have in common with the sentences of a conversation, beyond chance; see `search`."""
-        return _built(self._lexically(lambda: self._search.mentioned(self.catalog, sentences, limit, classes)))
+    def mentioned(
+        self, sentences: Sequence[Mapping[str, float]], limit: int, classes: Collection[str], among: Collection[str] | None = None
+    ) -> dict[str, float]:
+        """What files of these classes have in common with the sentences of a conversation, beyond chance; see `search`.
+
+        The best for each sentence are looked at, or those `among` the given.
+        """
+        return _built(self._lexically(lambda: self._search.mentioned(self.catalog, sentences, limit, classes, among)))
 
     def _lexically(self, ask: Callable[[], T]) -> T | None:
         """What the full-text index says, built anew where it is spoilt; None where that does not help."""

@@ -223,8 +223,12 @@ class UserIndex(Index):
         """How the words of the best files stand to a question; see `Index.wording`."""
         return self._seen(limit, lambda most: self._whole.wording(text, most, classes, whole))
 
-    def mentioned(self, sentences: Sequence[Mapping[str, float]], limit: int, classes: Collection[str]) -> dict[str, float]:
+    def mentioned(
+        self, sentences: Sequence[Mapping[str, float]], limit: int, classes: Collection[str], among: Collection[str] | None = None
+    ) -> dict[str, float]:
         """What files have in common with a conversation; see `Index.mentioned`."""
+        if among is not None:
+            return self._whole.mentioned(sentences, limit, classes, among)
         return self._seen(limit, lambda most: self._whole.mentioned(sentences, most, classes))
 
     def export(self) -> None:

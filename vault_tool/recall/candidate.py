@@ -19,6 +19,10 @@ class Candidate:
     question has in common with any memory (None: it has no vector yet). `mention` is what it counts that a conversation mentions
     it, as a share of a question's words.
 
+    `heard` is such a count of what somebody asks, and `nearest` the deviations of the sentence that is nearest to it (None: no
+    sentence was compared): these count in its match alone, which so is one whoever asks, and in no order. Where `rare` is
+    below 1, its words are no more than chance.
+
     `exact` says that the question is its title, file name or alias; `handle` and `heading` how nearly it is one of these or a
     heading (0..1), `tag` that it names one of its tags, `links` how many notes link to it.
 
@@ -33,7 +37,10 @@ class Candidate:
     session: str = ""
     words: float = 0.0
     covered: float | None = None
+    rare: float = 0.0
     mention: float = 0.0
+    heard: float = 0.0
+    nearest: float | None = None
     cosine: float | None = None
     perspective: str | None = None
     named: float = 0.0

@@ -27,6 +27,10 @@ WORDS_AGAINST = (1.4, 4.8)
 # much alike none can stand out by more.
 AGREES = 1.5
 
+# By so many deviations a text may count nearer by the question's own spread than its nearest sentence is by that of unrelated
+# notes: what is foreign to a vault is far from all of it alike, so that by the former something always stands out.
+NEARER = 1.0
+
 # Where a match is a half, and how fast it grows from there.
 MIDDLE, WIDTH = 4.2, 0.5
 
@@ -62,17 +66,23 @@ def match(candidate: Candidate) -> float:
     """
     if candidate.exact:
         return 1.0
-    words = candidate.worded(BREADTH)
+    mentioned = max(candidate.mention, candidate.heard)
+    words = max(candidate.worded(BREADTH), mentioned)
     called = CALLED * min(candidate.by_handle, MOST_CALLED)
     alone = WORDS_ALONE[0] + WORDS_ALONE[1] * words
     if candidate.cosine is None:
-        return squash(alone + called, MIDDLE, WIDTH)
+        return squash(alone + called, MIDDLE, WIDTH) if words or called else 0.0
+    cosine = candidate.cosine if candidate.nearest is None else min(candidate.cosine, candidate.nearest + NEARER)
     against = WORDS_AGAINST[0] + WORDS_AGAINST[1] * words
     # What has no word of the question has its meaning alone.
-    agreed = alone if words and candidate.cosine >= AGREES else 0.0
+    agreed = alone if words and cosine >= AGREES else 0.0
     # A mention was held against chance already, by its words and by its meaning.
-    mention = WORDS_ALONE[0] + WORDS_ALONE[1] * candidate.mention if candidate.mention else 0.0
-    return squash(max(BOTH * words + candidate.cosine, against, agreed, mention) + called, MIDDLE, WIDTH)
+    mention = WORDS_ALONE[0] + WORDS_ALONE[1] * mentioned if mentioned else 0.0
+    return squash(max(BOTH * words + cosine, against, agreed, mention) + called, MIDDLE, WIDTH)
+
+
+# What was said beside a memory that fits, in the same session, fits by this part as well.
+BESIDE = 0.2
 
 
 # What a mention counts as a share of the words: one that is just more than chance, and each unit of evidence (a factor of e

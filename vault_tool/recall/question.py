@@ -83,9 +83,9 @@ _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 class Question:
     """A question as it is searched for: `words` for full text, `text` for vectors, the `names` that may be in it.
 
-    `own` says that it is about the asker. A `page` of conversation is read by its `sentences`, each the words that tell
-    something with how much they do, and by the same sentences as they stand (`windows`); so is what nobody asked (`read`
-    with `said`).
+    `own` says that it is about the asker. `sentences` are each the words of one that tell something, with how much they do,
+    and `windows` the same as they stand. A `page` of conversation is searched for by these, and so is what nobody asked
+    (`said`); a question is told by them how well a memory fits.
     """
 
     text: str
@@ -93,6 +93,7 @@ class Question:
     names: tuple[str, ...]
     own: bool
     page: bool = False
+    said: bool = False
     sentences: tuple[Mapping[str, float], ...] = ()
     windows: tuple[str, ...] = ()
 
@@ -107,10 +108,11 @@ def read(text: str, said: bool = False) -> Question:
     if said:
         # `let's release it` speaks of the subject `releases`.
         names = (other for name in names for other in (name, name[:-1] if name.endswith("s") else f"{name}s"))
-    parts = sentences(text) if page or said else {}
+    parts = sentences(text)
     return Question(
-        whole, _telling(whole), tuple(dict.fromkeys(names)), bool(_SELF.search(whole)), page, tuple(parts.values()), tuple(parts)
-    )
+        whole, _telling(whole), tuple(dict.fromkeys(names)), bool(_SELF.search(whole)), page, bool(parts) and (page or said),
+        tuple(parts.values()), tuple(parts),
+    )  # fmt: skip
 
 
 def _telling(text: str) -> str:

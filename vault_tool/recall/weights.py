@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+# Below this match nothing is sent, by any door, though somebody asks: such a memory has nothing of the question, nor does what is
+# beside it or linked to it. It has a tenth of the question's words, or a meaning two deviations from chance, that fits by more.
+LEAST = 0.01
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
@@ -71,7 +75,7 @@ class Weights:
     weak: float = 0.6
     """Below this certainty a result is flagged: at most a quarter of the first answers that are wrong are surer, on folders of
     notes, and at most a fifth of those that are right are less sure."""
-    least: float = 0.0
+    least: float = LEAST
     """Below this match nothing is returned."""
     preference: float = 0.15
     """By how much preferences are let in more easily: they apply without being asked about."""

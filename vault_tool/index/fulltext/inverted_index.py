@@ -186,14 +186,15 @@ class InvertedIndex:
         classes: Collection[str],
         longer: Callable[[Collection[str]], Mapping[str, float]],
         pending: Mapping[str, SearchDocument | None] | None = None,
+        among: Collection[str] | None = None,
     ) -> dict[str, float]:
         """By how much the best files of a conversation have more in common with one of its sentences, or with two that follow
         each other, than chance would give: the rarity of the words in common, less the logarithms of how many files there are
         and of how many words were said (of so many trials one succeeds by chance). Below 0 it is none. Each word counts less
         where there are many files, and where a file is long: it then has many words by chance.
 
-        `sentences` are words, each with how much it tells (0..1). For each the best `limit` files are looked at. `longer` gives
-        the logarithm of how many times longer than most some files are.
+        `sentences` are words, each with how much it tells (0..1). For each the best `limit` files are looked at, or those `among`
+        the given. `longer` gives the logarithm of how many times longer than most some files are.
         """
         said = [self._rarest_tokens(words) for words in sentences]
         hidden = pending or {}
@@ -201,14 +202,14 @@ class InvertedIndex:
         waiting = {
             path: frozenset(self._tokens(text))
             for path, text in hidden.items()
-            if text is not None and _matches_filter(text, classes, None)
+            if text is not None and _matches_filter(text, classes, None) and (among is None or path in among)
         }
         best: dict[str, float] = {}
         found: list[dict[str, frozenset[str]]] = []
-        near = [self._weighed(words, limit, meant) for words, _ in said]
+        near = [self._weighed(words, limit, meant) if among is None else among for words, _ in said]
         for at, (words, _) in enumerate(said):
-            among = {path for some in near[max(0, at - 1) : at + 2] for path in some if path not in hidden}
-            found.append(self._common(words, among))
+            paths = {path for some in near[max(0, at - 1) : at + 2] for path in some if path not in hidden}
+            found.append(self._common(words, paths))
         fewer = _CHANCE * max(0.0, math.log(max(2, self._searcher.num_docs) / _FEW))
         less = {path: fewer + more for path, more in longer({path for some in found for path in some}).items()}
         for at, (words, count) in enumerate(said):

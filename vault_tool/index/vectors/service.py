@@ -78,6 +78,7 @@ class Vectors:
         self.export_waits = False
         """Whether something was done here that `_embeddings.json` does not tell yet."""
         self._outlook: tuple[str, Path, int] | None = None
+        self._last: tuple[Embedder, str, Vector] | None = None
 
     @cached_property
     def _notes(self) -> Notes:
@@ -199,6 +200,8 @@ class Vectors:
         done = embedder.embed(texts * len(instructions), Role.QUERY, each, wait)
         for n, perspective in enumerate(instructions):
             own = range(n * len(texts), (n + 1) * len(texts))
+            if perspective == GENERAL and own[0] not in done.refused:
+                self._last = embedder, text, done.vectors[own[0]]
             made = [done.vectors[at] for at in own if at not in done.refused]
             if made:
                 found[perspective] = made[0] if len(made) == 1 else mean_of(made)
@@ -209,6 +212,9 @@ class Vectors:
     def sentences(self, texts: Sequence[str], seconds: float) -> Matrix:
         """The vectors of sentences, in one request; nothing but zeros for one that the model refuses."""
         embedder = self._asking(texts)
+        if self._last is not None and self._last[0] is embedder and list(texts) == [self._last[1]]:
+            # A question of one sentence was embedded a moment ago.
+            return self._last[2].reshape(1, -1)
         return embedder.embed(texts, Role.QUERY, self._instructions(embedder).get(GENERAL, ""), seconds).vectors
 
     def _asking(self, texts: Sequence[str]) -> Embedder:

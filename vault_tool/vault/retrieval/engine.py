@@ -13,8 +13,8 @@ from vault_tool.index.catalog import Catalog
 from vault_tool.model.snapshot import Entry
 from vault_tool.recall import fusion, order, question, select
 from vault_tool.recall.candidate import Candidate, Key
-from vault_tool.recall.match import SAID, certainty, crowd, match
-from vault_tool.recall.weights import PROFILES, Weights
+from vault_tool.recall.match import BESIDE, SAID, certainty, crowd, match
+from vault_tool.recall.weights import LEAST, PROFILES, Weights
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import option
 from vault_tool.util.text import one_line
@@ -33,7 +33,7 @@ from vault_tool.vault.retrieval.weighing import Ranked, threshold
 from vault_tool.vault.standing import FAILED_TACTIC
 from vault_tool.vault.statuses import statuses
 
-__all__ = ["Query", "RecallAnswer", "Recalled", "gather"]
+__all__ = ["LEAST", "Query", "RecallAnswer", "Recalled", "gather"]
 
 MOST_HOPS = 3
 _WEIGHED = 3
@@ -73,32 +73,36 @@ def gather(vault: Context, asked: Query, weights: Weights | None = None, *, fres
         return RecallAnswer(query=asked.query, results=(), freshness=freshness, degraded=())
     # In a large process one collection takes longer than the whole answer.
     with no_collection(), vault.consistent_read():
-        results, lacks, fate = _answered(scopes, read, asked, used)
+        results, lacks, fate, matches = _answered(scopes, read, asked, used)
     hints = () if results else tuple(unknown([place for place, _ in scopes], asked))
-    return RecallAnswer(query=asked.query, results=results, freshness=freshness, degraded=lacks, warnings=hints, why_not=fate)
+    return RecallAnswer(
+        query=asked.query, results=results, freshness=freshness, degraded=lacks, warnings=hints, why_not=fate, matches=matches
+    )
 
 
 def _answered(
     scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Query, weights: Weights
-) -> tuple[tuple[Recalled, ...], tuple[str, ...], Fate | None]:
-    """The results, what they fell short of, and what became of the one that is asked for.
+) -> tuple[tuple[Recalled, ...], tuple[str, ...], Fate | None, dict[str, float]]:
+    """The results, what they fell short of, what became of the one that is asked for, and how well each that was weighed fits.
 
     All that was weighed for them is let go of when this returns.
     """
-    pools, unread = _searched(scopes, read, asked, weights)
+    until = time.monotonic() + scopes[0][0].settings.embedding_wait
+    pools, unread = _searched(scopes, read, asked, weights, until)
     crowds = _rank(pools, read, weights)
-    ranked = [one for pool in pools for one in _weighed(pool, crowds, asked, weights)]
+    ranked = [one for pool in pools for one in _weighed(pool, crowds, read, asked, weights, until)]
     changes, alike = _ordered(ranked, pools, asked, weights)
     fitting = _fitting(ranked, weights)
     chosen = [(kept.of, kept.folded) for kept in select.pick(_copy_texts(fitting, changes), asked.limit, weights)]
     results = tuple(_within(pools, chosen, changes, alike, asked))
     lacks = (*reasons(_lacks(pool) for pool in pools), *unread)
+    matches = {each.one.entry.path: round(each.one.match, 4) for each in ranked if each.pool.scope == "repo"}
     if not asked.why_not:
-        return results, lacks, None
+        return results, lacks, None, matches
     from vault_tool.vault.retrieval.fates import fate  # few ask it
 
     texts = list(_copy_texts(fitting, changes))
-    return results, lacks, fate(asked.why_not, pools, ranked, texts, results, read, asked, weights)
+    return results, lacks, fate(asked.why_not, pools, ranked, texts, results, read, asked, weights), matches
 
 
 def _profile(asked: Query) -> Weights:
@@ -111,11 +115,10 @@ def _profile(asked: Query) -> Weights:
 
 
 def _searched(
-    scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Query, weights: Weights
+    scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Query, weights: Weights, until: float
 ) -> tuple[list[Pool], tuple[str, ...]]:
     """The pools of the vaults that can be read; of the global one that cannot, the reason."""
     pools = []
-    until = time.monotonic() + scopes[0][0].settings.embedding_wait
     for vault, scope in scopes:
         try:
             if scope == "global":
@@ -145,13 +148,13 @@ def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> _
         best = chaining.strongest(list(pool.candidates.values()), _WEIGHED_LEAST)
         retrievers.count_links(pool, best)
         fusion.favour_linked(best, weights)
-    if read.sentences:
+    if read.said:
         return _Crowds(SAID, SAID)
     shown = crowd(everything)
     return _Crowds(shown, crowd([*everything, *hidden]) if hidden else shown)
 
 
-def _weighed(pool: Pool, crowds: _Crowds, asked: Query, weights: Weights) -> list[Ranked]:
+def _weighed(pool: Pool, crowds: _Crowds, read: question.Question, asked: Query, weights: Weights, until: float) -> list[Ranked]:
     """The best of one vault with what comes along, scored."""
     count = max(_WEIGHED_LEAST, _WEIGHED * asked.limit)
     best = chaining.strongest(list(pool.candidates.values()), count)
@@ -163,7 +166,9 @@ def _weighed(pool: Pool, crowds: _Crowds, asked: Query, weights: Weights) -> lis
         links[key] = link
     some = chaining.strongest(list(pool.candidates.values()), count + len(links))
     # Of four in five nobody asks how well they fit: they are not weighed.
+    retrievers.hear(pool, read, some, until)
     _fit(some, crowds.shown)
+    _raise_beside(pool, some)
     _raise_linked(pool, links, crowds)
     believed = weighing.weigh(pool, some, asked, weights)
     return [Ranked(one, pool, links.get(one.key), believed[one.entry.id]) for one in some if one.score >= 0]
@@ -173,6 +178,16 @@ def _fit(some: Iterable[Candidate], others: float) -> None:
     """Set match and certainty."""
     for one in some:
         one.match, one.certainty = match(one), certainty(one, others)
+
+
+def _raise_beside(pool: Pool, some: Iterable[Candidate]) -> None:
+    """What was said just before and after a memory that fits has a part of its match."""
+    own = {one.key: one.match for one in some}
+    for line in pool.lines:
+        for place, one in line.items():
+            if one.key in own:
+                beside = (line[near].key for near in (place - 2, place - 1, place + 1, place + 2) if near in line)
+                one.match = max(one.match, BESIDE * max((own.get(key, 0.0) for key in beside), default=0.0))
 
 
 def _raise_linked(pool: Pool, links: dict[Key, Link], crowds: _Crowds) -> None:

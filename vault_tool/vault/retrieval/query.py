@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from vault_tool.vault.answers import EYES_FIRST, Headline
@@ -138,7 +138,10 @@ class Fate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallAnswer:
-    """The answer to a question, best first; `degraded` says what it had to do without, `warnings` what nothing here has."""
+    """The answer to a question, best first; `degraded` says what it had to do without, `warnings` what nothing here has.
+
+    `matches` are of all that was weighed in this vault, by path.
+    """
 
     query: str
     results: tuple[Recalled, ...]
@@ -146,4 +149,5 @@ class RecallAnswer:
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     why_not: Fate | None = None
+    matches: Mapping[str, float] = field(default_factory=dict)
     notice: str = EYES_FIRST

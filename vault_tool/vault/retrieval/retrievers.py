@@ -16,7 +16,7 @@ from vault_tool.index.text_search import Wording
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.recall.candidate import Candidate, Key, Line
-from vault_tool.recall.match import BREADTH, NAMED_ALONE, mentioned
+from vault_tool.recall.match import BREADTH, NAMED_ALONE, NO_WORDS, beyond, mentioned
 from vault_tool.recall.question import SELF, Question, asks_of, telling_words, without, word_count
 from vault_tool.recall.weights import Weights
 from vault_tool.util.text import normal_name
@@ -73,6 +73,7 @@ class Pool:
     meaning: VectorScores | None = None
     degraded: tuple[str, ...] = ()
     pointed: dict[str, list[tuple[str, Entry]]] = field(default_factory=dict)
+    names: list[frozenset[str]] = field(default_factory=list)
 
     def candidate(self, entry: Entry, *why: str) -> Candidate:
         """A memory in the running from now on, if it was not before."""
@@ -92,12 +93,13 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
     reach = _LANE * (_FILTERED if filters.narrow else 1)
     classes = [record_class.value for record_class in (*MEMORIES, RecordClass.EDGE)]
     names = named_subjects(catalog, question)
+    pool.names = names if names != [frozenset(SELF)] else []
     pool.meaning, lacks = vector_scores.ask(vault, _ways(question, names), weights, until)
     pool.degraded = (*lacks, *filter(None, [doubts(vault.index.catalog)]))
     if pool.meaning is not None:
         pool.meaning.begin()
     whole = len(names) == 1 and asks_of(question.text, frozenset[str]().union(*names).difference(SELF))
-    said = bool(question.sentences) and names != [frozenset(SELF)]
+    said = question.said and names != [frozenset(SELF)]
     mentions = _mentions(pool, question, classes, _MENTIONED * (_FILTERED if filters.narrow else 1), until)
     called = {entry.path: entry for entry in catalog.titled(normal_name(question.text.rstrip(_ENDS)))}
     others = dict.fromkeys(
@@ -159,13 +161,37 @@ def add(pool: Pool, entries: Iterable[Entry], updates: Collection[str] = ()) -> 
 
 def _mentions(pool: Pool, question: Question, classes: Collection[str], reach: int, until: float) -> dict[str, float]:
     """What a conversation mentions by more than chance, with what that counts as a share of a question's words."""
-    if not question.sentences:
+    if not question.said:
         return {}
     found = pool.vault.index.mentioned(question.sentences, reach, classes)
     if pool.meaning is not None:
         pool.meaning.read(question.windows, until)
         found = pool.meaning.beyond(found, reach)
-    return {path: mentioned(beyond) for path, beyond in found.items() if beyond > 0}
+    return {path: mentioned(by_chance) for path, by_chance in found.items() if by_chance > 0}
+
+
+def hear(pool: Pool, question: Question, some: Collection[Candidate], until: float) -> None:
+    """Note of each by how much a question, read as something that is said, mentions it: a memory fits the same words alike,
+    whether somebody asks them or says them.
+    """
+    if not question.sentences:
+        return
+    # A name may count more than it is rare.
+    named = any(part > 1 for words in question.sentences for part in words.values())
+    there = [one for one in some if pool.meaning is not None or one.rare >= 1 or (named and one.rare)]
+    if there:
+        paths = [one.entry.path for one in there]
+        classes = [record_class.value for record_class in MEMORIES]
+        found = pool.vault.index.mentioned(question.sentences, len(paths), classes, paths)
+        near = pool.meaning.nearest_sentence(paths, question.windows, until) if pool.meaning is not None else {}
+        for one in there:
+            one.nearest = near.get(one.entry.path)
+            words = found.get(one.entry.path, NO_WORDS)
+            by_chance = words if one.nearest is None else beyond(words, one.nearest)
+            one.heard = mentioned(by_chance) if by_chance > 0 else 0.0
+    for one in some if pool.names else ():
+        if _understands(one.entry, pool.names):
+            one.heard = max(one.heard, NAMED_ALONE)
 
 
 def _take(
@@ -228,7 +254,7 @@ def _lead(pool: Pool, entries: Iterable[Entry], words: Mapping[str, Wording], me
 def _give(one: Candidate, wording: Wording) -> None:
     """Note what words say of a candidate; of several texts that lead to one the best."""
     if wording.share > one.words:
-        one.words, one.covered = wording.share, wording.covered
+        one.words, one.covered, one.rare = wording.share, wording.covered, wording.rare
         one.handle, one.heading, one.tag = wording.called
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_tool.errors import VaultError
 from vault_tool.index.vectors.hits import GENERAL
-from vault_tool.recall.match import NO_WORDS, beyond
+from vault_tool.recall.match import NEARER, NO_WORDS, beyond
 from vault_tool.recall.weights import Weights
 from vault_tool.util.hints import step
 from vault_tool.util.text import counted
@@ -29,9 +29,6 @@ _ALL = 4_000
 
 # So many texts' worth of what is known of the model stands beside a small vault's own spread.
 _SMALL = 50.0
-
-# By so many deviations what nobody asked for may count nearer by the question's own spread than by that of unrelated notes.
-_NEARER = 1.0
 
 
 class Likeness(NamedTuple):
@@ -90,6 +87,16 @@ class VectorScores:
         vectors = self._vault.vectors.sentences(sentences, until - time.monotonic())
         return self._found.windows(vectors, self._background(GENERAL), _SMALL)
 
+    def nearest_sentence(self, paths: Collection[str], sentences: Sequence[str], until: float) -> dict[str, float]:
+        """For each of these notes the deviations of the sentence that is nearest to it; empty where sentences have no vectors.
+
+        What is read for this holds back nothing else.
+        """
+        if not self._texts:
+            return {}
+        windows = self._windows or self._heard(lambda: self._windowed(sentences, until))
+        return (self._heard(lambda: windows.of(paths)) or {}) if windows is not None else {}
+
     def beyond(self, words: Mapping[str, float], limit: int) -> dict[str, float]:
         """By how much more than by chance a conversation bears on notes: on those that share `words` with it, each by how
         far that is beyond chance, and on the `limit` nearest.
@@ -114,7 +121,7 @@ class VectorScores:
         if self._windows is None:
             return found
         most = self._windows.of(found)
-        return {path: one._replace(value=min(one.value, most.get(path, one.value) + _NEARER)) for path, one in found.items()}
+        return {path: one._replace(value=min(one.value, most.get(path, one.value) + NEARER)) for path, one in found.items()}
 
     def _blended(self, stands: PerspectiveScores) -> Vector:
         """Of a long text its head, its best passage, and all of it, each for its part."""

@@ -14,7 +14,7 @@ from vault_tool.recall.coverage import SourceCoverage
 from vault_tool.recall.match import match
 from vault_tool.recall.order import SPEAKS
 from vault_tool.recall.score import Worth, score
-from vault_tool.recall.weights import Weights
+from vault_tool.recall.weights import LEAST, Weights
 from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval.chaining import Link
 from vault_tool.vault.retrieval.query import Query
@@ -45,7 +45,7 @@ class Ranked:
 
 def threshold(base: float, entry: Entry, weights: Weights) -> float:
     """How well a memory must match, where others must by `base`: preferences are asked for less."""
-    return max(0.0, base - weights.preference) if entry.type == _PREFERENCE else base
+    return max(min(base, LEAST), base - weights.preference) if entry.type == _PREFERENCE else base
 
 
 def weigh(pool: Pool, some: Sequence[Candidate], asked: Query, weights: Weights) -> dict[str, Belief]:

@@ -41,9 +41,10 @@ SEARCHED = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult(HasStatus):
-    """One result: `score` orders within one answer; `matched_perspective` is the angle from which its meaning fits.
+    """One result: `score` orders within one answer, `match` (0..1) says how well a memory fits, as recall does (None for what
+    words alone found); `matched_perspective` is the angle from which its meaning fits.
 
-    A search hides nothing: what is believed to be false is there too, and its status says so.
+    A search hides nothing that fits: what is believed to be false is there too, and its status says so.
     """
 
     id: str | None
@@ -55,6 +56,7 @@ class SearchResult(HasStatus):
     matched_content: str
     matched_perspective: str | None = None
     score: float
+    match: float | None = None
     scope: str = "repo"
     path: str
     created: str
@@ -70,7 +72,8 @@ class SearchResult(HasStatus):
         name = {"path": self.path} if self.id is None else {"id": short(self.id) if self.scope == "repo" else self.id}
         return filled({
             **name, "class": self.record_class, "type": self.type, **titled(self.title, self.matched_content),
-            **lean_details(self.details, short), "subjects": self.subjects, "observed": self.observed[:10],
+            **lean_details(self.details, short), "subjects": self.subjects,
+            "match": None if self.match is None else round(self.match, 2), "observed": self.observed[:10],
             **self.lean_status(short), "stale": self.stale,
             **whose(self.origin, self.reviewed),
         })  # fmt: skip
@@ -137,7 +140,13 @@ def search(
 
     answer = engine.gather(vault, asked, freshness=freshness)
     memories = tuple(_recalled(one) for one in answer.results)
-    results = _with_statuses(vault, _merged(memories, by_words)[:limit], {one.path for one in memories})
+    known = answer.matches
+    fitting = [
+        replace(one, match=known.get(one.path))
+        for one in by_words
+        if one.record_class not in _MEMORIES or known.get(one.path, 1.0) >= engine.LEAST
+    ]
+    results = _with_statuses(vault, _merged(memories, fitting)[:limit], {one.path for one in memories})
     return SearchResults(
         query=query, results=results, freshness=freshness, degraded=answer.degraded, warnings=() if results else answer.warnings
     )
