@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -106,7 +107,7 @@ def test_a_lock_that_a_killed_git_left_is_named_with_its_age(root: Path) -> None
     old = time.time() - 7200
     os.utime(root / ".git" / "index.lock", (old, old))
     saved = remember(root, "Behind an old lock.")
-    assert "rm " in saved.reason and "index.lock" in saved.reason and "7200 s" in saved.reason, saved.reason
+    assert "rm " in saved.reason and "index.lock" in saved.reason and re.search(r"\b72\d\d s\b", saved.reason), saved.reason
     assert (root / ".git" / "index.lock").exists()
 
 

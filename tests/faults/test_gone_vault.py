@@ -89,7 +89,7 @@ def _refuses(root: Path, ask: Callable[[str, dict[str, Any]], str], way: Callabl
     ):
         assert "is not there any more" in ask(tool, arguments), tool
     after = _tree(root)
-    assert root.exists() == there
+    assert root.exists() == there, sorted(root.rglob("*")) if root.exists() else []
     assert {path for path in {*before, *after} if before.get(path) != after.get(path)} == set()
     if back:
         _back(root)

@@ -76,7 +76,7 @@ def test_the_words_come_though_another_holds_a_lock(
 ) -> None:
     monkeypatch.setenv("VAULT_OWNER", "off")
     # The time that a client gives is not asserted: `main` ends the process after so many seconds, and says nothing then.
-    monkeypatch.setenv("VAULT_HOOK_SECONDS", "9")
+    monkeypatch.setenv("VAULT_HOOK_SECONDS", "90")
     told = {"session_id": "s1", "cwd": str(root), "prompt": "why does redis drop idle connections?", "source": "startup"}
     with _held(root / lock, script):
         command = [sys.executable, "-m", "vault_tool", "hook", event, "--client", "claude-code"]
@@ -112,7 +112,7 @@ def test_a_start_without_an_index_and_without_time_says_that_there_is_a_memory(
 
 
 def test_the_words_come_though_a_changed_note_cannot_be_taken_in(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VAULT_HOOK_SECONDS", "9")
+    monkeypatch.setenv("VAULT_HOOK_SECONDS", "90")
     note = next((root / "vault" / "observations").rglob("*.md"))
     note.write_text(note.read_text() + "\nMore of it.\n")
     told = {"session_id": "s1", "cwd": str(root), "prompt": "why does redis drop idle connections?"}

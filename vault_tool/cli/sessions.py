@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, fields, source, table
+from vault_tool.cli.blocks import Block, Body, Heading, fields, source, status_lines, table
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import TEXT, Call, Short, command, writes
@@ -100,6 +100,7 @@ def _orientation(found: Orientation, short: Short) -> Iterator[Block]:
         yield Heading(name)
         said = source(page.origin, page.updated_at, reviewed=page.reviewed)
         yield fields(("id", short(page.id)), ("summary", page.summary), ("from", said))
+        yield from status_lines(short(page.id), page, short)
         yield ""
         yield Body(page.content)
         yield ""

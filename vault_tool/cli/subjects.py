@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, fields, source, table
+from vault_tool.cli.blocks import Block, Body, Heading, fields, source, status_lines, table
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
@@ -179,6 +179,8 @@ def _cards(found: subjects.Subjects, short: Short) -> Iterator[Block]:
             ("from", source(one.origin)),
             ("path", one.path),
         )
+        for pointer in filter(None, (one.single_subject_understanding, one.structural_understanding)):
+            yield from status_lines(short(pointer.id), pointer, short)
         yield from [Body(one.body)] if one.body else []
 
 

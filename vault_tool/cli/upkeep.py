@@ -131,6 +131,7 @@ def _status(found: verb.Status, short: Short) -> Iterator[Block]:
         ("for review", found.for_review or ""),
         ("conflict copies", found.conflict_copies or ""),
         ("unsettled", counted(found.unsettled, "note") if found.unsettled else ""),
+        ("contested", counted(found.contested, "memory", "memories") if found.contested else ""),
         ("turns", f"{found.turns} to be written" if found.turns else ""),
         ("turn log", f"{counted(found.logged_turns, 'turn')}, {found.logged_bytes:,} bytes" if found.logged_turns else ""),
         ("to consolidate", told(found.due_observations, found.due_packets)),

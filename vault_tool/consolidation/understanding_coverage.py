@@ -9,7 +9,8 @@ from itertools import combinations
 
 from vault_tool.consolidation.packets import MOST_TAGS
 from vault_tool.model.snapshot import Entry, Snapshot
-from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.model.supersession import Place, place_of
+from vault_tool.model.types import RecordClass
 
 # The subjects of something, by what identifies them.
 Keys = frozenset[str]
@@ -114,13 +115,12 @@ class _UnderstandingIndex:
 def contested(understandings: Sequence[tuple[Entry, Keys]]) -> list[tuple[Entry, ...]]:
     """Groups of more than one active understanding of the same type, subjects and user, the newest of each first.
 
-    A soul, protocol or orientation belongs to the vault, whatever subjects it is tagged with. The copies of one id
-    are one understanding. What names no subject cannot be compared.
+    The copies of one id are one understanding.
     """
-    groups: dict[tuple[str, str, Keys], list[Entry]] = defaultdict(list)
+    groups: dict[Place, list[Entry]] = defaultdict(list)
     for entry, keys in understandings:
-        if entry.type in KEPT_TYPES or keys:
-            groups[entry.type, entry.text("user"), frozenset() if entry.type in KEPT_TYPES else keys].append(entry)
+        if place := place_of(entry.type, entry.text("user"), keys):
+            groups[place].append(entry)
     found = [group for group in groups.values() if len({entry.id for entry in group}) > 1]
     ordered = [tuple(sorted(group, key=lambda e: (e.by_created, e.path), reverse=True)) for group in found]
     return sorted(ordered, key=lambda group: group[0].path)

@@ -248,7 +248,7 @@ def _merge(source: Path, root: Path) -> None:
     for folder, _, names in os.walk(source / LOCAL):
         below = Path(folder).relative_to(source)
         into = root / below
-        into.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        into.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
         for name in names:
             one, other = Path(folder) / name, into / name
             if name.endswith(".jsonl") and other.is_file():

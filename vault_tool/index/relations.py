@@ -10,12 +10,13 @@ from datetime import datetime
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.database import marks
 from vault_tool.index.schema import ENTRY_OF_E, REFERENCES, entry_of
+from vault_tool.index.slight import slight
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.supersession import superseded_by
-from vault_tool.model.types import RecordClass
+from vault_tool.model.supersession import Place, place_of, superseded_by
+from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
 from vault_tool.util.text import normal_name
 
-_MEMORIES = (RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value)
+_MEMORIES = tuple(record_class.value for record_class in MEMORIES)
 
 
 def references(entry: Entry) -> Iterator[tuple[str, str]]:
@@ -204,6 +205,35 @@ def contesting_among(catalog: Catalog, understandings: Sequence[Entry]) -> froze
     """The ids of those that were to replace another of them, by a writer without the authority."""
     ids = {entry.id for entry in understandings} if len(understandings) > 1 else ()
     return frozenset(newer for newer, older in catalog.barred() if older in ids) if ids else frozenset()
+
+
+def beside(catalog: Catalog, understanding: Entry) -> list[Entry]:
+    """The other understandings that nothing replaces and that have the place of this one."""
+    type, user, regions = understanding.type, understanding.text("user"), regions_of(catalog)
+    if type not in KEPT_TYPES:
+        found = regions.understandings(regions.of(understanding), type)
+    elif _waits(understanding):
+        return []
+    else:
+        entries = catalog.of_class(RecordClass.UNDERSTANDING, type)
+        found = active(catalog, (entry for entry in entries if not _waits(entry)))
+    return [entry for entry in found if entry.id != understanding.id and entry.text("user") == user]
+
+
+def _waits(understanding: Entry) -> bool:
+    """Whether it is a soul, protocol or orientation that another brought: it has no place until the owner reviews it."""
+    return understanding.type in KEPT_TYPES and understanding.pulled
+
+
+def forked(catalog: Catalog) -> list[tuple[str, ...]]:
+    """The ids of all understandings that nothing replaces, where several have one place."""
+    gone, regions = supersession(catalog), regions_of(catalog)
+    places: dict[Place, set[str]] = defaultdict(set)
+    for entry in slight(catalog, RecordClass.UNDERSTANDING, at_once=True):
+        keys = frozenset(region.key for region in regions.of(entry))
+        if entry.id not in gone and not _waits(entry) and (place := place_of(entry.type, entry.text("user"), keys)):
+            places[place].add(entry.id)
+    return [tuple(sorted(ids)) for ids in places.values() if len(ids) > 1]
 
 
 def regions_of(catalog: Catalog) -> Regions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import errno
+import gc
 import os
 import sqlite3
 import stat
@@ -29,6 +29,8 @@ else:
     shutil = deferred("shutil")  # 2 ms, where something spoilt goes
 
 _SEAL_BYTES = 512
+# So long a lock is waited for before what this process itself left behind is looked for, in seconds.
+_SOON = 0.5
 
 MORE_ROOM = "free some space and try again"
 
@@ -167,7 +169,14 @@ def lock(path: Path, wait: float, what: str) -> Iterator[None]:
 
 def _locked(path: Path, wait: float, what: str) -> sqlite3.Connection:
     try:
-        return _begin(path, wait)
+        try:
+            return _begin(path, min(wait, _SOON))
+        except sqlite3.DatabaseError as fault:
+            if wait <= _SOON or not is_busy(fault):
+                raise
+        # An interrupt between two lines of this process may have left the lock with a frame that nothing refers to.
+        gc.collect()
+        return _begin(path, wait - _SOON)
     except sqlite3.DatabaseError as fault:
         if is_busy(fault):
             hint = "nothing was changed; try again in a moment"
@@ -199,10 +208,15 @@ def _begin(path: Path, wait: float) -> sqlite3.Connection:
 
 def make_folder(folder: Path) -> None:
     """Make a folder for derived files and what is missing above it, but never the vault's own folder. Raises OSError."""
-    for above in (folder, *folder.parents):
-        if above.name == CACHE and not above.parent.is_dir():
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(above.parent))
-    folder.mkdir(parents=True, exist_ok=True)
+    below = [folder]
+    while below[0].name != CACHE and below[0] != below[0].parent:
+        below.insert(0, below[0].parent)
+    if below[0].name != CACHE:
+        folder.mkdir(parents=True, exist_ok=True)
+        return
+    # One by one, the vault's own folder not among them: it may be moved away at any moment.
+    for level in below:
+        level.mkdir(exist_ok=True)
 
 
 def make_way(path: Path, *, folder: bool = False) -> None:

@@ -5,6 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 
+from vault_tool.model.types import KEPT_TYPES
+
+Place = tuple[str, str, frozenset[str]]
+"""What at most one understanding is to be of: a type, a user, and subjects by their keys."""
+
+
+def place_of(type: str, user: str, keys: frozenset[str]) -> Place | None:
+    """The place of an understanding, None where it names no subject and so cannot be compared.
+
+    A soul, protocol or orientation belongs to the vault, whatever subjects it is tagged with.
+    """
+    if type in KEPT_TYPES:
+        return type, user, frozenset()
+    return (type, user, keys) if keys else None
+
 
 def cycles(edges: Mapping[str, Sequence[str]]) -> tuple[frozenset[str], ...]:
     """The strongly connected components of more than one node, and the self-loops (Tarjan 1972, iterative).

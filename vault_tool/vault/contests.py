@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from vault_tool.belief.gates import doubtful
 from vault_tool.index import claims
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.relations import contesting_among
+from vault_tool.index.relations import beside, contesting_among, forked
 from vault_tool.model.authority import OWNER, Act, Effect, authority, by_origin, writer_of
 from vault_tool.model.records import Observation, Remembered
 from vault_tool.model.snapshot import Entry
@@ -86,7 +86,7 @@ def waiting_remarks(waits: Sequence[str]) -> Iterator[str]:
 
 def all_contested(vault: Context) -> dict[str, tuple[Rival, ...]]:
     """The same as `contested`, of the whole vault."""
-    ids = {identity for pair in _said(vault) for identity in pair}
+    ids = {identity for group in (*_said(vault), *forked(vault.index.catalog)) for identity in group}
     return contested(vault, [entry for identity in sorted(ids) for entry in vault.index.catalog.get(identity)]) if ids else {}
 
 
@@ -127,9 +127,23 @@ def _said(vault: Context) -> set[tuple[str, str]]:
     return {*_changing(catalog), *catalog.barred(), *((head, head) for head in heads)}
 
 
+def _forks(vault: Context, memories: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
+    """The understandings that nothing replaces and that have one place: two who revised one at a time left them."""
+    for entry in memories:
+        if entry.record_class is RecordClass.UNDERSTANDING:
+            for other in beside(vault.index.catalog, entry):
+                yield (entry, other) if entry.by_created > other.by_created else (other, entry)
+
+
 def unsettled(vault: Context) -> Iterator[str]:
-    """Each memory that says that it changed or replaced what it had no authority to, for the owner to settle."""
+    """Each memory that says that it changed or replaced what it had no authority to, and understandings of one place."""
     makers = {newer for newer, _ in _said(vault)}
+    for group in forked(vault.index.catalog):
+        if not makers.intersection(group):
+            short, *rest = (resolve.short(vault, head) for head in group)
+            both = " and ".join((short, *rest))
+            one_text = step("update_understanding", understanding_id=short, new_content=..., join=True)
+            yield f"{both} are of one subject: {one_text} puts one text in the place of all"
     for identity, others in all_contested(vault).items():
         if identity in makers:
             names = ", ".join(resolve.short(vault, one.id) for one in others)
@@ -154,7 +168,7 @@ def contested(
         pointed = catalog.pointing_at_each({entry.id for entry in memories}, _POINTING) if memories else {}
     on, by = claims.claims_on(catalog, memories, pointed), claims.claims_by(catalog, memories, pointed)
     pairs = [(one.change, one.target) for one in claims.let_through(catalog, [*on, *by])[1]] if on or by else []
-    pairs += [*alike, *_replacing(vault, memories)]
+    pairs += [*alike, *_replacing(vault, memories), *_forks(vault, memories)]
     if not pairs:
         return {}
     present = _present(vault, [entry for pair in pairs for entry in pair])

@@ -33,6 +33,7 @@ from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import shell, step
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve, screening
+from vault_tool.vault.contests import all_contested
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.drafts import undecided
 from vault_tool.vault.local_doubts import in_a_line, local_problems
@@ -98,8 +99,8 @@ class Status:
     """Where the vault is, what it holds, and what would be worth doing next.
 
     `for_review` memories wait in the inbox for a person, `conflict_copies` are beside notes that two machines wrote,
-    `unsettled` notes keep two texts of one place, `turns` were accepted and are not written yet,
-    the log of turns keeps `logged_turns` in `logged_bytes`,
+    `unsettled` notes keep two texts of one place, `contested` memories have another beside them that says otherwise,
+    `turns` were accepted and are not written yet, the log of turns keeps `logged_turns` in `logged_bytes`,
     and `due_observations` wait for a pass of consolidation in `due_packets`.
     """
 
@@ -113,6 +114,7 @@ class Status:
     for_review: int
     conflict_copies: int
     unsettled: int
+    contested: int
     turns: int
     logged_turns: int
     logged_bytes: int
@@ -179,6 +181,7 @@ def status(vault: Context) -> Status:
     held, turns = len(undecided(vault)) + len(_waiting_tombstones(vault)), Turns(vault.root).count()
     logged_turns, logged_bytes = TurnLog(vault.root).size()
     waits = due(vault)
+    contested = len(all_contested(vault))
     copies, unsettled = len(catalog.of_kind("conflict")), len(catalog.with_problem("unsettled"))
     return Status(
         root=str(vault.root),
@@ -191,6 +194,7 @@ def status(vault: Context) -> Status:
         for_review=held,
         conflict_copies=copies,
         unsettled=unsettled,
+        contested=contested,
         turns=turns,
         logged_turns=logged_turns,
         logged_bytes=logged_bytes,
@@ -199,7 +203,7 @@ def status(vault: Context) -> Status:
         embeddings=embeddings,
         watcher=watcher_presence.watch(vault.root),
         owner=_owner_status(vault),
-        next=(*said, *_to_settle(copies, unsettled), *_waiting(held, turns), *embedding_advice(embeddings)),
+        next=(*said, *_to_settle(copies, unsettled, contested), *_waiting(held, turns), *embedding_advice(embeddings)),
         freshness=freshness,
     )
 
@@ -399,11 +403,12 @@ def _advice(freshness: Freshness, tracked: GitStatus, problems: Mapping[str, int
         yield f"{step('diff')} shows {files}, {step('commit')} gathers {them}"
 
 
-def _to_settle(copies: int, unsettled: int) -> Iterator[str]:
-    """What two machines left to a person."""
-    if copies or unsettled:
+def _to_settle(copies: int, unsettled: int, contested: int) -> Iterator[str]:
+    """What two machines, or two writers, left to a person."""
+    if copies or unsettled or contested:
         kept = [counted(copies, "conflict copy", "conflict copies")] if copies else []
         kept += [counted(unsettled, "unsettled note")] if unsettled else []
+        kept += [counted(contested, "contested memory", "contested memories")] if contested else []
         yield f"{step('review')} settles {' and '.join(kept)}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from operator import attrgetter
 from typing import Any
 
@@ -19,11 +20,15 @@ from vault_tool.util.clock import moment
 from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve
+from vault_tool.vault.answers import HasStatus
 from vault_tool.vault.contests import foremost
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.leniency import listed
 from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.statuses import statuses
+
+_POINTED = ("single_subject", "structural")
 
 # What a subject's card reads of the heads of its memories.
 _COUNTED = ("subjects", "put_by_others", "created", "observed", "expires", "origin", "generation", "summary")
@@ -51,7 +56,7 @@ class CreatedSubjects(Saved):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pointer:
+class Pointer(HasStatus):
     """An understanding that a subject points at; derived, not stored."""
 
     id: str
@@ -107,13 +112,13 @@ def get_subjects(vault: Context, names: Sequence[str] = ()) -> Subjects:
     freshness = vault.fresh()
     if names:
         entries = list({entry.path: entry for entry in (resolve.existing_subject(vault, name) for name in names)}.values())
-        return Subjects(results=tuple(card(vault, entry) for entry in entries), freshness=freshness)
+        tagged = [members(vault.index.catalog, entry) for entry in entries]
+        return Subjects(results=_cards(vault, entries, tagged), freshness=freshness)
     catalog = vault.index.catalog
     memories = sorted((narrowed(entry, _COUNTED) for entry in slight(catalog)), key=attrgetter("path"))
     everything = Snapshot(tuple(memories))
     entries = sorted(catalog.of_class(RecordClass.SUBJECT), key=lambda e: normal_name(e.title))
-    tagged = (_members(everything, entry) for entry in entries)
-    results = tuple(_card(vault, entry, found) for entry, found in zip(entries, tagged, strict=True))
+    results = _cards(vault, entries, [_members(everything, entry) for entry in entries])
     return Subjects(results=results, freshness=freshness)
 
 
@@ -125,31 +130,46 @@ def _members(everything: Snapshot, subject: Entry) -> tuple[Entry, ...]:
 
 def card(vault: Context, entry: Entry) -> SubjectCard:
     """All that is known about one subject without reading its memories' bodies."""
-    return _card(vault, entry, members(vault.index.catalog, entry))
+    return _cards(vault, [entry], [members(vault.index.catalog, entry)])[0]
 
 
-def _card(vault: Context, entry: Entry, tagged: Sequence[Entry]) -> SubjectCard:
+def _cards(vault: Context, subjects: Sequence[Entry], tagged: Sequence[Sequence[Entry]]) -> tuple[SubjectCard, ...]:
+    now, replaced = vault.clock.now(), vault.superseded()
+    understood = [
+        [e for e in found if e.record_class is RecordClass.UNDERSTANDING and not e.expired(now) and e.id not in replaced]
+        for found in tagged
+    ]
+    heads = [{kind: _head(vault, found, kind) for kind in _POINTED} for found in understood]
+    shown = [head.path for pointed in heads for head in pointed.values() if head is not None]
+    told = statuses(vault, vault.index.catalog.by_paths(shown).values())
+    pointers = [
+        {kind: Memory(vault, head, told[head.path]).told(Pointer) if head else None for kind, head in pointed.items()}
+        for pointed in heads
+    ]
+    return tuple(map(_card, repeat(vault), subjects, tagged, understood, pointers))
+
+
+def _card(
+    vault: Context,
+    entry: Entry,
+    tagged: Sequence[Entry],
+    understandings: Sequence[Entry],
+    pointers: Mapping[str, Pointer | None],
+) -> SubjectCard:
     observations = [e for e in tagged if e.record_class is RecordClass.OBSERVATION]
-    now = vault.clock.now()
-    current = (e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and not e.expired(now))
-    replaced = vault.superseded()
-    understandings = [e for e in current if e.id not in replaced]
     times = [e.observed for e in observations]
     return Memory(vault, entry).told(
         SubjectCard, name=entry.text("name"), aliases=entry.texts("aliases"), role=entry.text("role"), body=entry.preview,
-        single_subject_understanding=_pointer(vault, understandings, "single_subject"),
-        structural_understanding=_pointer(vault, understandings, "structural"),
+        single_subject_understanding=pointers["single_subject"],
+        structural_understanding=pointers["structural"],
         observation_count=len(observations), understanding_count=len(understandings),
         last_observation_at=max((t for t in times if t), default=None, key=moment),
     )  # fmt: skip
 
 
-def _pointer(vault: Context, active: Sequence[Entry], kind: str) -> Pointer | None:
+def _head(vault: Context, active: Sequence[Entry], kind: str) -> Entry | None:
     """The newest of these understandings that is of `kind` and has this subject alone."""
-    newest = foremost(vault, (e for e in active if e.type == kind and len(e.subjects) == 1))
-    if newest is None:
-        return None
-    return Memory(vault, newest).told(Pointer)
+    return foremost(vault, (e for e in active if e.type == kind and len(e.subjects) == 1))
 
 
 def _create(op: Operation, given: Mapping[str, Any], before: Sequence[Mapping[str, Any]]) -> CreatedSubject:

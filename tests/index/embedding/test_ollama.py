@@ -16,6 +16,8 @@ from vault_tool.index.embedding.ollama import MODEL, Ollama, models_at
 from vault_tool.index.embedding.served import BATCH, Limits
 
 SHORT = Limits(query=0.4, first=0.6, batch=0.5, idle=0.5)
+"""For servers that never answer; one that does may take its time, however busy the machine is."""
+PATIENT = Limits(query=60)
 TEXTS = [f"The {word} is on the table" for word in ("cat", "dog", "poison", "mouse", "bird")]
 
 
@@ -26,7 +28,7 @@ def server() -> Iterator[FakeOllama]:
 
 
 def _embedder(server: FakeOllama, model: str = "") -> Ollama:
-    return Ollama(server.url, model, SHORT)
+    return Ollama(server.url, model, PATIENT)
 
 
 def _size(embedder: Ollama) -> int | None:
@@ -117,7 +119,7 @@ class TestBadVectors:
     def test_a_server_that_does_nothing_right_is_given_up_soon(self, server: FakeOllama, mode: Mode) -> None:
         server.mode = mode
         with pytest.raises(EmbeddingUnavailable, match="does no text"):
-            Ollama(server.url, "", Limits(first=60, batch=60)).embed([f"text {number}" for number in range(BATCH)], Role.DOCUMENT)
+            _embedder(server).embed([f"text {number}" for number in range(BATCH)], Role.DOCUMENT)
         assert len(server.requests) <= 60
 
 
@@ -141,7 +143,7 @@ class TestNoAnswer:
         ],
     )
     def test_one_line_says_what_is_wrong_in_time(self, mode: Mode, words: str) -> None:
-        limits = SHORT if mode in (Mode.HANG, Mode.DRIP) else Limits(query=60)
+        limits = SHORT if mode in (Mode.HANG, Mode.DRIP) else PATIENT
         with FakeOllama(mode=mode) as server:
             with pytest.raises(EmbeddingUnavailable) as caught:
                 Ollama(server.url, "", limits).embed(TEXTS, Role.QUERY)
@@ -168,7 +170,7 @@ class TestNoAnswer:
 
     def test_who_waits_is_not_made_to_wait_twice(self) -> None:
         with FakeOllama(mode=Mode.HANG) as server:
-            embedder = _embedder(server)
+            embedder = Ollama(server.url, "", SHORT)
             for words in ("did not answer within", "a moment ago"):
                 with pytest.raises(EmbeddingUnavailable, match=words):
                     embedder.embed(["soup"], Role.QUERY)
@@ -195,7 +197,7 @@ class TestPulling:
     def test_a_report_without_end_is_given_up(self) -> None:
         with FakeOllama(chatter=70_000_000) as server, pytest.raises(EmbeddingUnavailable, match="more than a report is long"):
             # Its length is what ends it, however slowly it comes.
-            Ollama(server.url, "all-minilm", Limits()).pull(lambda done, total: None)
+            _embedder(server, "all-minilm").pull(lambda done, total: None)
 
 
 class TestProbe:

@@ -19,6 +19,8 @@ from vault_tool.machine import Key
 
 SECRET = "sk-proj-0123456789abcdef0123456789abcdef"
 SHORT = Limits(query=0.5, first=0.5, batch=0.5)
+"""For servers that never answer; one that does may take its time, however busy the machine is."""
+PATIENT = Limits(query=60, batch=60)
 TEXTS = [f"The {word} is on the table" for word in ("cat", "dog", "poison", "mouse", "bird")]
 
 
@@ -28,8 +30,8 @@ def server() -> Iterator[FakeOpenAI]:
         yield running
 
 
-def _embedder(server: FakeOpenAI, key: str = SECRET) -> OpenAI:
-    return OpenAI(Key(key), server.base_url, limits=SHORT, retries=1)
+def _embedder(server: FakeOpenAI, key: str = SECRET, limits: Limits = PATIENT) -> OpenAI:
+    return OpenAI(Key(key), server.base_url, limits=limits, retries=1)
 
 
 def test_vectors_and_what_is_asked(server: FakeOpenAI) -> None:
@@ -96,9 +98,7 @@ def test_only_the_bad_text_is_refused(server: FakeOpenAI, mode: Mode, reason: st
 def test_one_line_without_the_key(mode: Mode, words: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with FakeOpenAI(mode=mode, key=SECRET) as server:
-        embedder = OpenAI(Key(SECRET), server.base_url, limits=Limits(query=60, batch=60), retries=1)
-        if mode in (Mode.HANG, Mode.DRIP):
-            embedder = _embedder(server)
+        embedder = _embedder(server, limits=SHORT if mode in (Mode.HANG, Mode.DRIP) else PATIENT)
         with pytest.raises(EmbeddingUnavailable) as caught:
             embedder.embed(TEXTS, Role.QUERY)
         assert words in str(caught.value)

@@ -16,7 +16,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import around, step
 from vault_tool.vault import resolve, seen
-from vault_tool.vault.answers import EYES_FIRST
+from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.core_understandings import CoreKind, core_kinds
 from vault_tool.vault.core_understandings import warnings as kept_warnings
@@ -49,7 +49,7 @@ POLICY_PATH = f"{layout.TEMPLATES}/content-policy.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoreUnderstanding:
+class CoreUnderstanding(HasStatus):
     """One of the understandings that are given whole."""
 
     id: str

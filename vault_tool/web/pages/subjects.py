@@ -150,7 +150,8 @@ async def understand(request: Request) -> Response:
     def use(vault: Vault) -> Any:
         (card,) = vault.get_subjects([named]).results
         if card.single_subject_understanding is not None:
-            return vault.update_understanding(card.single_subject_understanding.id, content, line)
+            # Whoever writes here has all of them on the page: one text takes the place of each.
+            return vault.update_understanding(card.single_subject_understanding.id, content, line, join=True)
         return vault.create_understanding([card.name], content, line)
 
     done = await act(request, use)
