@@ -221,7 +221,7 @@ def test_a_missing_subject_is_named_with_what_comes_near(vault: Vault) -> None:
     vault.create_subjects([{"name": "Wealth Simulator"}])
     with fails(NotFound, "`wealth_sim`", "did you mean Wealth Simulator?"):
         vault.get_subjects(["wealth_sim"])
-    with fails(NotFound, "`Nothing`", "vt create-subjects 'Nothing'"):
+    with fails(NotFound, "`Nothing`", "vt create-subjects Nothing"):
         vault.get_subjects(["Nothing"])
 
 
