@@ -185,6 +185,7 @@ def _kill_after(verb: str, roots: Mapping[str, Path]) -> None:
         ("pin", ("writer.edit", "index.enter")),
         ("revise", STEPS[1:2]),
         ("correct", STEPS[1:4]),
+        ("understand", STEPS[1:4]),
         ("new", ("publish.publish",)),
     ],
 )
