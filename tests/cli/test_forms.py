@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 
-from tests.cli.typed import vt
+from tests.cli.typed import VT, on_terminal, vt
 from vault_tool import Vault
 from vault_tool.cli.main import group
 from vault_tool.errors import Exit
+from vault_tool.util.hints import MARK
 
 
 def _commands(made: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
@@ -86,3 +88,11 @@ def test_an_error_in_the_lean_form_is_one_line_of_json(line: str, lab: Path) -> 
 
 def test_the_lean_form_may_be_asked_for_before_the_command(lab: Path) -> None:
     assert json.loads(vt("--lean", "tags", cwd=lab).stdout) is not None
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_a_next_step_is_said_as_it_is_typed_at_every_terminal(term: str, lab: Path) -> None:
+    """With colours, too, where the values beside names are drawn by another hand."""
+    shown = on_terminal([*VT, "status"], lab, {**os.environ, "TERM": term})
+    assert MARK not in shown and "Vault.embed" not in shown
+    assert "`vt embed --download` fetches the local model" in " ".join(shown.split())

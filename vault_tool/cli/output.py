@@ -419,7 +419,7 @@ def _draw(console: rich.console.Console, block: Block) -> None:
         case Fields(pairs):
             broad = max((len(name) for name, _ in pairs), default=0) + 1
             for name, value in pairs:
-                console.print(rich.text.Text.assemble((f"{name}:".ljust(broad), "dim"), "  ", value), soft_wrap=True)
+                console.print(rich.text.Text.assemble((f"{name}:".ljust(broad), "dim"), "  ", visible(value)), soft_wrap=True)
         case _:
             console.print(rich.text.Text("\n".join(plain_block(block))), soft_wrap=True)
 
