@@ -93,6 +93,9 @@ class Call:
     ) -> Exit:
         """The same of a result whose list called `name` is given beside it, and printed as it comes."""
         lacks = vault.settings_fault
+        if self.lean:
+            whole = replace(result, **{name: tuple(items)})  # type: ignore[type-var]  # a result is a dataclass
+            return output.emit_lean(_leaned(whole, vault), result, lacks)
         blocks = render(result, items, _short_in(vault))
         return output.emit_with(result, name, items, blocks, as_json=self.json, lacks=lacks)
 
