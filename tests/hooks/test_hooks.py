@@ -25,7 +25,7 @@ from vault_tool.hooks.running import LATE, answered
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.text import tokens
 from vault_tool.vault import seen
-from vault_tool.vault.generated_pages import PAGE_TOKENS
+from vault_tool.vault.core_making import PAGE_TOKENS
 from vault_tool.vault.seen import current
 
 ASKED = "why does redis drop idle connections?"

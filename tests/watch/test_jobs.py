@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -8,11 +9,12 @@ import pytest
 from tests.git_repos import git, write
 from tests.index.vaults import note
 from tests.watch.watched import eventually, identity, path_of, vault
-from vault_tool.files import writer
+from vault_tool import Vault
 from vault_tool.model.signals import Use
+from vault_tool.util.clock import FixedClock
 from vault_tool.vault.context import Context
 from vault_tool.watch import jobs
-from vault_tool.watch.jobs import CORE_QUIET, EXPORT_QUIET, Jobs
+from vault_tool.watch.jobs import EXPORT_QUIET, Jobs
 from vault_tool.watch.worker import Task, Worker
 
 
@@ -65,50 +67,23 @@ def test_exports_are_not_put_off_for_ever_by_who_never_rests(tmp_path: Path, mon
         chores.stop()
 
 
-def test_what_is_due_is_done_beside_and_told_of_when_it_is_over(tmp_path: Path) -> None:
+def test_it_writes_no_page(tmp_path: Path) -> None:
     root = vault(tmp_path)
-    (root / "CORE.md").unlink()
-    said: list[str] = []
+    with Vault.open(root, clock=FixedClock(datetime(2026, 11, 20, tzinfo=UTC))) as opened:
+        opened.core()
+    before = (root / "CORE.md").read_bytes(), git(root, "log", "--format=%s")
+    write(root, path_of(99), note(99, title="New", type="preference"))
     with Context.open(root) as opened:
         opened.fresh()
-        chores = Jobs(said.append)
-        chores.when_quiet(opened, CORE_QUIET)
-        assert said == []  # it has only begun
-        assert not (root / "CORE.md").exists()
-
-        def told() -> bool:
-            chores.when_quiet(opened, 0.0)
-            return bool(said)
-
-        eventually(told)
-        chores.when_quiet(opened, CORE_QUIET)
-        chores.stop()
-    assert said == ["CORE.md made anew"]
-    assert "Note 3" in (root / "CORE.md").read_text()
-    assert git(root, "log", "-1", "--format=%s") == "core: CORE.md"
-
-
-def test_a_page_that_cannot_be_made_is_told_of(tmp_path: Path) -> None:
-    root = vault(tmp_path)
-    (root / "CORE.md").unlink()
-    said: list[str] = []
-    with Context.open(root) as opened:
-        opened.fresh()
-        for gone in (root / "vault").rglob("*.md"):
-            gone.unlink()
-        opened.index.refresh()
-        Jobs(said.append).now(opened)
-    assert len(said) == 1
-    assert said[0].startswith("CORE.md was not made: ")
+        Jobs(lambda said: None).now(opened)
+    assert ((root / "CORE.md").read_bytes(), git(root, "log", "--format=%s")) == before
 
 
 def test_an_errand_ends_with_its_watcher(tmp_path: Path) -> None:
     root = vault(tmp_path)
-    with writer.lock(root, 1.0, "test"):
-        errand = Worker.begin(root, Task.CORE)
-        assert not errand.over()
-        errand.stop()
-        assert errand.over()
+    errand = Worker.begin(root, Task.EXPORTS)
+    errand.stop()
+    assert errand.over()
 
 
 def _title(root: Path) -> str:

@@ -20,6 +20,7 @@ from vault_tool.owner import address
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
+from vault_tool.vault.core_age import CoreAge
 from vault_tool.vault.person import at_terminal
 from vault_tool.verbs import adopting
 from vault_tool.verbs import doctor as verb
@@ -135,6 +136,7 @@ def _status(found: verb.Status, short: Short) -> Iterator[Block]:
         ("turns", f"{found.turns} to be written" if found.turns else ""),
         ("turn log", f"{counted(found.logged_turns, 'turn')}, {found.logged_bytes:,} bytes" if found.logged_turns else ""),
         ("to consolidate", told(found.due_observations, found.due_packets)),
+        ("CORE.md", f"{CoreAge(found.core_memories, found.core_days)}: `vt core`" if found.core_memories else ""),
         ("in conflict", git.conflicted),
         ("remotes", git.remotes),
         ("problems", ", ".join(counted(count, severity) for severity, count in found.problems.items()) or "none"),

@@ -65,8 +65,8 @@ _SIGNS = {"added": "+", "modified": "~", "removed": "-", "moved": ">", "problem"
 def watch(call: Call, poll: bool, once: bool, reconcile: float) -> Exit:
     """Keep indexes up to date while files change.
 
-    Prints a line for each change: + added, ~ modified, > moved, - removed, ! problem. CORE.md is made anew at most
-    once an hour. It ends with Ctrl-C.
+    Prints a line for each change: + added, ~ modified, > moved, - removed, ! problem. It ends with
+    Ctrl-C.
     """
     with call.open_vault() as vault:
         tell = _tell_json if call.json else _tell

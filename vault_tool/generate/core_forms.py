@@ -139,11 +139,11 @@ class TrackedForm:
         before = f"\n## {one.entry.type.title()}\n\n{link(one.entry)} — {provenance(one.entry, one.reviewed)}\n\n"
         return before, f"\n\n[The rest of this {one.entry.type}]({link_path(one.entry.path)})\n"
 
-    def section(self, section: CoreSection, items: Sequence[CoreItem], more: bool = False) -> str:
+    def section(self, section: CoreSection, common: str, more: bool = False) -> str:
         """A section's heading; what no person vouches for follows what one does, each line with who wrote it."""
         return "" if more else f"\n## {section.value}\n\n"
 
-    def line(self, item: CoreItem, items: Sequence[CoreItem], as_of: date, *, dated: bool = False) -> str:
+    def line(self, item: CoreItem, common: str, as_of: date, *, dated: bool = False) -> str:
         """One memory, with what belongs to it below."""
         entry, said = item.entry, ""
         title = f"{item.problem} -> {named(entry)}" if item.solves else named(entry)
@@ -187,15 +187,15 @@ class PromptForm:
         said = "" if vouched(one.entry, one.reviewed) else f" ({trust(one.entry, one.reviewed)})"
         return f"\n## {one.entry.type.title()}{said}\n\n", f"\n\nThe rest: `get {self._short(one.entry.id)}`\n"
 
-    def section(self, section: CoreSection, items: Sequence[CoreItem], more: bool = False) -> str:
+    def section(self, section: CoreSection, common: str, more: bool = False) -> str:
         """A section's heading, with who vouches for most of its lines; what no person vouches for has one of its own."""
-        return f"\n## {section.value} ({_common(items)})\n"
+        return f"\n## {section.value} ({common})\n"
 
-    def line(self, item: CoreItem, items: Sequence[CoreItem], as_of: date, *, dated: bool = False) -> str:
+    def line(self, item: CoreItem, common: str, as_of: date, *, dated: bool = False) -> str:
         """One memory, its id and its words, what differs from the rest of its section, and what belongs to it below."""
         entry = item.entry
         whose = trust(entry, item.belief.reviewed)
-        said = [] if whose == _common(items) else [whose]
+        said = [] if whose == common else [whose]
         seen = parse_time(entry.observed)
         if seen is not None and (seen.date() < as_of - RECENT or dated):
             said.append(seen.date().isoformat())
@@ -224,7 +224,7 @@ def _beginning(identity: str) -> str:
     return identity[:SHOWN_PREFIX]
 
 
-def _common(items: Iterable[CoreItem]) -> str:
+def common(items: Iterable[CoreItem]) -> str:
     """Who most of these come from, and whether a person vouches for them."""
     counts = Counter(trust(item.entry, item.belief.reviewed) for item in items)
     return min(counts, key=lambda said: (-counts[said], said)) if counts else ""

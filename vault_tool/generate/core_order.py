@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
 from math import exp, log, sqrt
-from typing import NamedTuple, Protocol
+from operator import attrgetter, itemgetter
+from typing import NamedTuple, Protocol, TypeAlias
 
 from vault_tool.generate.budget import in_turn
-from vault_tool.generate.page_lines import vouched
 from vault_tool.model.authority import weights
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import CoreSection, RecordClass, Registry, TypeSpec
+from vault_tool.model.types import MEMORIES, CoreSection, RecordClass, Registry
 from vault_tool.util.clock import end_of, moment
 from vault_tool.util.text import normal_name
 
@@ -30,7 +30,15 @@ _LASTING = 0.55
 _AGE_DAYS = 45.0
 _PER_USE = 0.25
 
+# As precise as worth is, and the least that anything is worth.
 _DIGITS = 6
+_LEAST = 1e-6
+# Days after which nothing is lost any more that could be told.
+_OLDEST = 1000
+_DAY, _STAMP = len("2026-11-20"), len("2026-11-20T10:00:00+00:00")
+
+_ORDER_OF = attrgetter("order")
+_PLACE = itemgetter(0)
 
 # The sections of which an understanding of the same subject says it all; what came after it stands beside it.
 COVERED = frozenset(
@@ -69,20 +77,21 @@ class Believed(Protocol):
         """The questions of others, which move nothing."""
 
 
+# What orders memories of one place: what is worth most first, then what was observed last, then by id.
+Order: TypeAlias = tuple[float, float, str, str]
+
+
 class Claim(NamedTuple):
     """What says where on the page a memory stands, without a word of it.
 
     `rank` has first what a person stands behind, of that what is pinned, and of these the understandings; `source` is who could
-    flood the page, empty for whoever works here; `worth` and `seen` (when it was observed) order the rest.
+    flood the page, empty for whoever works here; the `order` is by worth, by when it was observed, by id and path.
     """
 
     section: CoreSection
     rank: tuple[bool, bool, bool]
     source: str
-    worth: float
-    seen: float
-    id: str
-    path: str
+    order: Order
     subjects: tuple[str, ...]
     standing: bool
 
@@ -91,58 +100,112 @@ class Claim(NamedTuple):
         """Whether a person stands behind it."""
         return not self.rank[0]
 
+    @property
+    def seen(self) -> float:
+        """When it was observed."""
+        return -self.order[1]
+
+    @property
+    def id(self) -> str:
+        """The id of the memory."""
+        return self.order[2]
+
+    @property
+    def path(self) -> str:
+        """Its file."""
+        return self.order[3]
+
+
+class _Kind(NamedTuple):
+    """What is asked of a type."""
+
+    section: CoreSection
+    weight: float
+    importance: float
+    standing: bool
+    listed: bool
+
 
 class Claims:
-    """Says of memories where on the page of one day they stand."""
+    """Says of memories where on the page of one day they stand: asked of all, so each look at a head is counted."""
 
     def __init__(self, registry: Registry, as_of: date) -> None:
         self._registry = registry
         self._as_of = as_of
-        self._specs: dict[str, TypeSpec] = {}
-        self._names: dict[str, str] = {}
-        self._midnight = as_of.toordinal()
+        self._kinds: dict[str, _Kind] = {}
+        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._days: dict[str, int] = {}
+        self._lasting = [_LASTING + (1 - _LASTING) * exp(-age / _AGE_DAYS) for age in range(_OLDEST)]
 
     def of(self, entry: Entry, belief: Believed) -> Claim | None:
         """The claim of a memory, None for one that may not stand on the page."""
-        if barred(entry, belief, self._as_of) or (spec := self._spec(entry.type)).always_kept:
+        section, weight, usual, standing, listed = self._kinds.get(entry.type) or self._kind(entry.type)
+        if not listed or self._is_barred(entry, belief):
             return None
-        section = spec.section or CoreSection.WORTH_KNOWING
-        pinned, importance = weights(entry, spec.importance, belief.reviewed)
-        seen = moment(entry.observed)
-        age = max(0, self._midnight - seen.date().toordinal())
-        if section is CoreSection.WHERE_LEFT and age > LEFT_DAYS:
-            return None
-        standing = pinned or entry.type in STANDING or section is CoreSection.PREFERENCES
-        # Of what was left it does not matter how it is called.
-        worth = 1.0 if section is CoreSection.WHERE_LEFT else spec.weight * importance / (spec.importance or 1.0)
-        if not standing:
-            worth *= _LASTING + (1 - _LASTING) * exp(-age / _AGE_DAYS)
+        head = entry.head
+        pinned, importance = (
+            weights(entry, usual, belief.reviewed) if "pinned" in head or "importance" in head else (False, usual)
+        )
+        seen, age = self._seen(entry.observed)
+        if section is CoreSection.WHERE_LEFT:
+            if age > LEFT_DAYS:
+                return None
+            # Of what was left it does not matter how it is called.
+            worth = 1.0
+        else:
+            worth = weight if importance == usual else weight * importance / (usual or 1.0)
+        if not (standing := standing or pinned):
+            worth *= self._lasting[min(age, _OLDEST - 1)]
         if belief.useful:
             worth *= 1 + _PER_USE * log(1 + belief.useful)
-        by_person = vouched(entry, belief.reviewed)
-        line = entry.record_class is not RecordClass.UNDERSTANDING
-        subjects = tuple(self._name(name) for name in entry.subjects or entry.own("tags")[:1]) or ("",)
-        return Claim(
-            section, (not by_person, not pinned, line), "" if by_person else source_of(entry), round(max(worth, 1e-6), _DIGITS),
-            seen.timestamp(), entry.id, entry.path, subjects, standing,
-        )  # fmt: skip
+        origin = entry.origin
+        by_person = belief.reviewed or origin == "owner"
+        source = "" if by_person or origin == "agent" else f"{origin} {entry.text('model')}"
+        rank = not by_person, not pinned, entry.record_class is not RecordClass.UNDERSTANDING
+        order = -round(max(worth, _LEAST), _DIGITS), -seen, entry.id, entry.path
+        return Claim(section, rank, source, order, self._subjects(entry), standing)
 
-    def _spec(self, kind: str) -> TypeSpec:
-        found = self._specs.get(kind)
-        if found is None:
-            found = self._specs[kind] = self._registry.spec(kind)
+    def _is_barred(self, entry: Entry, belief: Believed) -> bool:
+        head = entry.head
+        doubted = belief.set_aside or belief.truth < LEAST_TRUTH
+        asks = doubted or entry.stale or "user" in head or "expires" in head or entry.record_class not in MEMORIES
+        return asks and bool(barred(entry, belief, self._as_of))
+
+    def _kind(self, name: str) -> _Kind:
+        spec = self._registry.spec(name)
+        section = spec.section or CoreSection.WORTH_KNOWING
+        standing = name in STANDING or section is CoreSection.PREFERENCES
+        found = self._kinds[name] = _Kind(section, spec.weight, spec.importance, standing, not spec.always_kept)
         return found
 
-    def _name(self, name: str) -> str:
-        found = self._names.get(name)
+    def _seen(self, observed: str) -> tuple[float, int]:
+        """When a memory was observed, and how many days ago."""
+        if observed.endswith("+00:00") and len(observed) == _STAMP:
+            try:
+                seen, day = datetime.fromisoformat(observed), observed[:_DAY]
+            except ValueError:
+                seen, day = moment(observed), ""
+        else:
+            seen, day = moment(observed), ""
+        age = self._days.get(day)
+        if age is None:
+            age = max(0, self._as_of.toordinal() - seen.date().toordinal())
+            if day:
+                self._days[day] = age
+        return seen.timestamp(), age
+
+    def _subjects(self, entry: Entry) -> tuple[str, ...]:
+        """The subjects of a memory in the form in which they are compared; its first tag where it has none."""
+        names = entry.subjects or entry.own("tags")[:1]
+        found = self._names.get(names)
         if found is None:
-            found = self._names[name] = normal_name(name)
+            found = self._names[names] = tuple(dict.fromkeys(map(normal_name, names))) or ("",)
         return found
 
 
 def barred(entry: Entry, belief: Believed, as_of: date) -> str:
     """Why a memory may not stand on the page by what is known of it alone, or the empty string."""
-    if entry.record_class not in (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING):
+    if entry.record_class not in MEMORIES:
         return "not listed"
     if entry.stale:
         return "cannot be read now"
@@ -159,11 +222,6 @@ def is_over(entry: Entry, as_of: date) -> bool:
     """Whether its time is over on that day: the page is read all day long, so its last day counts as over."""
     over = end_of(entry.text("expires")) if entry.text("expires") else None
     return over is not None and over.date() <= as_of
-
-
-def source_of(entry: Entry) -> str:
-    """Who could flood the page, among what no person stands behind: an import, or who else brought it; empty for agents here."""
-    return "" if entry.origin == "agent" else f"{entry.origin} {entry.text('model')}"
 
 
 def in_order(claims: Iterable[Claim]) -> dict[CoreSection, list[Claim]]:
@@ -187,18 +245,18 @@ _ORDER: Mapping[CoreSection, int] = {section: place for place, section in enumer
 
 
 def _of_a_rank(sources: Mapping[str, list[Claim]]) -> list[Claim]:
-    placed = sorted(pair for claims in sources.values() for pair in _by_subject(claims))
+    placed = [pair for claims in sources.values() for pair in _by_subject(claims)]
+    placed.sort(key=_PLACE)
     ordered = [claim for _, claim in placed]
     return in_turn(ordered, lambda claim: claim.source) if len(sources) > 1 else ordered
 
 
-def _by_subject(claims: list[Claim]) -> Iterable[tuple[tuple[float, float, float, str, str], Claim]]:
+def _by_subject(claims: list[Claim]) -> Iterator[tuple[tuple[float, Order], Claim]]:
     """Each with its place: a memory of several subjects takes that of the one in which it comes first."""
     places: dict[str, int] = defaultdict(int)
-    for claim in sorted(claims, key=lambda one: (-one.worth, -one.seen, one.id, one.path)):
-        subject = claim.subjects[0]
-        if len(claim.subjects) > 1:
-            subject = min(claim.subjects, key=places.__getitem__)
-        places[subject] += 1
-        behind = round(sqrt(places[subject]) / claim.worth, _DIGITS)
-        yield (behind, -claim.worth, -claim.seen, claim.id, claim.path), claim
+    claims.sort(key=_ORDER_OF)
+    for claim in claims:
+        subjects, order = claim.subjects, claim.order
+        subject = subjects[0] if len(subjects) == 1 else min(subjects, key=places.__getitem__)
+        place = places[subject] = places[subject] + 1
+        yield (round(sqrt(place) / -order[0], _DIGITS), order), claim

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from vault_tool.generate.budget import cut, shares
-from vault_tool.generate.core_forms import CoreItem, CoreText, Form, ImportMap, TrackedForm
+from vault_tool.generate.core_forms import CoreItem, CoreText, Form, ImportMap, TrackedForm, common
 from vault_tool.generate.core_order import Claim, Claims, in_order, is_over
 from vault_tool.generate.escape import block, inline, quote
 from vault_tool.model.types import KEPT_TYPES, CoreSection, Registry
@@ -166,7 +166,7 @@ _Part = tuple[CoreSection, bool]
 
 
 class _Sections:
-    """The sections of one page, each with its candidates in order; `_typical` are those by which its heading is made."""
+    """The sections of one page, each with its candidates in order, and with who most of them come from."""
 
     def __init__(self, items: Iterable[CoreItem], claims: Claims, form: Form, as_of: date) -> None:
         self._form = form
@@ -174,10 +174,11 @@ class _Sections:
         by_claim = {claim: item for item in items if (claim := claims.of(item.entry, item.belief)) is not None}
         ordered = in_order(by_claim)
         self._vouched = {claim.path: claim.vouched for claim in by_claim}
-        self._typical: dict[_Part, list[CoreItem]] = defaultdict(list)
+        typical: dict[_Part, list[CoreItem]] = defaultdict(list)
         for section, found in ordered.items():
             for claim in found[:_TYPICAL]:
-                self._typical[section, claim.vouched].append(by_claim[claim])
+                typical[section, claim.vouched].append(by_claim[claim])
+        self._common = {part: common(some) for part, some in typical.items()}
         self._queues = [_Queue(group.share, _in_turn(group, ordered, by_claim)) for group in GROUPS]
         self._lines: dict[_Part, list[str]] = defaultdict(list)
         self._shown: dict[str, None] = {}
@@ -201,7 +202,7 @@ class _Sections:
             section, place, item = queue.items[queue.at]
             part = section, self._vouched[item.entry.path]
             dated = section is CoreSection.WHERE_LEFT
-            line = self._form.line(item, self._typical[part], self._as_of, dated=dated)
+            line = self._form.line(item, self._common.get(part, ""), self._as_of, dated=dated)
             cost = self._form.size(line) + (0 if self._lines.get(part) else self._form.size(self._head(part)))
             if used + cost > room:
                 if not passing:
@@ -219,7 +220,9 @@ class _Sections:
     def _head(self, part: _Part) -> str:
         """The heading of what a person stands behind in a section, or of the rest of it."""
         section, vouched = part
-        return self._form.section(section, self._typical[part], more=not vouched and bool(self._lines.get((section, True))))
+        return self._form.section(
+            section, self._common.get(part, ""), more=not vouched and bool(self._lines.get((section, True)))
+        )
 
 
 def _in_turn(

@@ -33,7 +33,8 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_seen(_SHAPELESS.sub("", text)))
+    shaped = _SHAPELESS.sub("", text)
+    return shaped if shaped.isprintable() else "".join(_seen(shaped))
 
 
 def _seen(text: str) -> Iterator[str]:

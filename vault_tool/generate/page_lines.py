@@ -62,7 +62,13 @@ def provenance(entry: Entry, reviewed: bool) -> str:
 
 
 def _writer(entry: Entry) -> str:
-    return " ".join(part for part in (origin(entry), words(entry.text("model"), MODEL_LENGTH)) if part)
+    model = entry.text("model")
+    return f"{origin(entry)} {named}" if model and (named := _model(model)) else origin(entry)
+
+
+@lru_cache(maxsize=64)
+def _model(said: str) -> str:
+    return words(said, MODEL_LENGTH)
 
 
 def _day(entry: Entry) -> str:

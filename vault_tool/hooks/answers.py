@@ -22,7 +22,7 @@ from vault_tool.util.hints import MARK, told
 from vault_tool.util.text import BYTES_A_TOKEN, first_tokens, one_line, tokens
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, find
-from vault_tool.vault.generated_pages import PAGE_TOKENS
+from vault_tool.vault.core_making import PAGE_TOKENS
 from vault_tool.vault.page_at_start import page_at_start
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, Recalled

@@ -16,7 +16,7 @@ from vault_tool.index.database import marks
 from vault_tool.index.schema import ENTRY, REVIEW, entry_of
 from vault_tool.index.seals import SealedFile, discard, lock
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES, MEMORIES
+from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
 
 _FILE, _SEAL, _LOCK = "page.json", "page.seal", "page.lock"
 _MEMORIES = tuple(one.value for one in MEMORIES)
@@ -150,7 +150,8 @@ def reviewed_last(catalog: Catalog, most: int) -> frozenset[str]:
 
 def present_count(catalog: Catalog, superseded: Collection[str]) -> int:
     """How many memories nothing superseded, without those that are given whole."""
-    which = f"class IN (?, ?) AND type NOT IN ({marks(KEPT_TYPES)})"
-    values = (*_MEMORIES, *KEPT_TYPES)
-    gone = catalog.rows_in(f"SELECT path FROM entries WHERE {which} AND id IN ({{}})", superseded, *values)
-    return int(catalog.rows(f"SELECT count(*) FROM entries WHERE {which}", values)[0][0]) - len(set(gone))
+    given_whole = f"SELECT count(*) FROM entries WHERE class = ? AND type IN ({marks(KEPT_TYPES)})"
+    whole = catalog.rows(given_whole, (RecordClass.UNDERSTANDING.value, *KEPT_TYPES))[0][0]
+    query = f"SELECT path FROM entries WHERE class IN (?, ?) AND type NOT IN ({marks(KEPT_TYPES)}) AND id IN ({{}})"
+    gone = set(catalog.rows_in(query, superseded, *_MEMORIES, *KEPT_TYPES))
+    return memory_count(catalog) - int(whole) - len(gone)

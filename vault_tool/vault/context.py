@@ -311,7 +311,7 @@ class Context:
     def settings_problems(self) -> tuple[Problem, ...]:
         """What is wrong with `vault.toml`."""
         _ = self.settings
-        return self._settings_problems
+        return *self._settings_problems, *settings_in_force.without_effect(self.root)
 
     @property
     def settings_path(self) -> Path:

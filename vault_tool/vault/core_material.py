@@ -256,6 +256,8 @@ class _Telling:
 
 def covering(vault: Context, listed: Sequence[tuple[Entry, Belief]], new: Collection[str], as_of: date) -> set[str]:
     """The paths of those of which an understanding says all, where one of the two is `new`: the rest was chosen without them."""
+    if not new:
+        return set()
     claims = Claims(vault.settings.types, as_of)
     found = [(entry, claim) for entry, belief in listed if (claim := claims.of(entry, belief)) is not None]
     fresh = [claim for _, claim in found if claim.path in new]

@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time
-from functools import partial
+from datetime import datetime
 from operator import attrgetter
 
-from vault_tool.belief.fold import Belief, question_of
+from vault_tool.belief.fold import question_of
 from vault_tool.consolidation.understanding_coverage import Sighting, contested, coverage, current
 from vault_tool.errors import GitError, Refused, VaultError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind
-from vault_tool.generate.core_forms import CoreText, Form, ImportMap, PromptForm
-from vault_tool.generate.core_page import CorePage, core_page, same_but_for_date
+from vault_tool.generate.core_page import same_but_for_date
 from vault_tool.generate.reflection_page import Concern, reflection_page
-from vault_tool.generate.starter import starters
 from vault_tool.index.slight import narrowed, observations_of
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
 from vault_tool.util.text import BYTES_A_TOKEN, normal_name
-from vault_tool.vault import resolve, screening
+from vault_tool.vault import screening
 from vault_tool.vault.contests import all_contested
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.core_material import CoreMaker, CoreMaterial
-from vault_tool.vault.core_understandings import core_kinds
-from vault_tool.vault.core_understandings import warnings as kept_warnings
+from vault_tool.vault.core_making import PAGE_TOKENS, WholeCore, moment_of
 from vault_tool.vault.operation import Operation, Saved, put, writing
 from vault_tool.vault.standing import Weighed
-
-# What a prompt is given of the page at most, by the tool's own count of tokens.
-PAGE_TOKENS = 2300
-
-# As many of each section are looked at first: mostly no page has room for more.
-_MOST = 60
 
 # From so many observations a subject without an understanding, or one that they have overtaken, is named.
 WORTH_A_LINE = 3
@@ -98,7 +87,7 @@ def make_anew(vault: Context, shows: Callable[[str], bool]) -> Iterator[str]:
 def core_preview(vault: Context, budget: int | None = None) -> GeneratedPage:
     """CORE.md as a prompt is given it: ids and the memories' own words in place of links, in at most `PAGE_TOKENS` tokens."""
     freshness = vault.fresh()
-    page = WholeCore(vault, live=True, form=prompt_form(vault)).page(PAGE_TOKENS * BYTES_A_TOKEN if budget is None else budget)
+    page = WholeCore(vault, live=True, prompt=True).page(PAGE_TOKENS * BYTES_A_TOKEN if budget is None else budget)
     return _page(vault, CORE_FILE, page.text, freshness)
 
 
@@ -110,7 +99,7 @@ def reflection_preview(vault: Context) -> GeneratedPage:
 
 def changed_pages(vault: Context, freshness: Freshness, new: int = 1) -> list[GeneratedPage]:
     """The generated pages, if they differ from the tracked ones in more than their dates and counts."""
-    moment = _moment(vault, live=False)
+    moment = moment_of(vault, live=False)
     taken: list[Weighed] = []
     weighed = _taken(_weighed_each(vault, moment, live=False), taken)
     core_text = WholeCore(vault, known=((one.entry, one.belief) for one in weighed)).page(vault.settings.core_budget).text
@@ -157,13 +146,9 @@ class _Seen:
     live: bool
 
 
-def _moment(vault: Context, live: bool) -> datetime:
-    return vault.clock.now() if live else _midnight(vault)
-
-
 def _looked(vault: Context, *, live: bool = False) -> _Seen:
     """From tracked signals alone as of today's date (UTC), or `live` with this machine's own use as of now."""
-    moment, taken = _moment(vault, live), list[Weighed]()
+    moment, taken = moment_of(vault, live), list[Weighed]()
     for _ in _taken(_weighed_each(vault, moment, live=live), taken):
         pass
     return _seen(vault, taken, moment, live=live)
@@ -191,91 +176,6 @@ def _seen(vault: Context, weighed: list[Weighed], moment: datetime, *, live: boo
     replaced = observations_of(catalog, vault.superseded())
     entries = sorted((*others, *replaced, *(one.entry for one in weighed)), key=attrgetter("path"))
     return _Seen(Snapshot(tuple(entries), barred=catalog.barred()), weighed, moment, live)
-
-
-class CoreFrame:
-    """What stands around the lines of the page at a moment: soul, protocol, orientation, and what is to be settled of them."""
-
-    def __init__(self, vault: Context, live: bool, form: Form | None = None) -> None:
-        moment = _moment(vault, live)
-        kinds = core_kinds(vault)
-        self._settings = vault.settings
-        self._day = moment.astimezone(UTC).date()
-        self._live = live
-        self._form = form
-        self._warnings = kept_warnings(vault, kinds, moment)
-        unwritten = {starter.type: starter.body.strip() for starter in starters()}
-        good = [entry for kind in kinds.values() for entry in kind.good]
-        believed = vault.seen_by("").standings.beliefs(good)
-        self._texts = [
-            _identity_page(entry, believed[entry.id], kinds[entry.type].body(vault, entry), unwritten)
-            for entry in sorted(good, key=lambda entry: entry.by_created, reverse=True)
-        ]
-
-    def page(self, made: CoreMaterial, budget: int) -> CorePage:
-        """The page of what it is made from."""
-        return core_page(
-            made.items,
-            self._texts,
-            budget=budget,
-            registry=self._settings.types,
-            as_of=self._day,
-            total=made.total,
-            live=self._live,
-            warnings=self._warnings,
-            imports=made.imports,
-            form=self._form,
-        )
-
-
-class WholeCore:
-    """The page as it is made from everything, for any budget: all memories are looked at once.
-
-    What is believed of them is given where it is `known`.
-    """
-
-    def __init__(
-        self, vault: Context, *, live: bool = False, form: Form | None = None, known: Iterable[tuple[Entry, Belief]] | None = None
-    ) -> None:
-        self._frame = CoreFrame(vault, live, form)
-        seen = vault.seen_by("")
-        self._maker = CoreMaker(vault, _moment(vault, live))
-        for entry, belief in seen.standings.believed_each(seen.superseded(), live=live) if known is None else known:
-            self._maker.take(entry, belief)
-        self._claims = self._maker.in_order()
-        self._material: CoreMaterial | None = None
-
-    def page(self, budget: int) -> CorePage:
-        """The page in at most so much of what its form counts."""
-        most = _MOST
-        while True:
-            made = self._made(most)
-            page = self._frame.page(made, budget)
-            if made.whole or max(page.reach.values(), default=0) < made.most:
-                return page
-            # So many of one section were looked at that what comes next was not kept.
-            most *= 4
-
-    def chosen(self, budget: int, more: int) -> tuple[list[str], list[ImportMap]]:
-        """The paths of what a page of this budget looks at, and of so many more of each section; and what imports brought."""
-        reach = self.page(budget).reach
-        paths = [claim.path for section, claims in self._claims.items() for claim in claims[: reach.get(section, 0) + more]]
-        return paths, self._made(0).imports
-
-    def _made(self, most: int) -> CoreMaterial:
-        """What the page is made from: at least so many of each section."""
-        if self._material is None or (not self._material.whole and self._material.most < most):
-            self._material = self._maker.made(self._claims, most)
-        return self._material
-
-
-def prompt_form(vault: Context) -> PromptForm:
-    """The form in which a prompt is given the page."""
-    return PromptForm(partial(resolve.short, vault))
-
-
-def _identity_page(entry: Entry, belief: Belief, text: str, unwritten: Mapping[str, str]) -> CoreText:
-    return CoreText(entry, text, belief.reviewed, text.strip() == unwritten.get(entry.type))
 
 
 def _reflection(vault: Context, seen: _Seen, new: int) -> str:
@@ -365,11 +265,6 @@ def _merges(path: str, data: bytes) -> int:
     if layout.IMPORTED_LOG not in path:
         return len(_MERGES.findall(data))
     return sum(bool(_IMPORTED_MERGES.search(entry)) for entry in re.split(rb"^(?=## )", data, flags=re.MULTILINE))
-
-
-def _midnight(vault: Context) -> datetime:
-    today: date = vault.clock.now().astimezone(UTC).date()
-    return datetime.combine(today, time(), UTC)
 
 
 def resolve_page_conflicts(vault: Context) -> Saved | None:

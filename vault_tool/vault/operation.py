@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from vault_tool.errors import EditRefused, Refused, UsageError
+from vault_tool.errors import EditRefused, Refused, StaleEdit, StorageError, UsageError
 from vault_tool.files import frontmatter, journals, layout, tombstones, writer
 from vault_tool.files.episode_text import LONGEST_LINE as EPISODE_LINE
 from vault_tool.files.episode_text import entry_text
-from vault_tool.files.local import PlannedWrite
+from vault_tool.files.local import PendingOperation, PlannedWrite
 from vault_tool.files.parse import parse
 from vault_tool.files.placing import place
 from vault_tool.files.render import render
@@ -27,7 +27,7 @@ from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
-from vault_tool.vault import screening
+from vault_tool.vault import core_of_day, screening
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, index_written
 
@@ -204,8 +204,22 @@ class Operation:
         # Last: rolled up again after a kill, the same uses make the same ids, of which readers keep one.
         if shared:
             vault.local.drop_uses(today)
+        if not plan.replaced and vault.together is None and core_of_day.is_due(vault):
+            pending = self._put_core(pending, written)
         conflicts = tuple(w.conflict for w in written if w.conflict)
         return commit(self.vault, pending, written, conflicts, plan.edited)
+
+    def _put_core(self, pending: PendingOperation, written: list[writer.Written]) -> PendingOperation:
+        """Write CORE.md anew with this operation; what it announced, with the page where that was made."""
+        text = core_of_day.text_of_day(self.vault)
+        if text is None:
+            return pending
+        data = text.encode("utf-8")
+        pending = replace(pending, files=(*pending.files, (layout.CORE_FILE, content_hash(data))))
+        self.vault.local.begin(pending)
+        with suppress(StorageError, StaleEdit):
+            written.append(put(self.vault, layout.CORE_FILE, data))
+        return pending
 
     def screen(self) -> None:
         """Refuse what looks like a secret before anything of it is written, announced or logged."""

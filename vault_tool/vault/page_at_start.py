@@ -25,8 +25,8 @@ from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import BYTES_A_TOKEN
 from vault_tool.vault import screening
 from vault_tool.vault.context import Context
+from vault_tool.vault.core_making import PAGE_TOKENS, CoreFrame, WholeCore
 from vault_tool.vault.core_material import CoreMaterial, core_items, covering, import_map, import_of
-from vault_tool.vault.generated_pages import PAGE_TOKENS, CoreFrame, WholeCore, prompt_form
 
 # Up to so many memories are looked at at each start.
 SMALL = 2000
@@ -58,14 +58,28 @@ def page_at_start(vault: Context) -> Callable[[int], str]:
         kept = _in_a_hurry(state)
     if kept is None:
         return _of_everything(state)
-    made, frame = _by_choice(state, kept), CoreFrame(vault, live=True, form=prompt_form(vault))
+    made, frame = _by_choice(state, kept, live=True), CoreFrame(vault, live=True, prompt=True)
     return lambda budget: screening.masked(frame.page(made, budget).text)
+
+
+def tracked_page(vault: Context) -> str | None:
+    """CORE.md as it is tracked, of a small vault or by a choice; None for a large one of which none is kept."""
+    vault.fresh()
+    state, budget = _State.of(vault), vault.settings.core_budget
+    if state.memories <= SMALL:
+        return screening.masked(WholeCore(vault).page(budget).text)
+    kept = _kept(vault, state.catalog)
+    return (
+        None
+        if kept is None
+        else screening.masked(CoreFrame(vault, live=False, prompt=False).page(_by_choice(state, kept, live=False), budget).text)
+    )
 
 
 def keep_choice(vault: Context) -> PageChoice | None:
     """Choose anew, and keep the choice, where the vault is large enough; for a moment of rest. Raises Busy and StorageError."""
     state = _State.of(vault)
-    return _chosen(state, WholeCore(vault, live=True, form=prompt_form(vault))) if state.memories > SMALL else None
+    return _chosen(state, WholeCore(vault, live=True, prompt=True)) if state.memories > SMALL else None
 
 
 def choice_is_due(vault: Context) -> bool:
@@ -110,7 +124,7 @@ class _State:
 
 def _of_everything(state: _State) -> Callable[[int], str]:
     """The page of a vault that is small, or of which no choice is kept: that is made now, and the next start has it."""
-    whole = WholeCore(state.vault, live=True, form=prompt_form(state.vault))
+    whole = WholeCore(state.vault, live=True, prompt=True)
     if state.memories > SMALL:
         with suppress(Busy, StorageError):
             _chosen(state, whole)
@@ -146,16 +160,16 @@ def _import_rows(one: ImportMap, numbers: dict[str, int]) -> ImportRows:
     return ImportRows(name=one.name, count=one.count, folders=one.folders, linked=linked)
 
 
-def _by_choice(state: _State, choice: PageChoice) -> CoreMaterial:
-    """What the page is made of by a choice, in the state of the catalogue as it is."""
+def _by_choice(state: _State, choice: PageChoice, *, live: bool) -> CoreMaterial:
+    """What the page is made of by a choice, in the state of the catalogue as it is; `live` with this machine's own use."""
     vault, catalog = state.vault, state.catalog
     since = page_choice.since(catalog, choice, _SINCE)
     linked = [number for one in choice.imports for number in one.linked]
     entries = numbered(catalog, {*choice.rows, *since.written, *linked})
-    touched = page_choice.memories_called(catalog, since.judged | _used_since(vault, choice))
+    touched = page_choice.memories_called(catalog, since.judged | (_used_since(vault, choice) if live else frozenset()))
     chosen = [entries[number] for number in {*choice.rows, *since.written} if number in entries]
     active = relations.active(catalog, {entry.path: entry for entry in (*chosen, *touched.values())}.values())
-    believed = vault.standings.beliefs(active)
+    believed = vault.standings.beliefs(active, live=live)
     maps = {one.name for one in choice.imports}
     maps |= {".."} if vault.root.parent.name in maps else set()  # the folder around the vault
     listed = [

@@ -20,6 +20,7 @@ from vault_tool.util.text import one_line
 _COMMITS = 50
 
 _LINE = re.compile(r"\(at line (\d+)")
+_WITHOUT_EFFECT = re.compile(r"^[ \t]*(core_section_limit)[ \t]*=", re.MULTILINE)
 _MARKER = re.compile(r"^(<<<<<<< |=======$|>>>>>>> )")
 
 
@@ -38,6 +39,19 @@ def of_text(text: str) -> SettingsInForce:
     hint = f"take it out, or see {step('config')} for what there is; a newer version of the tool may know it"
     problems = tuple(warning(SETTINGS_FILE, _line_of(text, one.place), "unknown-option", one.message, hint) for one in unknown)
     return SettingsInForce(config, problems=problems)
+
+
+def without_effect(root: Path) -> tuple[Problem, ...]:
+    """What the settings of a vault ask for that nothing heeds any more."""
+    try:
+        text = (root / SETTINGS_FILE).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ()
+    if not (found := _WITHOUT_EFFECT.search(text)):
+        return ()
+    line = text.count("\n", 0, found.start(1)) + 1
+    message = "core_section_limit has no effect: CORE.md has a budget and no limit of lines"
+    return (warning(SETTINGS_FILE, line, "without-effect", message, "take it out, or set core_budget"),)
 
 
 def in_force(root: Path, repo: git.Repo | None) -> SettingsInForce:

@@ -101,14 +101,14 @@ class Standings:
         """The belief in one memory by what was judged of it alone: whether it is doubtful or reviewed, use says nothing to."""
         return belief_in(entry, self._index.catalog.signals(entry.id), ())
 
-    def beliefs(self, entries: Iterable[Entry]) -> dict[str, Belief]:
-        """What is believed of several memories, by id, looked up together."""
+    def beliefs(self, entries: Iterable[Entry], *, live: bool = True) -> dict[str, Belief]:
+        """What is believed of several memories, by id, looked up together; `live` with the use that only this machine knows."""
         wanted = {entry.id: entry for entry in entries}
         signals: dict[str, list[Signal]] = defaultdict(list)
         for signal in self._index.catalog.signals_of(wanted):
             signals[signal.target].append(signal)
         uses: dict[str, list[Use]] = defaultdict(list)
-        for use in self._uses.of(wanted):
+        for use in self._uses.of(wanted) if live else ():
             uses[use.target].append(use)
         return {
             identity: belief_in(entry, signals.get(identity, ()), uses.get(identity, ()))

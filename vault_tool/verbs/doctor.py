@@ -35,6 +35,7 @@ from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.contests import all_contested
 from vault_tool.vault.context import Context, Freshness, Progress
+from vault_tool.vault.core_age import behind, found_behind
 from vault_tool.vault.drafts import undecided
 from vault_tool.vault.local_doubts import in_a_line, local_problems
 from vault_tool.vault.note_check import checked
@@ -101,7 +102,8 @@ class Status:
     `for_review` memories wait in the inbox for a person, `conflict_copies` are beside notes that two machines wrote,
     `unsettled` notes keep two texts of one place, `contested` memories have another beside them that says otherwise,
     `turns` were accepted and are not written yet, the log of turns keeps `logged_turns` in `logged_bytes`,
-    and `due_observations` wait for a pass of consolidation in `due_packets`.
+    `due_observations` wait for a pass of consolidation in `due_packets`, and CORE.md lacks `core_memories` and is
+    `core_days` old, where it lacks any.
     """
 
     root: str
@@ -120,6 +122,8 @@ class Status:
     logged_bytes: int
     due_packets: int
     due_observations: int
+    core_memories: int
+    core_days: int
     embeddings: EmbedderStatus
     watcher: watcher_presence.Watch | None
     owner: OwnerStatus
@@ -182,6 +186,7 @@ def status(vault: Context) -> Status:
     logged_turns, logged_bytes = TurnLog(vault.root).size()
     waits = due(vault)
     contested = len(all_contested(vault))
+    age = behind(vault)
     copies, unsettled = len(catalog.of_kind("conflict")), len(catalog.with_problem("unsettled"))
     return Status(
         root=str(vault.root),
@@ -200,6 +205,8 @@ def status(vault: Context) -> Status:
         logged_bytes=logged_bytes,
         due_packets=waits.packets,
         due_observations=waits.observations,
+        core_memories=age.memories,
+        core_days=age.days,
         embeddings=embeddings,
         watcher=watcher_presence.watch(vault.root),
         owner=_owner_status(vault),
@@ -241,6 +248,7 @@ def doctor(vault: Context, *, fix: bool = False, every: bool = False) -> Diagnos
                 *_problems(vault, _uncommitted(vault)),
                 *_secrets(vault),
                 *not_embedded(vault),
+                *found_behind(vault),
                 *_purged_is_back(vault),
                 *forgotten_words.left(vault),
             }

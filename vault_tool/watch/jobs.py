@@ -1,4 +1,4 @@
-"""What waits for a quiet moment: what a start shows, the exports, accepted turns, vectors; hourly CORE.md and skipped turns."""
+"""What waits for a quiet moment: what a start shows, the exports, accepted turns, vectors; hourly skipped turns."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from vault_tool.files import git
-from vault_tool.files.layout import CONFIG_FILE, CORE_FILE
+from vault_tool.files.layout import CONFIG_FILE
 from vault_tool.files.turns import Turns
 from vault_tool.machine import EXACT
 from vault_tool.vault.context import Context
@@ -21,10 +20,6 @@ EXPORT_QUIET = 2.0
 # An export that took a second is not written again for so many, and none is put off for longer than this.
 EXPORT_SHARE = 20
 EXPORT_LATEST = 50.0
-
-CORE_QUIET = 2.0
-# Seconds that CORE.md is left alone for, counted from its last change by whomever.
-CORE_EVERY = 3600.0
 
 PAGE_QUIET = 2.0
 # A choice for the page that took a second is not made again for so many.
@@ -60,7 +55,6 @@ class Jobs:
         self._exported = ""
         self._export_after = 0.0
         self._behind_since: float | None = None
-        self._core_tried = float("-inf")
         self._page_after = 0.0
         self._page_of = ("", "", "")
         self._turns_after = 0.0
@@ -124,9 +118,6 @@ class Jobs:
     def _due(self, vault: Context, quiet: float) -> Task | None:
         """The first thing that is due; it counts as done from now."""
         exports_only = self._exports_only()
-        if not exports_only and quiet >= CORE_QUIET and self._core_is_due(vault):
-            self._core_tried = vault.clock.now().timestamp()
-            return Task.CORE
         if self._exports_are_due(vault, quiet):
             return Task.EXPORTS
         if self._page_is_due(vault, quiet):
@@ -188,16 +179,6 @@ class Jobs:
             return False
         self._page_of = state
         return choice_is_due(vault)
-
-    def _core_is_due(self, vault: Context) -> bool:
-        now = vault.clock.now().timestamp()
-        if now - self._core_tried < CORE_EVERY:
-            return False
-        try:
-            changed = (vault.root / CORE_FILE).stat().st_mtime
-        except OSError:
-            changed = float("-inf")
-        return now - changed >= CORE_EVERY and not (vault.repo is not None and git.obstacle(vault.repo))
 
 
 def _stat(path: Path) -> tuple[int, int]:

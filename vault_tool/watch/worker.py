@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import Self
 
 from vault_tool.errors import VaultError
-from vault_tool.files.layout import CORE_FILE
 from vault_tool.util.hints import step
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 from vault_tool.vault.page_at_start import keep_choice
 from vault_tool.vault.vector_upkeep import keep_vectors
-from vault_tool.verbs import pages
 from vault_tool.verbs.turns import accept
 from vault_tool.verbs.turns.backstop import backstop
 
@@ -33,11 +31,10 @@ VECTOR_SECONDS = 20.0
 
 
 class Task(StrEnum):
-    """What there is to do: CORE.md, the choice for the page of a session's start, the JSON exports, the writing of what turns
+    """What there is to do: the choice for the page of a session's start, the JSON exports, the writing of what turns
     accepted, a second look at turns that wrote nothing, or what search by meaning needs.
     """
 
-    CORE = "core"
     PAGE = "page"
     EXPORTS = "exports"
     TURNS = "turns"
@@ -111,13 +108,6 @@ class Worker:
                 return
 
 
-def _core(vault: Context) -> WorkResult:
-    page = pages.core(vault)
-    if not page.changed:
-        return WorkResult()
-    return WorkResult(f"{CORE_FILE} made anew" + (f", not committed: {page.reason}" if page.reason else ""))
-
-
 def _page(vault: Context) -> WorkResult:
     keep_choice(vault)
     return WorkResult()
@@ -154,7 +144,6 @@ def _vectors(vault: Context) -> WorkResult:
 
 _LEFT = frozenset(Left)
 _DOING: Mapping[Task, Callable[[Context], WorkResult]] = {
-    Task.CORE: _core,
     Task.PAGE: _page,
     Task.EXPORTS: _exports,
     Task.TURNS: _turns,
@@ -162,7 +151,6 @@ _DOING: Mapping[Task, Callable[[Context], WorkResult]] = {
     Task.VECTORS: _vectors,
 }
 _UNDONE: Mapping[Task, str] = {
-    Task.CORE: f"{CORE_FILE} was not made",
     Task.PAGE: "the page of a session's start was not made ready",
     Task.EXPORTS: "the exports were not written",
     Task.TURNS: "what turns accepted was not written",

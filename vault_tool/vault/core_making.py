@@ -1,0 +1,119 @@
+"""CORE.md as a page of values: what stands around its lines, and the page as it is made of all memories of a vault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, time
+
+from vault_tool.belief.fold import Belief
+from vault_tool.generate.core_forms import CoreItem, CoreText, ImportMap, PromptForm
+from vault_tool.generate.core_page import CorePage, core_page
+from vault_tool.generate.starter import starters
+from vault_tool.model.snapshot import Entry
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context
+from vault_tool.vault.core_material import CoreMaker, CoreMaterial
+from vault_tool.vault.core_understandings import core_kinds
+from vault_tool.vault.core_understandings import warnings as kept_warnings
+
+# What a prompt is given of the page at most, by the tool's own count of tokens.
+PAGE_TOKENS = 2300
+
+# As many of each section are looked at first: mostly no page has room for more.
+_MOST = 60
+
+
+class CoreFrame:
+    """What stands around the lines of the page at a moment: soul, protocol, orientation, and what is to be settled of them."""
+
+    def __init__(self, vault: Context, *, live: bool, prompt: bool) -> None:
+        moment = moment_of(vault, live)
+        kinds = core_kinds(vault)
+        self._settings = vault.settings
+        self._day = moment.astimezone(UTC).date()
+        self._live = live
+        self._vault = vault
+        self._prompt = prompt
+        self._warnings = kept_warnings(vault, kinds, moment)
+        unwritten = {starter.type: starter.body.strip() for starter in starters()}
+        good = [entry for kind in kinds.values() for entry in kind.good]
+        believed = vault.seen_by("").standings.beliefs(good)
+        self._texts = [
+            _identity_page(entry, believed[entry.id], kinds[entry.type].body(vault, entry), unwritten)
+            for entry in sorted(good, key=lambda entry: entry.by_created, reverse=True)
+        ]
+
+    def page(self, made: CoreMaterial, budget: int) -> CorePage:
+        """The page of what it is made from."""
+        return core_page(
+            made.items,
+            self._texts,
+            budget=budget,
+            registry=self._settings.types,
+            as_of=self._day,
+            total=made.total,
+            live=self._live,
+            warnings=self._warnings,
+            imports=made.imports,
+            form=prompt_form(self._vault, made.items) if self._prompt else None,
+        )
+
+
+class WholeCore:
+    """The page as it is made from everything, for any budget: all memories are looked at once.
+
+    It is in the `prompt` form, or as it is tracked. What is believed of the memories is given where it is `known`.
+    """
+
+    def __init__(
+        self, vault: Context, *, live: bool = False, prompt: bool = False, known: Iterable[tuple[Entry, Belief]] | None = None
+    ) -> None:
+        self._frame = CoreFrame(vault, live=live, prompt=prompt)
+        seen = vault.seen_by("")
+        self._maker = CoreMaker(vault, moment_of(vault, live))
+        for entry, belief in seen.standings.believed_each(seen.superseded(), live=live) if known is None else known:
+            self._maker.take(entry, belief)
+        self._claims = self._maker.in_order()
+        self._material: CoreMaterial | None = None
+
+    def page(self, budget: int) -> CorePage:
+        """The page in at most so much of what its form counts."""
+        most = _MOST
+        while True:
+            made = self._made(most)
+            page = self._frame.page(made, budget)
+            if made.whole or max(page.reach.values(), default=0) < made.most:
+                return page
+            # So many of one section were looked at that what comes next was not kept.
+            most *= 4
+
+    def chosen(self, budget: int, more: int) -> tuple[list[str], list[ImportMap]]:
+        """The paths of what a page of this budget looks at, and of so many more of each section; and what imports brought."""
+        reach = self.page(budget).reach
+        paths = [claim.path for section, claims in self._claims.items() for claim in claims[: reach.get(section, 0) + more]]
+        return paths, self._made(0).imports
+
+    def _made(self, most: int) -> CoreMaterial:
+        """What the page is made from: at least so many of each section."""
+        if self._material is None or (not self._material.whole and self._material.most < most):
+            self._material = self._maker.made(self._claims, most)
+        return self._material
+
+
+def prompt_form(vault: Context, items: Iterable[CoreItem]) -> PromptForm:
+    """The form in which a prompt is given the page of these."""
+    return PromptForm(resolve.Shortened(vault, (item.entry.id for item in items)))
+
+
+def _identity_page(entry: Entry, belief: Belief, text: str, unwritten: Mapping[str, str]) -> CoreText:
+    return CoreText(entry, text, belief.reviewed, text.strip() == unwritten.get(entry.type))
+
+
+def moment_of(vault: Context, live: bool) -> datetime:
+    """As of when a page is made: the beginning of today (UTC), so that a clone makes the same one; now for a `live` one."""
+    return vault.clock.now() if live else _midnight(vault)
+
+
+def _midnight(vault: Context) -> datetime:
+    today: date = vault.clock.now().astimezone(UTC).date()
+    return datetime.combine(today, time(), UTC)
