@@ -185,7 +185,7 @@ def test_a_soul_that_another_brought_contests_nothing_until_it_is_reviewed(tmp_p
         assert shown is not None
         assert (shown.id, shown.status) == (soul.id, "current")
         assert vault.show(soul.id).status == "current"
-        assert forked(vault.index.catalog) == []
+        assert vault.status().contested == 0
 
 
 def test_status_of_the_command_line_has_the_count(fork: tuple[Path, str, str]) -> None:

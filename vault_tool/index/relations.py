@@ -212,17 +212,9 @@ def beside(catalog: Catalog, understanding: Entry) -> list[Entry]:
     type, user, regions = understanding.type, understanding.text("user"), regions_of(catalog)
     if type not in KEPT_TYPES:
         found = regions.understandings(regions.of(understanding), type)
-    elif _waits(understanding):
-        return []
     else:
-        entries = catalog.of_class(RecordClass.UNDERSTANDING, type)
-        found = active(catalog, (entry for entry in entries if not _waits(entry)))
+        found = active(catalog, catalog.of_class(RecordClass.UNDERSTANDING, type))
     return [entry for entry in found if entry.id != understanding.id and entry.text("user") == user]
-
-
-def _waits(understanding: Entry) -> bool:
-    """Whether it is a soul, protocol or orientation that another brought: it has no place until the owner reviews it."""
-    return understanding.type in KEPT_TYPES and understanding.pulled
 
 
 def forked(catalog: Catalog) -> list[tuple[str, ...]]:
@@ -231,7 +223,7 @@ def forked(catalog: Catalog) -> list[tuple[str, ...]]:
     places: dict[Place, set[str]] = defaultdict(set)
     for entry in slight(catalog, RecordClass.UNDERSTANDING, at_once=True):
         keys = frozenset(region.key for region in regions.of(entry))
-        if entry.id not in gone and not _waits(entry) and (place := place_of(entry.type, entry.text("user"), keys)):
+        if entry.id not in gone and (place := place_of(entry.type, entry.text("user"), keys)):
             places[place].add(entry.id)
     return [tuple(sorted(ids)) for ids in places.values() if len(ids) > 1]
 

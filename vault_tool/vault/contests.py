@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from vault_tool.belief.gates import doubtful
 from vault_tool.index import claims
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.relations import beside, contesting_among, forked
-from vault_tool.model.authority import OWNER, Act, Effect, authority, by_origin, writer_of
+from vault_tool.model.authority import OWNER, Act, Effect, authority, by_origin, replacing, writer_of
 from vault_tool.model.records import Observation, Remembered
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import MEMORIES, RecordClass
+from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
 from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
@@ -127,24 +128,34 @@ def _said(vault: Context) -> set[tuple[str, str]]:
     return {*_changing(catalog), *catalog.barred(), *((head, head) for head in heads)}
 
 
+def waits(entry: Entry, reviewed: Callable[[], bool]) -> bool:
+    """Whether it is a page that is read at each session's start and that its owner has to see first."""
+    if entry.type not in KEPT_TYPES or entry.record_class is not RecordClass.UNDERSTANDING:
+        return False
+    return authority(replacing(entry.type), by_origin(entry.origin)) is not Effect.ALLOWED and not reviewed()
+
+
 def _forks(vault: Context, memories: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
     """The understandings that nothing replaces and that have one place: two who revised one at a time left them."""
     for entry in memories:
         if entry.record_class is RecordClass.UNDERSTANDING:
             for other in beside(vault.index.catalog, entry):
+                if any(waits(one, partial(vault.standings.reviewed, one)) for one in (entry, other)):
+                    continue
                 yield (entry, other) if entry.by_created > other.by_created else (other, entry)
 
 
 def unsettled(vault: Context) -> Iterator[str]:
     """Each memory that says that it changed or replaced what it had no authority to, and understandings of one place."""
     makers = {newer for newer, _ in _said(vault)}
+    told = all_contested(vault)
     for group in forked(vault.index.catalog):
-        if not makers.intersection(group):
+        if not makers.intersection(group) and told.keys() & group:
             short, *rest = (resolve.short(vault, head) for head in group)
             both = " and ".join((short, *rest))
             one_text = step("update_understanding", understanding_id=short, new_content=..., join=True)
             yield f"{both} are of one subject: {one_text} puts one text in the place of all"
-    for identity, others in all_contested(vault).items():
+    for identity, others in told.items():
         if identity in makers:
             names = ", ".join(resolve.short(vault, one.id) for one in others)
             short = resolve.short(vault, identity)

@@ -9,11 +9,11 @@ from typing import Literal, get_args
 from vault_tool.belief.fold import Belief, question_of
 from vault_tool.belief.gates import doubtful
 from vault_tool.index import claims
-from vault_tool.model.authority import Effect, authority, bringer, by_origin, replacing
+from vault_tool.model.authority import bringer
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
+from vault_tool.model.types import MEMORIES
 from vault_tool.vault.answers import HasStatus, Mark, Rival
-from vault_tool.vault.contests import Pointed, changes_of, contested
+from vault_tool.vault.contests import Pointed, all_contested, changes_of, contested, waits
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import FAILED_TACTIC
 
@@ -59,6 +59,12 @@ def statuses(
     return told
 
 
+def contested_now(vault: Context) -> int:
+    """How many memories have the status contested."""
+    entries = [entry for identity in all_contested(vault) for entry in vault.index.catalog.get(identity)]
+    return sum(told.status == "contested" for told in statuses(vault, entries).values())
+
+
 class History:
     """Which memories of a vault are history now: those that wait, have expired, or were superseded."""
 
@@ -68,8 +74,7 @@ class History:
 
     def of(self, entry: Entry, reviewed: Callable[[], bool]) -> StatusName | None:
         """The first of these that a memory is, None for what is none of them; `reviewed` says whether its owner saw it."""
-        waits = entry.type in KEPT_TYPES and authority(replacing(entry.type), by_origin(entry.origin)) is not Effect.ALLOWED
-        if waits and entry.record_class is RecordClass.UNDERSTANDING and not reviewed():
+        if waits(entry, reviewed):
             return "waiting"
         if entry.expired(self._now):
             return "expired"

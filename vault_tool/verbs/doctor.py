@@ -33,13 +33,13 @@ from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import shell, step
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve, screening
-from vault_tool.vault.contests import all_contested
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.core_age import behind, found_behind
 from vault_tool.vault.drafts import undecided
 from vault_tool.vault.local_doubts import in_a_line, local_problems
 from vault_tool.vault.note_check import checked
 from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.statuses import contested_now
 from vault_tool.vault.vector_upkeep import not_embedded
 from vault_tool.verbs.consolidation.passes import due
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
@@ -185,7 +185,7 @@ def status(vault: Context) -> Status:
     held, turns = len(undecided(vault)) + len(_waiting_tombstones(vault)), Turns(vault.root).count()
     logged_turns, logged_bytes = TurnLog(vault.root).size()
     waits = due(vault)
-    contested = len(all_contested(vault))
+    contested = contested_now(vault)
     age = behind(vault)
     copies, unsettled = len(catalog.of_kind("conflict")), len(catalog.with_problem("unsettled"))
     return Status(
