@@ -21,7 +21,7 @@ PACKAGE = "vault_tool"
 LOOKS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "comparisons": ("vault_tool.files.reader:scan", ""),
-        "passes": ("vault_tool.verbs.consolidation.passes:_read", ""),
+        "passes": ("vault_tool.vault.open_pass:_read", ""),
         "plans": ("vault_tool.verbs.consolidation.passes:plans", ""),
         "intersections": ("vault_tool.index.relations:Regions.__init__", ""),
         "weighings": ("vault_tool.vault.standing:Standings.score_of", "entry"),

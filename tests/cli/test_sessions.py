@@ -72,7 +72,7 @@ def test_without_a_session_it_answers_and_warns(agent: Person, monkeypatch: pyte
     assert "no session is named" in agent.warned("bring-to-mind", TOPIC, code=Exit.DONE)
     assert "no session is named" in agent.warned("reset-seen", code=Exit.DONE)
     for command in ("get-session-context", "end-session"):
-        assert "pass --session ID" in agent.fails(command, code=Exit.USAGE)
+        assert "pass `--session ID`" in agent.fails(command, code=Exit.USAGE)
 
 
 def test_the_end_takes_votes_and_attempts_by_option_and_as_json(agent: Person) -> None:

@@ -151,7 +151,7 @@ def test_losses_in_bulk_purge_nothing_and_change_no_page(filled: Path) -> None:
     with Vault.open(filled) as vault:
         found = vault.search("redis")
         assert found.freshness.withheld
-        with pytest.raises(Exception, match="reindex --confirm"):
+        with pytest.raises(Exception, match=r"reindex\(confirm=True\)"):
             vault.core()
         assert vault.reindex().withheld
     assert (filled / "CORE.md").read_bytes() == core

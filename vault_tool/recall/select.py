@@ -13,6 +13,8 @@ from vault_tool.recall.weights import Weights
 _One = TypeVar("_One")
 
 _NEARLY = 1 - 1e-9
+# More memories than any vault has, whatever limit a file names.
+_ALL = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ def pick(ranked: Iterable[CopyText[_One]], limit: int, weights: Weights) -> list
     kept: list[tuple[CopyText[_One], frozenset[str]]] = []
     copies: list[int] = []
     held: list[tuple[CopyText[_One], frozenset[str]]] = []
-    most = max(1, ceil(limit * weights.flood))
+    most = max(1, ceil(min(limit, _ALL) * weights.flood))
     for one in ranked:
         if len(kept) >= limit:
             break

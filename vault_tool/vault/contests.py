@@ -140,8 +140,6 @@ def _forks(vault: Context, memories: Sequence[Entry]) -> Iterator[tuple[Entry, E
     for entry in memories:
         if entry.record_class is RecordClass.UNDERSTANDING:
             for other in beside(vault.index.catalog, entry):
-                if any(waits(one, partial(vault.standings.reviewed, one)) for one in (entry, other)):
-                    continue
                 yield (entry, other) if entry.by_created > other.by_created else (other, entry)
 
 
@@ -180,6 +178,8 @@ def contested(
     on, by = claims.claims_on(catalog, memories, pointed), claims.claims_by(catalog, memories, pointed)
     pairs = [(one.change, one.target) for one in claims.let_through(catalog, [*on, *by])[1]] if on or by else []
     pairs += [*alike, *_replacing(vault, memories), *_forks(vault, memories)]
+    # A page that its owner has to see first contests nothing until then.
+    pairs = [pair for pair in pairs if not any(waits(entry, partial(vault.standings.reviewed, entry)) for entry in pair)]
     if not pairs:
         return {}
     present = _present(vault, [entry for pair in pairs for entry in pair])
