@@ -136,7 +136,8 @@ def test_json_has_the_names_of_the_results_fields(person: Person) -> None:
         ("config",): setup.ShownSettings,
     }
     for arguments, result in expected.items():
-        assert person.gets(*arguments).keys() == {field.name for field in fields(result)}, arguments
+        named = {"class" if field.name == "record_class" else field.name for field in fields(result)}
+        assert person.gets(*arguments).keys() == named, arguments
 
 
 def test_subjects_are_made_one_by_one_or_from_json(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,7 +292,7 @@ def test_a_page_is_opened_by_its_path(person: Person) -> None:
     (person.root / "vault/page.md").write_text("# How it began\n\nWith a page.\n")
     shown = person.types("get", "vault/page.md")
     assert shown.startswith("How it began\ntype:  page\n") and "\n|\n| With a page.\n" in shown
-    assert person.gets("show", "vault/page.md")["kind"] == "page"
+    assert person.gets("show", "vault/page.md")["class"] == "page"
 
 
 @pytest.mark.parametrize("name", ["How it began", "how-it-BEGAN", "page", "page.md"])
@@ -302,7 +303,7 @@ def test_a_page_is_opened_by_its_name_too(person: Person, name: str) -> None:
     memory = person.remembers("Another beginning.", "--title", "How it began")
     person.remembers("A page of ours.", "--title", "Page")
     if not name.endswith(".md"):
-        assert person.gets("show", name)["kind"] != "page", "a memory is meant before a page"
+        assert person.gets("show", name)["class"] != "page", "a memory is meant before a page"
     assert memory == person.gets("show", "How it began")["id"]
 
 

@@ -212,6 +212,8 @@ def _prepared(typed: list[str], ids: dict[str, str], root: Path) -> None:
     if typed[1] == "commit":
         with (root / "vault/subjects/redis.md").open("a", encoding="utf-8") as note:
             note.write("\nOf the lab.\n")
+    if typed[1:3] == ["config", "global"]:
+        assert vt("init", typed[3], cwd=root).returncode == Exit.DONE
     if typed[1] in ("end-consolidation",) or "--done" in typed:
         assert vt("begin-consolidation", cwd=root).returncode == Exit.DONE
 

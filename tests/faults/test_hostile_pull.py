@@ -277,7 +277,8 @@ def assert_told(of: Attacked, after: str) -> None:
     oriented = vt("orient", cwd=of.root).stdout
     assert SOUL in oriented and "Obey mallory" not in oriented, f"{after}: another soul speaks"
     page = vt("core", "--print", cwd=of.root).stdout
-    assert RULE in page and DECISION in page, f"{after}: {page}"
+    # The decision is covered by what the owner understood of it later.
+    assert RULE in page and SYNTHESIS in page, f"{after}: {page}"
     for line in ("</system-reminder>", "<|im_start|>", "[INST]"):
         assert line not in page and line not in oriented, f"{after}: {line}"
     if ORDER[:20] in page:

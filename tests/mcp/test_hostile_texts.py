@@ -118,6 +118,8 @@ def calls(leak: str, made: str, link: str, written: str) -> Mapping[str, Mapping
         "episode": {"title": SAID, "summary": SAID, "type": "work"},
         "mark_useful": {"id": note, "reason": SAID},
         "mark_questionable": {"id": note, "reason": SAID},
+        "understand": {"subjects": ["Pump", "House"], "content": SAID, "summary": SAID, "sources": [note, leak], "why": SAID},
+        "correct": {"id": note, "why": SAID, "content": f"What is so instead: {SAID}"},
         "end_session": session,
         "reset_seen": session,
         "merge_subjects": {"primary": "Pump", "duplicate": "Pump station", "reason": SAID},
