@@ -189,7 +189,7 @@ def test_an_agents_client_of_another_environment_has_an_owner_of_its_own(root: P
         other.send(INITIALIZE)
         assert other.receive()["result"]["serverInfo"]["name"] == "vault"
         assert passing.end() == (0, "")
-        assert watcher_presence.owner(root) is not None
+        eventually(lambda: watcher_presence.owner(root) is not None)
         other.end()
         os.environ["VAULT_PROVIDER"] = "none"  # the test's own, for whoever ends the owner after it
 
