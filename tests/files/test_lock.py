@@ -161,3 +161,15 @@ def test_local_is_its_owners_alone_and_never_a_link(tmp_path: Path) -> None:
     with pytest.raises(Refused), locking.lock(other, wait=1):
         pass
     assert os.listdir(outside) == []
+
+
+def test_a_folder_that_was_moved_away_is_not_made_anew_by_a_lock_in_it(tmp_path: Path) -> None:
+    root = tmp_path / "v"
+    (root / "_local").mkdir(parents=True)
+    guard = locking.lock_class()(root / "_local" / "write.lock", poll_interval=0.01)
+    with guard:
+        assert (root / "_local" / "write.lock").exists()
+    root.rename(tmp_path / "elsewhere")
+    with pytest.raises(FileNotFoundError):
+        guard.acquire(timeout=60)
+    assert not root.exists()

@@ -130,8 +130,8 @@ def test_a_text_that_no_server_does_is_tried_ever_less(root: Path, clock: FixedC
     ("environ", "said"),
     [
         ({"VAULT_PROVIDER": "openai"}, "OPENAI_API_KEY"),
-        ({"VAULT_PROVIDER": "local", "VAULT_MODELS": "/nowhere"}, "--download"),
-        ({"VAULT_PROVIDER": "auto", "VAULT_MODELS": "/nowhere", "OLLAMA_HOST": "127.0.0.1:9"}, "--download"),
+        ({"VAULT_PROVIDER": "local", "VAULT_MODELS": "/nowhere"}, "download=True"),
+        ({"VAULT_PROVIDER": "auto", "VAULT_MODELS": "/nowhere", "OLLAMA_HOST": "127.0.0.1:9"}, "download=True"),
     ],
 )
 def test_advice_is_about_the_provider_that_is_configured(root: Path, environ: dict[str, str], said: str) -> None:
@@ -139,7 +139,7 @@ def test_advice_is_about_the_provider_that_is_configured(root: Path, environ: di
         vault.remember("Kelp dries on the harbor wall.", ["Harbor"])
         advice = "\n".join(vault.status().next)
         assert said in advice
-        others = {"OPENAI_API_KEY", "--download", "ollama serve"} - {said}
+        others = {"OPENAI_API_KEY", "download=True", "ollama serve"} - {said}
         assert not [other for other in others if other in advice]
 
 

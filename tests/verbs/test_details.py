@@ -130,8 +130,10 @@ def test_every_result_says_when_it_was_so_and_how_sure_its_writer_was(vault: Vau
     answers: tuple[Any, ...] = (vault.recall("quartz queue"), vault.search("quartz queue"), vault.read("quartz queue"))
     for found in answers:
         by_id = {getattr(one, "memory_id", None) or one.id: one for one in found.results}
-        assert (by_id[dated.id].observed_at, by_id[dated.id].confidence) == ("2026-10-01T00:00:00+00:00", 0.6)
-        assert (by_id[ids["problem"]].observed_at, by_id[ids["problem"]].confidence) == ("2026-11-20T10:00:00+00:00", 0.8)
+        # The contract of reading has its own name for the same fact.
+        when = {key: getattr(one, "observed", "") or one.observed_at for key, one in by_id.items()}
+        assert (when[dated.id], by_id[dated.id].confidence) == ("2026-10-01T00:00:00+00:00", 0.6)
+        assert (when[ids["problem"]], by_id[ids["problem"]].confidence) == ("2026-11-20T10:00:00+00:00", 0.8)
     (seen, *_) = vault.search_observations(["Quartz"], "ran dry").results
     assert (seen.observed, seen.confidence) == ("2026-10-01T00:00:00+00:00", 0.6)
     assert {one.confidence for one in vault.open_intersection("Quartz", "Lab").observations} == {0.8}

@@ -17,6 +17,7 @@ from tests.verbs.looking import identity, note
 from vault_tool import Vault
 from vault_tool.generate.escape import unframed
 from vault_tool.util.clock import FixedClock
+from vault_tool.util.hints import step
 from vault_tool.verbs.recall.recall import Bundle
 from vault_tool.verbs.sessions.orient import GuardedPage
 
@@ -322,6 +323,9 @@ def test_the_owners_last_good_text_is_served_where_a_forger_edits_it_in_place(
     assert ours is not None
     (root / ours.path).write_text((root / ours.path).read_text() + "\nWe say it twice.\n")
     commit_all(root, "our last word")
+    with Vault.open(root, clock=clock) as vault:
+        said = getattr(vault.orient(), kind).content
+    assert said.endswith("We say it twice.")
     pull(forger, root)
     place = forger / ours.path
     place.write_text(FORGERIES[forgery](place.read_text()))
@@ -331,7 +335,7 @@ def test_the_owners_last_good_text_is_served_where_a_forger_edits_it_in_place(
         found = vault.orient()
         page = getattr(found, kind)
         assert page is not None
-        assert (page.id, page.content) == (ours.id, ours.content + "\n\nWe say it twice.")
+        assert (page.id, page.content) == (ours.id, said)
         assert page.origin == ours.origin
         assert any(line.startswith(f"a {kind} is not served, because") and "its owner's last" in line for line in found.warnings)
         core = vault.core(preview=True).text
@@ -717,7 +721,7 @@ def second_machine(root: Path, address: str) -> Path:
 def asked_who(root: Path, clock: FixedClock) -> list[bool]:
     """Whether orient, status and doctor ask whether the vault's one author is the person at this machine."""
     first = git(root, "log", "--reverse", "--format=%ae").split()[0]
-    asked = f"is {first} you? `vt config --owners me@here.example,{first}`"
+    asked = f"is {first} you? {step('config', owners=f'me@here.example,{first}')}"
     with Vault.open(root, clock=clock, person=True) as vault:
         problems = [one.hint for one in vault.doctor().problems if one.code == "another-address"]
         return [asked in vault.orient().warnings, asked in vault.status().next, asked in problems]

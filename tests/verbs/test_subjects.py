@@ -135,7 +135,7 @@ def test_a_key_makes_it_an_upsert(vault: Vault, root: Path, clock: FixedClock) -
     assert (again.id, again.name, again.path, again.existed) == (first.id, "Kim", first.path, True)
     assert again.created == "2026-11-20T10:00:00+00:00"
     assert_committed(made, root)
-    assert in_commit(root) == {first.path: "M"}
+    assert in_commit(root)[first.path] == "M"
     assert text(root, first.path) == (
         f"---\nid: {first.id}\ntype: subject\nname: Kim\nsummary: New.\nkey: npc-7\n"
         "created: 2026-11-20T10:00:00+00:00\norigin: agent\nrole: character\ntags: [hero]\n---\n"

@@ -113,6 +113,9 @@ WRITES: dict[str, Callable[[Vault], object]] = {
     "episode": lambda v: v.episode("Ben painted"),
     "turn": lambda v: v.turn("s", "ben", "", "I told you of the harbour ticket", write="later"),
     "correct": lambda v: v.correct("Harbour hours", "It was closed."),
+    "understand": lambda v: v.understand(
+        ["Crane"], "It is painted.", "Painted", [v.get(one).id for one in ("Harbour hours", "Painting the crane")]
+    ),
     "delete_observations": lambda v: v.delete_observations([v.remember("By accident.", ["Crane"]).id]),
 }  # fmt: skip
 """Every verb that writes for one user; what it answers tells of nobody else."""

@@ -192,7 +192,7 @@ def _initialised(made: setup.Initialised, offers: bool) -> Iterator[Block]:
         ("serves", made.around),
         ("repository", made.repository),
         ("commit", commit_of(made)),
-        ("found", f"from its own folder; `vt config global {made.root}` has it found from every other" if offers else ""),
+        ("found", "from its own folder; `vt config global .` typed in it has it found from every other" if offers else ""),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import LOCAL
@@ -62,7 +62,21 @@ def lock(root: Path, wait: float = WAIT, holder: str = "write") -> Iterator[bool
 
 @cache
 def _guard(real_root: str, name: str) -> filelock.FileLock:
-    return filelock.FileLock(Path(real_root) / LOCAL / name, poll_interval=_POLL_SECONDS)
+    return lock_class()(Path(real_root) / LOCAL / name, poll_interval=_POLL_SECONDS)
+
+
+@cache
+def lock_class() -> type[filelock.FileLock]:
+    """The lock of a file whose folder is there: `filelock` makes all folders above one, so a vault that was moved away while a
+    lock was waited for would stand at its place again, empty.
+    """
+
+    class Lock(filelock.FileLock):
+        def acquire(self, *arguments: Any, **options: Any) -> Any:
+            Path(self.lock_file).parent.stat()
+            return super().acquire(*arguments, **options)
+
+    return Lock
 
 
 def _acquire(guard: filelock.FileLock, root: Path, wait: float) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import LOCAL
 from vault_tool.files.local_trust import place
+from vault_tool.files.lock import lock_class
 from vault_tool.util.atomic import storage, temporary_hashes, write_in
 from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import deferred
@@ -200,7 +201,7 @@ class Sessions:
         """The folder, with its own lock: what a reader notes must not wait for a long write of notes."""
         where = f"{LOCAL}/{_FOLDER}"
         with storage(where), opened(place(self.root), (LOCAL, _FOLDER), create=True, mode=_PRIVATE_FOLDER) as folder:
-            guard = filelock.FileLock(
+            guard = lock_class()(
                 place(self.root) / LOCAL / _LOCK_FILE, is_singleton=False, poll_interval=_POLL_SECONDS, mode=_PRIVATE_FILE
             )
             try:

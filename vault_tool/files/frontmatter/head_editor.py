@@ -31,11 +31,11 @@ def edit(data: bytes, changes: Sequence[Change]) -> bytes:
     parts = split(data)
     text = old = data[parts.start : parts.end].decode("utf-8")
     for change in changes:
-        step = next_step(change, head)
-        while step is not None:
-            text, head = _taken(text, head, step, parts)
+        splice = next_step(change, head)
+        while splice is not None:
+            text, head = _taken(text, head, splice, parts)
             # Items go one by one, and a list may stand under two spellings; every other change is one step.
-            step = next_step(change, head) if isinstance(change, Remove | RemoveItems) else None
+            splice = next_step(change, head) if isinstance(change, Remove | RemoveItems) else None
     if text == old:
         return data
     return _spliced_in(data, parts, text)
