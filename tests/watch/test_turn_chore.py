@@ -8,6 +8,7 @@ import pytest
 from tests.watch.watched import eventually, vault
 from vault_tool.files.turns import Turns
 from vault_tool.util.clock import FixedClock
+from vault_tool.util.hints import step
 from vault_tool.vault.context import Context
 from vault_tool.verbs.turns.accept import turn
 from vault_tool.watch.jobs import BACKSTOP_EVERY, BACKSTOP_QUIET, TURNS_QUIET, Jobs
@@ -57,7 +58,7 @@ def test_the_watcher_looks_again_at_turns_that_wrote_nothing_once_in_a_while(
         looked()
         assert Task.BACKSTOP not in begun, "not again so soon"
         opened.clock = FixedClock(opened.clock.now() + timedelta(seconds=BACKSTOP_EVERY + 1))
-        told = "1 turn that wrote nothing may deserve a second look: `vt backstop`"
+        told = f"1 turn that wrote nothing may deserve a second look: {step('backstop')}"
         eventually(lambda: looked() and told in said)
         opened.clock = FixedClock(opened.clock.now() + timedelta(seconds=BACKSTOP_EVERY + 1))
         eventually(looked)
