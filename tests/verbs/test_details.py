@@ -131,7 +131,7 @@ def test_every_result_says_when_it_was_so_and_how_sure_its_writer_was(vault: Vau
     for found in answers:
         by_id = {getattr(one, "memory_id", None) or one.id: one for one in found.results}
         # The contract of reading has its own name for the same fact.
-        when = {key: getattr(one, "observed", "") or one.observed_at for key, one in by_id.items()}
+        when = {key: getattr(one, "observed", "") or getattr(one, "observed_at", "") for key, one in by_id.items()}
         assert (when[dated.id], by_id[dated.id].confidence) == ("2026-10-01T00:00:00+00:00", 0.6)
         assert (when[ids["problem"]], by_id[ids["problem"]].confidence) == ("2026-11-20T10:00:00+00:00", 0.8)
     (seen, *_) = vault.search_observations(["Quartz"], "ran dry").results
