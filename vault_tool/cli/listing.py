@@ -45,7 +45,6 @@ def _listed(found: MemoryList, short: Short) -> Iterator[Block]:
     yield from sourced(("id", "type", "title", "subjects", "from", "date"), rows, empty="no memory is so")
     for one in found.results:
         yield from status_lines(short(one.id), one, short)
-    yield from found.warnings
     if found.next:
         yield f"{len(found.results)} of {found.total}; the next: --after {found.next}"
 

@@ -618,8 +618,8 @@ def find(path: str | Path | None, env: Mapping[str, str], here: Path | None = No
             return home
     if shared := global_vault_at(env):
         return Path(shared)
-    everywhere = if_there(f"; everywhere: {step('config', name='global', value=...)}")
-    hint = f"{step('init', path=...)} makes one; name one: {option('vault')}, VAULT_ROOT{everywhere}"
+    everywhere = if_there(f", {step('config', name='global', value=...)} chooses one for every folder")
+    hint = f"{step('init', path=...)} makes one, {option('vault')} or VAULT_ROOT names one{everywhere}"
     raise NotFound(f"no vault in {here} or above it", hint)
 
 

@@ -23,7 +23,8 @@ class CoreAge:
     days: int = 0
 
     def __str__(self) -> str:
-        return f"{counted(self.memories, 'memory', 'memories')} and {counted(self.days, 'day')} behind"
+        parts = [counted(self.memories, "memory", "memories"), *([counted(self.days, "day")] if self.days else [])]
+        return f"{' and '.join(parts)} behind"
 
 
 def behind(vault: Context) -> CoreAge:

@@ -33,7 +33,7 @@ def local_problems(vault: Context) -> Iterator[Problem]:
     told = dict(vault.local.unsealed())
     if found.doubt is not Doubt.NONE:
         paths = list(_paths(vault.root, found))
-        reason = why(found, _who(vault, found))
+        reason = f"{why(found, _who(vault, found))}, and it is not used"
         for path in paths[:_MOST]:
             words = told.pop(path, "") or _content(vault.root, path)
             said = f"{words}: " if words else ""
@@ -58,16 +58,16 @@ def in_a_line(vault: Context) -> Iterator[str]:
 
 
 def why(found: Trust, who: str = "") -> str:
-    """Why nothing there is used, in words; `who` is the commit that brought it with its author, where git says so."""
+    """Why nothing there is used; `who` is the commit that brought it with its author, where git says so."""
     match found.doubt:
         case Doubt.TRACKED:
             brought = f" ({who})" if who else ""
-            return f"git tracks it{brought}, so it may be somebody else's, and it is not used"
+            return f"git tracks it{brought}, so it may be somebody else's"
         case Doubt.BROUGHT:
             commit = who or f"commit {found.commit[:10]}"
-            return f"{commit} brought such files, so it may be somebody else's, and it is not used"
+            return f"{commit} brought such files, so it may be somebody else's"
         case Doubt.ELSEWHERE:
-            return "the folder is a copy, or was put on another disk or under another user, and it is not used"
+            return "the folder is a copy, or was put on another disk or under another user"
         case Doubt.NONE:
             return ""
 

@@ -403,7 +403,7 @@ def _advice(freshness: Freshness, tracked: GitStatus, problems: Mapping[str, int
     if tracked.obstacle:
         yield tracked.obstacle
     if problems.get("error") or problems.get("warning"):
-        named = (counted(problems.get(severity, 0), severity) for severity in ("error", "warning"))
+        named = (counted(count, severity) for severity in ("error", "warning") if (count := problems.get(severity, 0)))
         yield f"{step('doctor')} names {' and '.join(named)}"
     if tracked.uncommitted:
         them = "it" if tracked.uncommitted == 1 else "them"

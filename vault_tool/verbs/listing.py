@@ -125,7 +125,7 @@ def list_memories(
     before = _Cursor.read(after, sort) if after else None
     vault = vault.for_user(user or "")
     freshness = vault.fresh()
-    require_kinds(vault, kinds)
+    require_kinds([vault], kinds)
     asked = Query(
         query="", kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags), not_tags=tuple(not_tags),
         project=project, since=since, until=until, session=session,

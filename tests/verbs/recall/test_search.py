@@ -228,6 +228,30 @@ def test_a_type_that_nothing_has_is_refused_with_what_comes_near(vault: Vault, k
         vault.search("redis", kinds=[kind])
 
 
+@pytest.mark.parametrize("kind", ["fcat", "subjct", "xyzzy"])
+@pytest.mark.parametrize("verb", ["recall", "search", "bring_to_mind", "list"])
+def test_every_verb_that_asks_by_type_refuses_one_that_nothing_has(vault: Vault, verb: str, kind: str) -> None:
+    vault.remember("Redis runs in the lab.", ["Redis"], kind="fact")
+    question = [] if verb == "list" else ["redis"]
+    with fails(UsageError, f"nothing here is of type `{kind}`"):
+        getattr(vault, verb)(*question, kinds=[kind])
+    assert getattr(vault, verb)(*question, kinds=["FACT"]).results
+
+
+def test_a_type_of_the_global_vault_alone_is_one_where_that_is_asked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("home", "project"):
+        Vault.init(tmp_path / name, no_git=True)
+    with Vault.open(tmp_path / "home") as home:
+        home.remember("Flour and water for the loaf.", kind="dough")
+    monkeypatch.setenv("VAULT_GLOBAL", str(tmp_path / "home"))
+    with Vault.open(tmp_path / "project") as vault:
+        assert len(vault.search("flour and water for the loaf", kinds=["dough"]).results) == 1
+        with fails(UsageError, "nothing here is of type `dough`"):
+            vault.recall("flour", kinds=["dough"], include_global=False)
+        with fails(UsageError, "nothing here is of type `dough`"):
+            vault.list(kinds=["dough"])
+
+
 def test_a_type_that_a_note_made_up_is_one(vault: Vault) -> None:
     vault.remember("Flour and water.", kind="dough")
     assert found(vault, "flour", kinds=["Dough"]) == ["Flour and water"]

@@ -25,7 +25,7 @@ from vault_tool.vault.lean import lean_tokens
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.retrieval import chaining, retrievers, weighing
 from vault_tool.vault.retrieval.chaining import Link
-from vault_tool.vault.retrieval.filters import unknown
+from vault_tool.vault.retrieval.filters import require_kinds, unknown
 from vault_tool.vault.retrieval.query import Fate, Part, Query, RecallAnswer, Recalled
 from vault_tool.vault.retrieval.retrievers import Pool, Scope
 from vault_tool.vault.retrieval.vector_scores import reasons
@@ -65,19 +65,26 @@ def gather(vault: Context, asked: Query, weights: Weights | None = None, *, fres
     require_limit(asked.limit)
     used = weights or _profile(asked)
     read = question.read(asked.query, said=asked.profile == "ambient")
-    scopes: list[tuple[Context, Scope]] = [(vault, "repo")]
-    if asked.include_global and vault.global_vault is not None:
-        scopes.append((vault.global_vault, "global"))
+    places = scopes(vault, include_global=asked.include_global)
     freshness = freshness or vault.fresh()
+    require_kinds([place for place, _ in places], asked.kinds)
     if not asked.query.strip():
         return RecallAnswer(query=asked.query, results=(), freshness=freshness, degraded=())
     # In a large process one collection takes longer than the whole answer.
     with no_collection(), vault.consistent_read():
-        results, lacks, fate, matches = _answered(scopes, read, asked, used)
-    hints = () if results else tuple(unknown([place for place, _ in scopes], asked))
+        results, lacks, fate, matches = _answered(places, read, asked, used)
+    hints = () if results else tuple(unknown([place for place, _ in places], asked))
     return RecallAnswer(
         query=asked.query, results=results, freshness=freshness, degraded=lacks, warnings=hints, why_not=fate, matches=matches
     )
+
+
+def scopes(vault: Context, *, include_global: bool) -> list[tuple[Context, Scope]]:
+    """The vaults that answer: this one, and this user's global one where it is asked too."""
+    places: list[tuple[Context, Scope]] = [(vault, "repo")]
+    if include_global and vault.global_vault is not None:
+        places.append((vault.global_vault, "global"))
+    return places
 
 
 def _answered(

@@ -141,16 +141,19 @@ class Filters:
         return require_moment(text, self._now, ends=ends) if text else None
 
 
-def require_kinds(vault: Context, kinds: Sequence[str]) -> None:
-    """UsageError, with the names that come near, for a kind that is no class, no known type and no type of any record."""
-    known = {PAGE, *RecordClass, *vault.settings.types.specs}
+def require_kinds(places: Sequence[Context], kinds: Sequence[str]) -> None:
+    """UsageError, with the names that come near, for a kind that is no class, and neither a known type nor a type of any
+    record in any of the vaults.
+    """
+    if not kinds:
+        return
+    known = {PAGE, *RecordClass}.union(*(place.settings.types.specs for place in places))
     for kind in kinds:
         if kind in known or kind.casefold() in map(str.casefold, known):
             continue
-        there = vault.index.catalog.types()
+        there = {type for place in places for type in place.index.catalog.types()}
         if kind.casefold() in map(str.casefold, there):
             continue
-
         near = near_type(kind, sorted({*known, *there}))
         hint = f"did you mean {near}?" if near else f"{step('get_stats')} counts the types that there are"
         raise UsageError(f"nothing here is of type `{one_line(kind, 40)}`", hint)

@@ -125,7 +125,7 @@ def search(
         raise UsageError(f"`{one_line(mode, 40)}` is no mode of search", f"the modes are {', '.join(MODES)}")
     vault = vault.for_user(user or "")
     freshness = vault.fresh()
-    require_kinds(vault, kinds)
+    require_kinds([place for place, _ in engine.scopes(vault, include_global=include_global)], kinds)
     for name in subject_names:
         resolve.require_tagged(vault, name)
     asked = Query(
