@@ -46,6 +46,10 @@ def masked(text: str) -> str:
     return _OWN.sub(lambda found: f"<{found.lastgroup}>", text)
 
 
+def _own(text: str) -> list[str]:
+    return [token[0] for token in _OWN.finditer(text)]
+
+
 @dataclass(frozen=True)
 class Sample:
     """One command of a page and what stands below it."""
@@ -70,8 +74,15 @@ def _of_block(block: str) -> Iterator[Sample]:
 
 
 def renewed(text: str, printed: Sequence[str]) -> str:
-    """The page with what its commands printed; an answer that says the same stays as it is, to the byte."""
+    """The page with what its commands printed; an answer that says the same stays as it is, to the byte.
+
+    What is the run's own (an id, a path) stands in another answer as it stands in those that stay: one thing, one name.
+    """
     left = list(printed)
+    names: dict[str, str] = {}
+    for sample, now in zip(samples(text), printed, strict=True):
+        if masked(now) == masked(sample.answer):
+            names |= zip(_own(now), _own(sample.answer), strict=True)
 
     def block(found: re.Match[str]) -> str:
         if found["kind"] != "console":
@@ -79,7 +90,8 @@ def renewed(text: str, printed: Sequence[str]) -> str:
         shown = []
         for sample in _of_block(found["text"]):
             now = left.pop(0)
-            answer = sample.answer if masked(now) == masked(sample.answer) else now
+            same = masked(now) == masked(sample.answer)
+            answer = sample.answer if same else _OWN.sub(lambda token: names.get(token[0], token[0]), now)
             shown.append(f"{PROMPT}{sample.command}\n" + (f"{answer}\n" if answer else ""))
         return "```console\n" + "".join(shown) + "```"
 
