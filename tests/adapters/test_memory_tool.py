@@ -193,6 +193,7 @@ def test_evidence_and_what_a_person_wrote_refuse_edits(vault: Vault) -> None:
 
 def test_a_secret_is_refused_without_a_word_of_it(vault: Vault) -> None:
     said = fails(vault, "create", path="/memories/a.md", file_text="aws_secret = 'AKIAIOSFODNN7EXAMPLQ'\n")
+    assert said.endswith("looks like a secret; take it out"), ascii(said)
     assert "AKIAIOSFODNN7EXAMPLQ" not in said and not (vault.root / "vault" / "memories" / "a.md").exists()
 
 
