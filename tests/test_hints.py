@@ -21,7 +21,7 @@ from vault_tool.cli.table import SECTIONS, command_of
 from vault_tool.mcp.table import TOOLS
 from vault_tool.mcp.wording import ForClient
 from vault_tool.util import hints
-from vault_tool.util.hints import if_there, option, step
+from vault_tool.util.hints import if_there, option, shell, step
 from vault_tool.vault.plain_words import PlainWords, plainly
 
 pytestmark = pytest.mark.anyio
@@ -236,6 +236,20 @@ def test_a_step_goes_along_wherever_a_text_goes_and_is_said_by_each_door() -> No
     assert hints.told(text, PlainWords()) == "nothing is there; a search finds, a person's review settles"
     assert hints.next_step(text) == hints.Step("search", {"query": ...})
     assert hints.told(text[:40], ForClient()).isprintable() and "\ufe00" not in hints.told(text[:40], ForClient())
+
+
+# The first of two such letters is one that Japanese names are written with, the second a sign of mathematics.
+SELECTED = "\u795e\ufe00 is a god, \u6d77\ufe01 the sea, \u2229\ufe00 a cap."
+
+
+def test_what_a_note_says_stays_as_it_is_where_a_step_is_said(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = f"{SELECTED} {step('search', query=...)}{if_there(', ' + shell('git log'))}"
+    assert typed(text) == f"{SELECTED} `vt search WORDS`, `git log`"
+    assert hints.bare(text) == f"{SELECTED} `Vault.search(query=...)`, `git log`"
+    with Vault.open(root, origin="agent") as vault:
+        kept = vault.remember(SELECTED, ["Redis"], title="Signs").id
+    assert main(["get", kept, "--vault", str(root), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["content"] == SELECTED
 
 
 @pytest.mark.parametrize("name", ["it's `quoted`", "two\nlines", "(a, b)", "…", "x=1", "\\"])

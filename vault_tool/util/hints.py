@@ -18,19 +18,20 @@ from vault_tool.util.deferred import deferred_pattern
 # Stands at the beginning of a step; a variation selector, which is shown as nothing, and passes for a printable character.
 MARK = "\ufe00"
 
-# Around what is said only where the door has all that it names.
-_OPEN, _CLOSE = "\ufe01", "\ufe02"
+# Around what is said only where the door has all that it names. Two selectors in a row, and one behind a backtick, are in no
+# language: those of a note's own text, behind the letters that they select, stay.
+_OPEN, _CLOSE = f"\ufe01{MARK}", f"\ufe02{MARK}"
 
 # A value that whoever follows the hint has to find.
 Value: TypeAlias = object
 OPEN = ...
 
 _FOUND = deferred_pattern(f"`{MARK}(?:Vault\\.(\\w+)\\(([^`]*)\\)|(\\w+)=([^`]*)|([^`]*))`|`{MARK}[^`]*(?:…|$)")
-_CLAUSE = deferred_pattern(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
+_CLAUSE = deferred_pattern(f"{_OPEN}((?:(?!{_OPEN}|{_CLOSE}).)*){_CLOSE}", re.DOTALL)
 # An argument that needs no parser, and the values that are words.
 _PLAIN = deferred_pattern(r"(\w+)=(\.\.\.|True|False|'([^'\\\n]*)')(?:, |$)")
 _VALUES: Mapping[str, Value] = {"...": OPEN, "True": True, "False": False}
-_STRAY = deferred_pattern(f"[{MARK}{_OPEN}{_CLOSE}]")
+_STRAY = deferred_pattern(f"(?<=`){MARK}|{_OPEN}|{_CLOSE}")
 
 
 @dataclass(frozen=True, slots=True)
