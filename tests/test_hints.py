@@ -6,13 +6,16 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
 
-from tests.mcp.served import client_of
+from tests.mcp.served import ERAS, client_of
 from tests.web.conftest import serving_pages
 from tests.wording import typed
 from vault_tool import Vault
@@ -103,6 +106,26 @@ async def test_nothing_that_an_agent_is_told_is_a_command_line(root: Path, prese
     ours = [one for one in said if not one.startswith("orient ")]
     other = {name for name in TOOLS if "_" in name} - {one.partition(":")[0] for one in said}
     assert preset == "full" or not [one for one in ours for name in other if f"`{name}`" in one]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_what_a_client_may_read_names_no_command_line(root: Path, tmp_path: Path, era: str) -> None:
+    async with client_of(root, era, preset="lean") as client:
+        for uri in ("vault://core", "vault://reflection", "vault://subject/Redis", "vault://memory/Redis drops idle connections"):
+            text = (await client.read_resource(uri)).contents[0].text  # type: ignore[union-attr]
+            assert text and not COMMAND_LINE.search(text), (uri, ascii(text))
+    nowhere = tmp_path / "nowhere"
+    nowhere.mkdir()
+    async with client_of(nowhere, era, preset="lean") as client:
+        for ask in (client.read_resource, client.subscribe_resource if era == "legacy" else partial(_listen, client)):
+            with pytest.raises(MCPError, match="no vault") as told:
+                await ask("vault://core")
+            assert not COMMAND_LINE.search(str(told.value)), ascii(str(told.value))
+
+
+async def _listen(client: Client, uri: str) -> None:
+    async with client.listen(resource_subscriptions=[uri]):
+        pass
 
 
 COMMANDS = (

@@ -45,7 +45,7 @@ async def client_of(
     backend = VaultBackend(run, who)
     try:
         async with (
-            noticing(backend, every=0.1) as notices,
+            noticing(backend, every=0.1, preset=preset) as notices,
             Client(connection(backend, preset=preset, caller=who, notices=notices), mode=era, **options) as client,
         ):
             yield client

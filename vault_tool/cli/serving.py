@@ -135,7 +135,7 @@ async def _serve(
     run = one_thread.OneThread(opening(call, caller, location))
     backend = upstream.RelayBackend(location, caller, backends.VaultBackend(run, caller))
     try:
-        async with server_of_mcp.noticing(backend) as notices:
+        async with server_of_mcp.noticing(backend, preset=preset) as notices:
             server = server_of_mcp.connection(backend, preset=preset, caller=caller, notices=notices, standing=False)
             await http_listening.serve_http(mcp_http.application(server, backend, door), found, cert=cert, key=key)
     finally:

@@ -16,6 +16,8 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from mcp.shared.exceptions import MCPError
 
 from vault_tool.errors import VaultError
+from vault_tool.mcp.wording import ForClient
+from vault_tool.util.hints import told
 
 # Seconds between two looks at whether another process changed something, while somebody wants to know.
 EVERY = 2.0
@@ -36,8 +38,9 @@ class VaultWatch(Protocol):
 class Notices:
     """The subscriptions of a connection: `run` looks, from time to time and after each call, and tells of what changed."""
 
-    def __init__(self, look: VaultWatch, every: float = EVERY) -> None:
+    def __init__(self, look: VaultWatch, every: float = EVERY, preset: str = "") -> None:
         self._look = look
+        self._wording = ForClient(preset)
         self._every = every
         self._bus = InMemorySubscriptionBus()
         self._handler = ListenHandler(self._bus, max_subscriptions=MOST)
@@ -99,7 +102,7 @@ class Notices:
         try:
             _, texts = await self._look(new, "")
         except VaultError as fault:
-            raise MCPError(types.INVALID_PARAMS, str(fault)) from fault
+            raise MCPError(types.INVALID_PARAMS, told(str(fault), self._wording)) from fault
         self._digests.update({uri: _digest(text) for uri, text in texts.items()})
         self._asked.set()
 

@@ -233,7 +233,7 @@ async def _serve(received: Any, sent: Any, run: Run, preset: str, caller: Caller
                     else:
                         await messages.send(item)
 
-    async with noticing(backend) as notices, anyio.create_task_group() as tasks:
+    async with noticing(backend, preset=preset) as notices, anyio.create_task_group() as tasks:
         tasks.start_soon(sort)
         server = connection(backend, preset=preset, caller=caller, notices=notices)
         await server.run(readable, sent, server.create_initialization_options())
@@ -241,9 +241,9 @@ async def _serve(received: Any, sent: Any, run: Run, preset: str, caller: Caller
 
 
 @asynccontextmanager
-async def noticing(backend: Backend, every: float = EVERY) -> AsyncIterator[Notices]:
+async def noticing(backend: Backend, every: float = EVERY, *, preset: str = "") -> AsyncIterator[Notices]:
     """Notices of changes, told for as long as this lasts; `every` is seconds between looks for what others changed."""
-    notices = Notices(backend.versions, every)
+    notices = Notices(backend.versions, every, preset)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(notices.run)
         yield notices
