@@ -169,6 +169,7 @@ class Reindexed:
 def status(vault: Context) -> Status:
     """A short account of the vault, with what to do next."""
     freshness = vault.fresh()
+    waits = due(vault)  # what is told to nobody is in no packet
     vault = vault.with_withheld()
     catalog = vault.index.catalog
     counts = catalog.counts()
@@ -184,7 +185,6 @@ def status(vault: Context) -> Status:
     said = (*in_a_line(vault), *_advice(freshness, tracked, problems), *_unknown_authors(vault, found))
     held, turns = len(undecided(vault)) + len(_waiting_tombstones(vault)), Turns(vault.root).count()
     logged_turns, logged_bytes = TurnLog(vault.root).size()
-    waits = due(vault)
     contested = contested_now(vault)
     age = behind(vault)
     copies, unsettled = len(catalog.of_kind("conflict")), len(catalog.with_problem("unsettled"))

@@ -96,9 +96,18 @@ def related(vault: Vault) -> None:
     vault.remember("It is fast.", related_to=[made.id])
 
 
+def told_to_nobody(vault: Vault) -> None:
+    """What consent was refused to is in no packet."""
+    refused = vault.as_(user="ann").remember("Ann alone.", ["Ann"]).id
+    vault.remember("Redis alone.", ["Redis"])
+    with Vault.open(vault.root, person=True) as owners:
+        owners.consent(refused, "refused")
+
+
 STATES: dict[Callable[[Vault], None], tuple[int, int]] = {
     nothing: NOTHING, about_nothing: NOTHING, new: (4, 3), begun: (4, 3), one_written: (4, 2), one_skipped: (4, 2),
     all_skipped: NOTHING, ended: NOTHING, after: (1, 1), known: (1, 3), related: (1, 1),
+    told_to_nobody: (1, 1),
 }  # fmt: skip
 
 
