@@ -183,6 +183,18 @@ def test_what_one_user_said_stays_theirs(root: Path) -> None:
         assert not [one for one in vault.as_(user="bob").search("quartz").results if one.id == made.new_id]
 
 
+def test_what_a_user_corrects_of_everybodys_is_theirs_alone(root: Path) -> None:
+    with as_agent(root) as vault:
+        wrong = vault.remember(WRONG, ["Quartz"], kind="fact").id
+    with as_agent(root).as_(user="ann") as anns:
+        made = anns.correct(wrong, WHY, RIGHT)
+        assert (made.status, anns.correct(wrong, WHY, RIGHT).known) == ("overtaken", True)
+    assert head_of(root, made.new_id)["user"] == "ann"
+    with as_agent(root).as_(user="bob") as bobs:
+        assert [one.id for one in bobs.search("quartz", kinds=["fact"]).results] == [wrong]
+        assert bobs.show(wrong).status == "current"
+
+
 def test_of_the_global_vault_it_is_corrected_there(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shared = tmp_path / "shared"
     Vault.init(shared, name="shared")

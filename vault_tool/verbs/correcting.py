@@ -77,7 +77,9 @@ def _overtaken(op: Operation, old: Entry, why: str, content: str) -> Corrected:
     # A type of the vault's own may be nearly called like another: it was written once.
     new = NewObservation(content, kind=old.type, change_targets=(old.id,), rationale=why, new_type=True)
     problem = old.text("problem") if vault.index.catalog.get(old.text("problem")) else ""
-    draft = replace(draft_of(vault, new), problem=problem, project=old.text("project"), user=old.text("user"))
+    draft = draft_of(vault, new)
+    # What a user says of a memory that is everybody's is theirs alone.
+    draft = replace(draft, problem=problem, project=old.text("project"), user=draft.user or old.text("user"))
     before = statuses(vault, [old])[old.path]
     made = remembered(op, draft, old.subjects)
     newer = [resolve.short(vault, one) for one in before.status_by if before.status == "overtaken" and one != made.id]
