@@ -278,6 +278,17 @@ def test_two_for_one_place_can_be_joined_in_one_go(reviewed: Path) -> None:
         assert [one.id for one in vault.get_understandings(["Cat"]).results] == [second.id]
 
 
+def test_what_users_understand_is_accepted_beside_everybodys(reviewed: Path) -> None:
+    with owner(reviewed) as vault:
+        everybodys = vault.create_understanding(["Cat"], "The cat is a cat.", "A cat.")
+    with agent(reviewed) as vault:
+        anns, bens = (vault.as_(user=one).create_understanding(["Cat"], f"The cat is {one}'s.", one) for one in ("ann", "ben"))
+    with owner(reviewed) as vault:
+        assert vault.review(accept=[anns.id]).accepted[0].superseded == ()
+        assert [(one.id, one.superseded) for one in vault.review(everything=True, join=True).accepted] == [(bens.id, ())]
+        assert {one.id for one in vault.get_understandings(["Cat"]).results} == {everybodys.id, anns.id, bens.id}
+
+
 def test_an_id_that_is_a_path_leads_to_no_other_file(reviewed: Path) -> None:
     settings = reviewed / "_config.json"
     settings.write_text("{}")

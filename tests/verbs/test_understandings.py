@@ -361,3 +361,11 @@ def test_a_revision_with_another_number_of_subjects_is_told_which_parameter_it_l
     with pytest.raises(UsageError) as told:
         vault.update_understanding(made.new_understanding_id, "It drops.", "It drops.", subject_names=["Redis"])
     assert bare(told.value.hint) == "what one comes to needs `kind='single_subject'`"
+
+
+def test_one_that_names_no_subject_takes_the_place_of_no_other(vault: Vault, root: Path) -> None:
+    other = vault.create_understanding(["Cat"], "The cat is good.", "A good cat.")
+    write(root, "vault/understandings/bare.md", understanding(1, "[]"))
+    revised = vault.update_understanding(identity(1), "By hand, anew.", "Anew", join=True)
+    assert (revised.superseded, revised.contested) == ((), (identity(1),)), "what is written by hand is its owner's"
+    assert vault.superseded_by(other.id) == ()

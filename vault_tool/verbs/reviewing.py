@@ -15,13 +15,12 @@ from vault_tool.files.frontmatter import Set
 from vault_tool.files.inbox import INBOX, About, Inbox
 from vault_tool.files.parse import Parsed, parse
 from vault_tool.files.parse import record as record_in
-from vault_tool.index.relations import holding_place
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.ids import as_prefix, canonical, new_id, shortest_unambiguous
 from vault_tool.model.problems import Problem, error
 from vault_tool.model.records import Edge, Observation, Record, Remembered, Understanding, from_head
 from vault_tool.model.signals import ConsentState, Signal, SignalKind
-from vault_tool.model.types import KEPT_TYPES
+from vault_tool.model.supersession import Place, place_of
 from vault_tool.util.clock import stamp
 from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line
@@ -32,7 +31,7 @@ from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.two_texts import TwoTexts, two_texts
 from vault_tool.verbs import consents
 from vault_tool.verbs.turns.gate import CONSENT_MODE
-from vault_tool.verbs.understandings import heads_above
+from vault_tool.verbs.understandings import heads_above, holding_the_place
 
 # Lets a person edit a file and returns when they are done.
 Editor = Callable[[Path], None]
@@ -394,15 +393,15 @@ def _may_move(vault: Context, note: _Note, taken: list[Understanding], join: boo
     if not isinstance(record, Understanding):
         return ()
     # Those accepted in the same review are in no index yet, and two for one place would both be active.
-    found = _superseded(vault, note, record, [one.id for one in taken if _of_one_place(one, record)], join)
+    place = _place(record)
+    beside = [one.id for one in taken if place is not None and _place(one) == place]
+    found = _superseded(vault, note, record, beside, join)
     taken[:] = [*(one for one in taken if one.id not in found), record]
     return found
 
 
-def _of_one_place(one: Understanding, other: Understanding) -> bool:
-    if one.type != other.type:
-        return False
-    return one.type in KEPT_TYPES or {*map(normal_name, one.subjects)} == {*map(normal_name, other.subjects)}
+def _place(one: Understanding) -> Place | None:
+    return place_of(one.type, one.user, frozenset(map(normal_name, one.subjects)))
 
 
 def _plan(op: Operation, note: _Note, superseded: tuple[str, ...], as_user: str = "") -> tuple[Accepted, bytes]:
@@ -469,11 +468,10 @@ def _require_new(vault: Context, note: _Note) -> None:
 
 def _superseded(vault: Context, note: _Note, record: Understanding, beside: Sequence[str], join: bool) -> tuple[str, ...]:
     """What an understanding takes the place of today, which may be more than its writer saw."""
-    catalog = vault.index.catalog
-    subjects = () if record.type in KEPT_TYPES else record.subjects
-    present = {entry.id: None for entry in holding_place(catalog, record.type, subjects) if not vault.superseded_by(entry.id)}
+    placed = holding_the_place(vault, record.type, record.subjects, record.user)
+    present = dict.fromkeys(entry.id for entry in placed)
     for replaced in record.supersedes:
-        if catalog.get(replaced):
+        if vault.index.catalog.get(replaced):
             present.update(dict.fromkeys(heads_above(vault, replaced)))
     unseen = [identity for identity in (*present, *beside) if identity not in record.supersedes]
     if unseen and not join:

@@ -200,7 +200,7 @@ def update_understanding(
         theirs = made.user if made.user != old.text("user") else ""
         made = made if theirs else replace(made, user=old.text("user"))
         moves = theirs or kind or subject_names is not None
-        moved = _holding_the_place(vault, chosen, tagging.names, made.user) if moves else []
+        moved = holding_the_place(vault, chosen, tagging.names, made.user) if moves else []
         replaced = tuple(dict.fromkeys((*(() if theirs else heads), *(entry.id for entry in moved))))
         replaced = (*replaced, *contests.pending_revisions(vault, made.origin, replaced))
         record = replace(
@@ -258,7 +258,7 @@ def understand(
             pass_id=_open_pass(vault, chosen, tagging.names),
         )  # fmt: skip
         draft = replace(draft, user=_whose(vault, draft))
-        present = _holding_the_place(vault, chosen, tagging.names, draft.user)
+        present = holding_the_place(vault, chosen, tagging.names, draft.user)
         if twin := next((one for one in present if _says_the_same(one, draft)), None):
             return _understood(Saved(), draft, twin, known=True)
         # What a user makes of an understanding that is everybody's stands beside it, for them alone.
@@ -379,7 +379,7 @@ def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str
     # Two names may be one subject's.
     _require_fitting(draft.type, tagging.names)
     draft = replace(draft, user=_whose(op.vault, draft))
-    replaced = _holding_the_place(op.vault, draft.type, tagging.names, draft.user)
+    replaced = holding_the_place(op.vault, draft.type, tagging.names, draft.user)
     record = replace(
         draft,
         subjects=tagging.names,
@@ -439,8 +439,10 @@ def _own_title(old: Entry) -> str:
     return given_title(title, old.text("summary"))
 
 
-def _holding_the_place(vault: Context, kind: str, names: Sequence[str], user: str) -> list[Entry]:
+def holding_the_place(vault: Context, kind: str, names: Sequence[str], user: str) -> list[Entry]:
     """The active understandings that a new one of this kind, these subjects and this user supersedes."""
+    if not names and kind not in KEPT_TYPES:
+        return []
     subjects = () if kind in KEPT_TYPES else tuple(names)
     placed = [entry for entry in holding_place(vault.index.catalog, kind, subjects) if entry.text("user") == user]
     return [entry for entry in placed if not vault.superseded_by(entry.id)]
@@ -467,7 +469,7 @@ def _revisable(vault: Context, old: Entry, join: bool) -> tuple[str, ...]:
             f"{resolve.short(vault, old.id)} is superseded already by {shown}",
             f"revise that: {revise}, or pass {option('join', True)}",
         )
-    beside = [entry.id for entry in _holding_the_place(vault, old.type, old.subjects, old.text("user"))]
+    beside = [entry.id for entry in holding_the_place(vault, old.type, old.subjects, old.text("user"))]
     return tuple(dict.fromkeys((*heads, *beside)))
 
 
