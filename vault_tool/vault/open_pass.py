@@ -69,11 +69,18 @@ def settled_by(vault: Context, kind: str, names: Sequence[str]) -> str:
     one = passes(vault).open
     if one is None:
         return ""
-    regions = regions_of(vault.index.catalog)
     if kind == "orientation":
         return one.id
-    keys = {regions.called(name).key for name in names}
-    for entry in items_of(vault, one):
-        if any(keys <= {region.key for region in tagged} for tagged in (regions.of(entry), *spoken_of(vault, entry, regions))):
-            return one.id
-    return ""
+    new = frozenset(ledger.lines(body_of(vault, one)))
+    return one.id if any(ledger.known(entry.id) in new for entry in _concerning(vault, names)) else ""
+
+
+def _concerning(vault: Context, names: Sequence[str]) -> list[Entry]:
+    """The active memories that are tagged with all of these subjects, or were related to an understanding that is."""
+    catalog = vault.index.catalog
+    regions = regions_of(catalog)
+    tagged = catalog.tagged([regions.called(name).names for name in names])
+    views = [entry.id for entry in tagged if entry.record_class is RecordClass.UNDERSTANDING]
+    pointing = catalog.pointing_at_each(views, ("related_to",)).values() if views else ()
+    related = [entry for some in pointing for _, entry in some if entry.record_class is RecordClass.OBSERVATION]
+    return active(catalog, [*tagged, *related])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 
 from tests.verbs.looking import START
 from vault_tool import Vault
+from vault_tool.index.relations import regions_of
 from vault_tool.util.clock import FixedClock
+from vault_tool.vault.open_pass import items_of, passes, settled_by, spoken_of
 
 
 def agent(root: Path, session: str = "s1") -> Vault:
@@ -79,6 +82,32 @@ def test_what_is_about_no_packet_belongs_to_no_pass(root: Path) -> None:
         assert "pass" not in vault.show(other.id).head
         noted = vault.set_structural_understanding("Quartz", "A part of the lab.")
         assert vault.show(noted.understanding_id).head["pass"] == step.pass_id
+
+
+def test_a_pass_is_looked_at_by_the_subjects_that_are_written_of(root: Path) -> None:
+    """The same as reading all that was new to it, one by one."""
+    with agent(root) as vault:
+        vault.create_subjects([{"name": "Homelab", "aliases": ["the lab"]}])
+        first = vault.create_understanding(["Quartz", "Redis"], "Both.", "Both.")
+        vault.update_understanding(first.id, "Both, anew.", "Both.")
+        vault.remember("Before it.", ["Garden"])
+        vault.remember("Fast.", ["Host"], related_to=[first.id])
+        vault.remember("In the lab.", ["the lab", "Quartz"])
+        vault.begin_consolidation()
+        vault.remember("Too late.", ["Late", "Quartz"])
+        catalog = vault.index.catalog
+        regions, one = regions_of(catalog), passes(vault).open
+        assert one is not None
+        new = [
+            {region.key for region in tagged}
+            for entry in items_of(vault, one)
+            for tagged in (regions.of(entry), *spoken_of(vault, entry, regions))
+        ]
+        names = ["Quartz", "Redis", "Homelab", "the lab", "Garden", "Host", "Late", "Nowhere"]
+        asked = [*((name,) for name in names), *combinations(names, 2), *combinations(names, 3)]
+        belonging = [some for some in asked if settled_by(vault, "relationship", some)]
+        assert belonging == [some for some in asked if any({regions.called(name).key for name in some} <= keys for keys in new)]
+        assert 8 < len(belonging) < len(asked) / 2
 
 
 @pytest.mark.parametrize("named", [True, False])
