@@ -198,6 +198,16 @@ def test_sources_that_are_not_so_any_more_are_named(root: Path) -> None:
         assert any(f"overtaken by {newer[:6]}" in said for said in made.warnings)
 
 
+def test_a_revision_has_the_tags_and_the_weight_of_the_one_before(root: Path) -> None:
+    one, two, three = seen(root)
+    weight: dict[str, Any] = {"tags": ["lab"], "importance": 0.9, "confidence": 0.6}
+    with as_agent(root) as vault:
+        first = vault.create_understanding(["Quartz"], FIRST, "One process", source_observation_ids=[one, two], **weight)
+        made = vault.understand(["Quartz"], SECOND, "A timer", [three], first.id)
+        head_now = vault.show(made.id).head
+        assert {name: head_now.get(name) for name in weight} == weight
+
+
 def test_its_new_subject_is_made(root: Path) -> None:
     one, two, _ = seen(root)
     with as_agent(root) as vault:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files.render import body_text
@@ -205,13 +205,11 @@ def update_understanding(
         replaced = (*replaced, *contests.pending_revisions(vault, made.origin, replaced))
         record = replace(
             made,
+            **_carried_over(old),
             subjects=tagging.names,
-            tags=old.texts("tags"),
             supersedes=replaced,
             sources=inherited((old, *_entries(vault, replaced)), _sources(vault, source_observation_ids)),
             reason=one_line(reason),
-            importance=old.number("importance"),
-            confidence=old.number("confidence"),
             pinned=old.pinned,
             pass_id=_pass(vault, pass_id) or _open_pass(vault, chosen, tagging.names),
         )
@@ -268,9 +266,9 @@ def understand(
         replaced = tuple(entry.id for entry in present)
         record = replace(
             draft,
+            **(_carried_over(old) if old else {}),
             supersedes=(*replaced, *contests.pending_revisions(vault, draft.origin, replaced)),
             sources=inherited(present or theirs, draft.sources),
-            tags=old.texts("tags") if old else (),
             pinned=any(entry.pinned for entry in present),
         )
         remarks = tuple(_not_so_now(vault, draft.sources))
@@ -437,6 +435,11 @@ def _own_title(old: Entry) -> str:
     """The title that a person gave; one that was only the old summary's first sentence goes with it."""
     title = old.text("title")
     return given_title(title, old.text("summary"))
+
+
+def _carried_over(old: Entry) -> dict[str, Any]:
+    """The fields of an understanding that its revision has too."""
+    return {"tags": old.texts("tags"), "importance": old.number("importance"), "confidence": old.number("confidence")}
 
 
 def holding_the_place(vault: Context, kind: str, names: Sequence[str], user: str) -> list[Entry]:
