@@ -41,6 +41,8 @@ SENT: tuple[tuple[bytes, object, str], ...] = (
     (b"nonsense", None, "JSON"),
     (b'{"jsonrpc":"2.0","id":1e400,"method":"tools/list"}', None, "id"),
     (b'{"jsonrpc":"2.0","id":[1],"method":"tools/list"}', None, "id"),
+    (b'{"jsonrpc":"2.0","id":"half \\ud83d","method":"tools/list"}', None, "id"),
+    (b'{"jsonrpc":"2.0","id":"caf\xe9","method":"tools/list"}', None, "id"),
 )
 # What is a message of the protocol, and whose arguments the tool refuses.
 TOLD = (

@@ -20,6 +20,8 @@ ABILITIES: tuple[dict[str, Any], ...] = (
     {"roots": {"listChanged": True}, "sampling": {}, "elicitation": {"form": {}, "url": {}}, "experimental": {"x": {"y": 1}}},
 )
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+DEEP = json.loads('{"x": ' * 400 + "{}" + "}" * 400)
+"""Nested further than the protocol's library follows."""
 
 
 def _initialize(version: object = "2025-06-18", **more: object) -> dict[str, Any]:
@@ -60,7 +62,12 @@ def test_each_answer_is_the_servers_own(preset: str, version: str, abilities: di
         _initialize(capabilities={"roots": True}),
         _initialize(capabilities={"roots": {"listChanged": "yes"}}),
         _initialize(capabilities={"unknown": {}}),
+        _initialize(capabilities={"experimental": DEEP}),
+        _initialize(capabilities={"experimental": {"x": {"half": "\ud83d"}}}),
+        _initialize(clientInfo={"name": "half \ud83d", "version": "1"}),
         _initialize(_meta={"progressToken": 1}),
+        {**_initialize(), "id": "half \ud83d"},
+        {**_initialize(), "more": DEEP},
         {**_initialize(), "id": None},
         {**_initialize(), "id": True},
         {**_initialize(), "jsonrpc": "1.0"},
@@ -82,6 +89,11 @@ def test_tools_are_listed_once_the_client_is_ready() -> None:
     beginning = Opening("lean")
     assert beginning.answer(_initialize()) is not None
     assert beginning.answer(_list()) is None
+    for said in ({**READY, "id": 4}, {**READY, "jsonrpc": "1.0"}):
+        # The owner refuses it, and who sent the first waits for that.
+        assert beginning.answer(said) is None
+        assert not beginning.is_settled(said)
+        assert beginning.answer(_list()) is None
     assert beginning.answer(READY) is None
     assert beginning.answer(_list(params={"cursor": "x"})) is None
     assert beginning.answer(_list()) is not None

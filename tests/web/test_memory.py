@@ -73,7 +73,8 @@ def test_its_forms_do_what_verbs_do_and_can_be_taken_back(told: Told) -> None:
     assert "nobody heard it since" in served.get(page)
     done = served.post(f"{page}/useful", {"reason": "I hear it"})
     assert "Marked as useful" in done and "Questioned:" not in unescape(done)
-    served.post(f"{page}/questionable", {"reason": "only once"})
+    asked = unescape(served.post(f"{page}/questionable", {"reason": "only once"}))
+    assert re.findall(r'banner">\s*(Questioned.*?)</p>', asked) == ["Questioned: only once"]
     served.post(f"{page}/pin")
     served.post(f"{page}/tag", {"add": "night, pump", "remove": "noise"})
     linked = served.post(f"{page}/link", {"type": "RELATED_TO", "to": ids["old"], "why": "both in the lab"})

@@ -249,9 +249,8 @@ def active(catalog: Catalog, entries: Iterable[Entry]) -> list[Entry]:
 def superseded(catalog: Catalog, identities: Iterable[str]) -> set[str]:
     """Which of these understandings something replaces; members of a cycle replace nothing. Asked one by one."""
     found = set()
-    for identity in identities:
-        # One by one: the whole chain of supersession is read for a few members otherwise.
-        newer = {entry.id for _, entry in catalog.pointing_at(identity, ("supersedes",))} - {identity}
+    for identity, pointing in catalog.pointing_at_each(list(identities), ("supersedes",)).items():
+        newer = {entry.id for _, entry in pointing} - {identity}
         if newer and (barred := catalog.barred()):
             newer = {one for one in newer if (one, identity) not in barred}
         # Only what it replaces itself, directly or not, could stand in a cycle with it.

@@ -14,6 +14,7 @@ import mcp_types as types
 from pydantic import ValidationError
 
 from vault_tool.util.json_text import flaw_in, shown_place
+from vault_tool.util.text import is_unicode
 
 # What tells at which depth a key stands, and a key with its value: for a line that no parser takes.
 _PART = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
@@ -33,7 +34,9 @@ def refusal(item: Exception | types.JSONRPCMessage) -> types.JSONRPCError | None
         code, said, identity = types.INVALID_REQUEST, "the id is neither a text nor a whole number", None
     else:
         return None
-    known = identity if isinstance(identity, (str, int)) and not isinstance(identity, bool) else None
+    # Half a character in it could not be written back.
+    is_id = isinstance(identity, (str, int)) and not isinstance(identity, bool) and is_unicode(str(identity))
+    known = identity if is_id else None
     return types.JSONRPCError(jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=said))
 
 

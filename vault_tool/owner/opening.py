@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import os
 
+from vault_tool.owner.front import is_text
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
 _KEPT = os.path.join(os.path.dirname(os.path.dirname(__file__)), "mcp")
+_REQUEST = {"jsonrpc", "id", "method", "params"}
 _ABILITIES = ("sampling", "elicitation", "experimental")
 
 
@@ -29,11 +32,13 @@ class Opening:
         """Whether what opens it was answered here, so that whoever serves later has to hear it too."""
 
     def answer(self, said: Mapping[str, Any]) -> bytes | None:
-        """The answer to a message, or nothing where it is none, or is not for us to answer."""
+        """The answer to a message; nothing where it has none, or waits for the owner's."""
         method, asked = said.get("method"), said.get("id")
-        if method == "notifications/initialized":
-            self._is_ready = self.is_open
-        if isinstance(asked, bool) or not isinstance(asked, (int, str)) or said.get("jsonrpc") != "2.0":
+        if self.is_settled(said):
+            self._is_ready = True
+        if isinstance(asked, bool) or not isinstance(asked, (int, str)) or not is_text(str(asked)):
+            return None
+        if said.get("jsonrpc") != "2.0" or set(said) - _REQUEST:
             return None
         result = None
         if method == "initialize" and not self.is_open:
@@ -46,7 +51,8 @@ class Opening:
 
     def is_settled(self, said: Mapping[str, Any]) -> bool:
         """Whether a message that has no answer belongs to what was opened here."""
-        return self.is_open and said.get("method") == "notifications/initialized"
+        is_plain = "id" not in said and said.get("jsonrpc") == "2.0"
+        return self.is_open and is_plain and said.get("method") == "notifications/initialized"
 
     def _initialized(self, params: object) -> Mapping[str, Any] | None:
         if not isinstance(params, dict) or set(params) - {"protocolVersion", "capabilities", "clientInfo"}:
@@ -56,7 +62,7 @@ class Opening:
             return None
         if not {"name", "version"} <= set(client) or not all(isinstance(one, str) for one in client.values()):
             return None
-        if not _is_plain(abilities):
+        if not _is_plain(abilities) or not is_text(json.dumps(params, ensure_ascii=False)):
             return None
         try:
             with open(os.path.join(_KEPT, "opening.json"), "rb") as file:
@@ -84,6 +90,7 @@ def _is_plain(abilities: Mapping[str, Any]) -> bool:
     roots, others = abilities.get("roots", {}), [abilities.get(name, {}) for name in _ABILITIES]
     if set(abilities) - {"roots", *_ABILITIES} or not all(isinstance(one, dict) for one in (roots, *others)):
         return False
-    return all(name == "listChanged" and isinstance(on, bool) for name, on in roots.items()) and all(
-        isinstance(what, dict) for one in others for what in one.values()
-    )
+    details = [what for one in others for what in one.values()]
+    # It refuses what is nested deeply.
+    shallow = all(isinstance(what, dict) and not any(isinstance(one, (dict, list)) for one in what.values()) for what in details)
+    return shallow and all(name == "listChanged" and isinstance(on, bool) for name, on in roots.items())

@@ -179,8 +179,11 @@ class Relay:
                 if self._is_the_clients(one):
                     _write(one + b"\n")
 
-    def _received(self) -> list[bytes] | None:
-        """The next whole lines; None from one that is gone, or that says nothing though asked and cannot be reached."""
+    def _received(self, *, awaited: bool = False) -> list[bytes] | None:
+        """The next whole lines; None from one that is gone, or that says nothing though asked and cannot be reached.
+
+        `awaited` is whether it was asked by us, and not by the client.
+        """
         assert self._line is not None
         self._line.settimeout(_SILENCE)
         doubts = 0
@@ -188,7 +191,7 @@ class Relay:
             try:
                 piece = self._line.recv(_PIECE)
             except TimeoutError:
-                doubts = doubts + 1 if self._asked and not self._is_there() else 0
+                doubts = doubts + 1 if (awaited or self._asked) and not self._is_there() else 0
                 if doubts > 1:
                     return None
                 continue
@@ -299,7 +302,7 @@ class Relay:
         except OSError:
             return False
         while key:
-            lines = self._received()
+            lines = self._received(awaited=True)
             if lines is None:
                 return False
             for one in lines:

@@ -33,6 +33,16 @@ class Mark:
     by: tuple[str, ...] = ()
     why: str = ""
 
+    @property
+    def words(self) -> str:
+        """The mark as it is read: `questioned`, `believed to be false`."""
+        return _WORDS.get(self.mark, self.mark)
+
+    def phrase(self, short: Callable[[str], str]) -> str:
+        """`overtaken by a1b2c3`, `questioned: The firewall says otherwise.`"""
+        names = ", ".join(map(short, self.by))
+        return f"{self.words}{f' by {names}' if names else ''}{f': {self.why}' if self.why else ''}"
+
     def lean(self, short: Callable[[str], str]) -> dict[str, Any]:
         """What an agent needs of it."""
         told: dict[str, Any] = {"mark": self.mark, "by": [short(one) for one in self.by], "why": self.why}
@@ -75,16 +85,18 @@ class HasStatus:
         """The same for another answer about the same memory."""
         return {"status": self.status, "status_by": self.status_by, "status_why": self.status_why, "marks": self.marks}
 
-    def status_words(self, short: Callable[[str], str]) -> Iterator[str]:
-        """What is to be said beside the memory, a phrase each: what makes it less than current, and who doubts it.
+    @property
+    def said_beside(self) -> tuple[Mark, ...]:
+        """What is to be said beside the memory: what makes it less than current, and who doubts it.
 
         Who wrote it stands in its source, and that a tactic failed in its caution.
         """
-        if self.status not in _SAID_ELSEWHERE:
-            yield _phrase(self.status, map(short, self.status_by), self.status_why)
-        for one in self.marks:
-            if one.mark not in _SAID_ELSEWHERE:
-                yield _phrase(one.mark, map(short, one.by), one.why)
+        all_marks = (Mark(self.status, self.status_by, self.status_why), *self.marks)
+        return tuple(one for one in all_marks if one.mark not in _SAID_ELSEWHERE)
+
+    def status_words(self, short: Callable[[str], str]) -> Iterator[str]:
+        """The same as a phrase each."""
+        return (one.phrase(short) for one in self.said_beside)
 
     def lean_status(self, short: Callable[[str], str]) -> dict[str, Any]:
         """What an agent needs of it: nothing of what is current and has no mark that is told elsewhere."""
@@ -101,12 +113,6 @@ class HasStatus:
 _SOURCE = frozenset({"pulled", "not_reviewed"})
 _SAID_ELSEWHERE = frozenset({"current", "failed", *_SOURCE})
 _WORDS = {"doubtful": "believed to be false", "unsettled": "not settled"}
-
-
-def _phrase(word: str, by: Iterable[str], why: str) -> str:
-    """`overtaken by a1b2c3`, `questioned: The firewall says otherwise.`"""
-    names = ", ".join(by)
-    return f"{_WORDS.get(word, word)}{f' by {names}' if names else ''}{f': {why}' if why else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -188,8 +188,8 @@ class _Telling:
         self._catalog = vault.index.catalog
         entries, believed = [entry for entry, _ in pairs], {entry.id: belief for entry, belief in pairs}
         self._pointed = self._catalog.pointing_at_each({*believed}, POINTING)
-        self._status = statuses(vault, entries, pointed=self._pointed, believed=believed)
         self._rivals = contested(vault, entries, self._pointed)
+        self._status = statuses(vault, entries, pointed=self._pointed, believed=believed, rivals=self._rivals)
         self._problem_of = {entry.id: problem for entry in entries if (problem := self._solved_by(entry))}
         failed_at = (entry.text("problem") for entry in entries if entry.type == FAILED_TACTIC)
         self._problems = self._visible({*self._problem_of.values(), *failed_at})

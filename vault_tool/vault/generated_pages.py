@@ -87,7 +87,8 @@ def make_anew(vault: Context, shows: Callable[[str], bool]) -> Iterator[str]:
 def core_preview(vault: Context, budget: int | None = None) -> GeneratedPage:
     """CORE.md as a prompt is given it: ids and the memories' own words in place of links, in at most `PAGE_TOKENS` tokens."""
     freshness = vault.fresh()
-    page = WholeCore(vault, live=True, prompt=True).page(PAGE_TOKENS * BYTES_A_TOKEN if budget is None else budget)
+    with vault.index.consistent_read():
+        page = WholeCore(vault, live=True, prompt=True).page(PAGE_TOKENS * BYTES_A_TOKEN if budget is None else budget)
     return _page(vault, CORE_FILE, page.text, freshness)
 
 

@@ -52,13 +52,14 @@ _OLD = timedelta(days=1)
 def page_at_start(vault: Context) -> Callable[[int], str]:
     """The page as a prompt is given it, for any budget, as of one look at the files and the catalogue."""
     vault.fresh()
-    state = _State.of(vault)
-    kept = _kept(vault, state.catalog) if state.memories > SMALL else None
-    if kept is None and state.memories > _IN_TIME:
-        kept = _in_a_hurry(state)
-    if kept is None:
-        return _of_everything(state)
-    made, frame = _by_choice(state, kept, live=True), CoreFrame(vault, live=True, prompt=True)
+    with vault.index.consistent_read():
+        state = _State.of(vault)
+        kept = _kept(vault, state.catalog) if state.memories > SMALL else None
+        if kept is None and state.memories > _IN_TIME:
+            kept = _in_a_hurry(state)
+        if kept is None:
+            return _of_everything(state)
+        made, frame = _by_choice(state, kept, live=True), CoreFrame(vault, live=True, prompt=True)
     return lambda budget: screening.masked(frame.page(made, budget).text)
 
 

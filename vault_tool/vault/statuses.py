@@ -39,14 +39,15 @@ def statuses(
     *,
     pointed: Pointed | None = None,
     believed: Mapping[str, Belief] | None = None,
+    rivals: Mapping[str, tuple[Rival, ...]] | None = None,
     alike: Iterable[tuple[Entry, Entry]] = (),
     overtaken: Mapping[str, Entry] | None = None,
 ) -> dict[str, HasStatus]:
     """The status of each memory by its path, as the viewer of this vault is told of it now.
 
-    `pointed` is what points at them by the fields of `POINTING`, and `believed` what is believed of them by id, where that
-    was looked up; `alike` are pairs that contest each other by their words, `overtaken` what overtook some of them, by
-    path, beside what links say.
+    `pointed` is what points at them by the fields of `POINTING`, `believed` what is believed of them by id, and `rivals` what
+    contests them by id, where that was looked up; without `rivals`, `alike` are further pairs that contest each other by their
+    words. `overtaken` is what overtook some of them, by path, beside what links say.
     """
     memories = [entry for entry in entries if entry.record_class in MEMORIES]
     if not memories:
@@ -54,7 +55,7 @@ def statuses(
     told: dict[str, HasStatus] = {}
     for start in range(0, len(memories), _TOGETHER):
         some = memories[start : start + _TOGETHER]
-        found = _Found(vault, some, pointed, believed, alike, overtaken or {})
+        found = _Found(vault, some, pointed, believed, rivals, alike, overtaken or {})
         told.update((entry.path, found.status(entry)) for entry in some)
     return told
 
@@ -94,6 +95,7 @@ class _Found:
         memories: Sequence[Entry],
         pointed: Pointed | None,
         believed: Mapping[str, Belief] | None,
+        rivals: Mapping[str, tuple[Rival, ...]] | None,
         alike: Iterable[tuple[Entry, Entry]],
         overtaken: Mapping[str, Entry],
     ) -> None:
@@ -104,7 +106,7 @@ class _Found:
         ids = {entry.id for entry in memories}
         self._pointed = catalog.pointing_at_each(ids, POINTING) if pointed is None else pointed
         self._believed = vault.standings.beliefs(memories) if believed is None else believed
-        self._rivals = contested(vault, memories, self._pointed, alike)
+        self._rivals = contested(vault, memories, self._pointed, alike) if rivals is None else rivals
         self._changes = changes_of(vault, memories, self._pointed)
         for path, change in overtaken.items():
             others = [one for one in self._changes.get(path, ()) if one.id != change.id]

@@ -107,8 +107,8 @@ def get_understandings(vault: Context, subject_names: Sequence[str]) -> Understa
     now = vault.clock.now()
     held = [e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and not e.expired(now)]
     active = [e for e in held if not vault.superseded_by(e.id)]
-    results = tuple(_judged(vault, entry) for entry in sorted(active, key=lambda one: one.by_created, reverse=True))
-    return Understandings(results=results, freshness=freshness)
+    newest = sorted(active, key=lambda one: one.by_created, reverse=True)
+    return Understandings(results=_judged(vault, newest), freshness=freshness)
 
 
 def get_understanding_history(vault: Context, understanding_id: str) -> UnderstandingHistory:
@@ -117,7 +117,7 @@ def get_understanding_history(vault: Context, understanding_id: str) -> Understa
     entry = resolve.find(vault, understanding_id, (RecordClass.UNDERSTANDING,), begun=True)
     # Stable: of two of one second the one that replaces the other stays before it.
     older = sorted(_replaced(vault, entry), key=lambda one: one.by_created[0], reverse=True)
-    return UnderstandingHistory(id=entry.id, results=tuple(_judged(vault, one) for one in (entry, *older)), freshness=freshness)
+    return UnderstandingHistory(id=entry.id, results=_judged(vault, [entry, *older]), freshness=freshness)
 
 
 def _replaced(vault: Context, entry: Entry) -> Iterator[Entry]:
@@ -132,5 +132,7 @@ def _replaced(vault: Context, entry: Entry) -> Iterator[Entry]:
                     yield older
 
 
-def _judged(vault: Context, entry: Entry) -> StoredUnderstanding:
-    return Memory(vault, entry, belief=vault.standings.belief_of(entry)).told(StoredUnderstanding)
+def _judged(vault: Context, entries: Sequence[Entry]) -> tuple[StoredUnderstanding, ...]:
+    believed = vault.standings.beliefs(entries)
+    told = statuses(vault, entries, believed=believed)
+    return tuple(Memory(vault, entry, told[entry.path], believed[entry.id]).told(StoredUnderstanding) for entry in entries)

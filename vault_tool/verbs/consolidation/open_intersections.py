@@ -148,10 +148,19 @@ def open_around(vault: Context, subject_name: str, *, limit: int | None = 20) ->
     near = between(vault, [own], [other for other, _ in found])
     least = usual(vault)
     shown = found[:limit]
+    related = {other.key: regions.understandings([own, other], "relationship")[:1] for other, _ in shown}
+    told = {one.id: one for one in briefs(vault, [entry for some in related.values() for entry in some])}
     return Neighborhood(
         subject=line_of(vault, own),
         neighbors=tuple(
-            _neighbor(vault, regions, own, other, size, near.get((own.key, other.key)), least) for other, size in shown
+            Neighbor(
+                subject=line_of(vault, other),
+                intersection_size=size,
+                similarity_score=near.get((own.key, other.key)),
+                intersection_understanding=next((told[entry.id] for entry in related[other.key]), None),
+                reading=reading(size, near.get((own.key, other.key)), least),
+            )
+            for other, size in shown
         ),
         more=len(found) - len(shown),
         degraded=lacks,
@@ -181,8 +190,8 @@ def open_intersection(vault: Context, subject_a: str, subject_b: str, *, limit: 
         subject_a=line_of(vault, one),
         subject_b=line_of(vault, other),
         relationship_understanding=_relationship(vault, related[0]) if related else None,
-        contested=tuple(brief(vault, e) for e in related) if len(related) > 1 else (),
-        other_understandings=tuple(brief(vault, e) for e in others),
+        contested=briefs(vault, related) if len(related) > 1 else (),
+        other_understandings=briefs(vault, others),
         observations=tuple(_shared(vault, entry, told[entry.path]) for entry in observations[:limit]),
         more=len(observations) - len(observations[:limit]),
         intersection_size=len(members),
@@ -208,7 +217,14 @@ def line_of(vault: Context, one: Region) -> SubjectLine:
 
 def brief(vault: Context, entry: Entry) -> Brief:
     """An understanding by its one line."""
-    return Memory(vault, entry, belief=vault.standings.judged(entry)).told_first(Brief)
+    return briefs(vault, [entry])[0]
+
+
+def briefs(vault: Context, entries: Sequence[Entry]) -> tuple[Brief, ...]:
+    """Several of them, looked up together."""
+    judged = vault.standings.beliefs(entries, live=False)
+    told = statuses(vault, entries, believed=judged)
+    return tuple(Memory(vault, entry, told[entry.path], judged[entry.id]).told_first(Brief) for entry in entries)
 
 
 def reading(size: int, similarity: float | None, least: float) -> str:
@@ -218,19 +234,6 @@ def reading(size: int, similarity: float | None, least: float) -> str:
     if size >= LARGE:
         return "documented" if similarity >= least else "context"
     return "worth developing" if similarity >= least else "small"
-
-
-def _neighbor(
-    vault: Context, regions: Regions, own: Region, other: Region, size: int, similarity: float | None, least: float
-) -> Neighbor:
-    understood = regions.understandings([own, other], "relationship")
-    return Neighbor(
-        subject=line_of(vault, other),
-        intersection_size=size,
-        similarity_score=similarity,
-        intersection_understanding=brief(vault, understood[0]) if understood else None,
-        reading=reading(size, similarity, least),
-    )
 
 
 def _relationship(vault: Context, entry: Entry) -> Relationship:

@@ -22,7 +22,7 @@ from vault_tool.vault.facts import Memory
 from vault_tool.vault.open_pass import passes
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.consolidation.consolidating import pending_plans
-from vault_tool.verbs.consolidation.open_intersections import Brief, brief
+from vault_tool.verbs.consolidation.open_intersections import Brief, brief, briefs
 from vault_tool.verbs.consolidation.passes import PacketPlan, due
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, usual
 
@@ -301,8 +301,7 @@ class _Survey:
 
     def contested(self) -> Iterator[Contested]:
         for group in contested(self.understandings):
-            heads = tuple(brief(self.vault, entry) for entry in group)
-            yield Contested(kind=group[0].type, subject_names=group[0].subjects, heads=heads)
+            yield Contested(kind=group[0].type, subject_names=group[0].subjects, heads=briefs(self.vault, group))
 
     def untouched(self) -> Iterator[Untouched]:
         """Subjects whose memories are still alive (read, or not faded), though nothing was added for generations."""
