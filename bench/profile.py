@@ -121,13 +121,35 @@ class Recorder:
             self._values[look][str(getattr(value, "path", value)) if argument else ""] += 1
 
 
-def measured(root: Path, memory: str, command: str) -> Profile:
-    """What a command of `COMMANDS` touches on the vault at `root`, which it may change, by a process of its own."""
+WARM = "warm recall"
+"""What is asked in a process that asked it twice before."""
+
+
+def measured(root: Path, memory: str, command: str, checkout: Path | None = None) -> Profile:
+    """What a command of `COMMANDS` touches on the vault at `root`, which it may change, by a process of its own.
+
+    `command` may be `WARM`; the code is this one's, or that of another `checkout`.
+    """
+    if command == WARM:
+        return _asked("warm", checkout, str(root))
     line = [part.format(memory=memory) for part in COMMANDS[command]]
+    return _asked(command, checkout, "--vault", str(root), *line)
+
+
+def made(root: Path, checkout: Path) -> str:
+    """The vault of `told` as the code of another checkout makes it; a memory's id."""
+    environ = {**os.environ, "PYTHONPATH": str(checkout), "VAULT_OWNER": "off", "VAULT_PROVIDER": "none"}
+    run = [sys.executable, "-P", __file__, "vault", str(root)]
+    return subprocess.run(run, env=environ, capture_output=True, text=True, check=True).stdout.split()[-1]
+
+
+def _asked(command: str, checkout: Path | None, *line: str) -> Profile:
     with TemporaryDirectory() as folder:
         out = Path(folder) / "profile.json"
         environ = {**os.environ, "VAULT_OWNER": "off", "VAULT_PROVIDER": "none", "VAULT_SESSION": "profile"}
-        run = [sys.executable, "-m", "bench.profile", str(out), command, "--vault", str(root), *line]
+        if checkout is not None:
+            environ["PYTHONPATH"] = str(checkout)
+        run = [sys.executable, "-P", __file__, str(out), command, *line]
         done = subprocess.run(run, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if not out.exists() or done.returncode not in (0, 4):
             raise RuntimeError(f"`vt {' '.join(line)}` ended with {done.returncode}: {done.stderr[-2000:]}")
@@ -195,5 +217,29 @@ def _record(out: Path, command: str, line: Sequence[str]) -> int:
     return int(code or 0)
 
 
+def _record_warm(out: Path, root: Path) -> int:
+    """Recall three times in this process and write what the last one touched."""
+    recorder = Recorder()
+    with Vault.open(root) as vault:
+        question = COMMANDS["recall"][1]
+        for _ in range(2):
+            vault.recall(question)
+        recorder.start()
+        vault.recall(question)
+        sys.setprofile(None)
+    found = recorder.result(WARM)
+    out.write_text(json.dumps({name: getattr(found, name) for name in Profile.__slots__}))
+    return 0
+
+
+def _child(first: str, command: str, *line: str) -> int:
+    if first == "vault":
+        print(told(Path(command)))
+        return 0
+    if command == "warm":
+        return _record_warm(Path(first), Path(line[0]))
+    return _record(Path(first), command, line)
+
+
 if __name__ == "__main__":
-    sys.exit(_record(Path(sys.argv[1]), sys.argv[2], sys.argv[3:]))
+    sys.exit(_child(*sys.argv[1:]))
