@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict
@@ -30,10 +29,12 @@ from vault_tool.util.json_text import flaw_in
 from vault_tool.util.location import Location
 from vault_tool.util.text import one_line
 from vault_tool.util.user_folder import global_place, global_vault_at
+from vault_tool.vault import unfinished
 from vault_tool.vault.person import Presence
 from vault_tool.vault.standing import Standings, Uses
 
 if TYPE_CHECKING:
+    from vault_tool.files import bin as draft_bin
     from vault_tool.files import watcher_presence
     from vault_tool.index import graves, timeline
     from vault_tool.index.embedding import choose, onnx
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from vault_tool.vault import settings_in_force
     from vault_tool.vault.together import Together
 else:
+    draft_bin = deferred("vault_tool.files.bin")  # 1 ms, and few vaults have one
     choose = deferred("vault_tool.index.embedding.choose")  # 20 ms, and only what compares meanings needs these
     graves = deferred("vault_tool.index.graves")  # 1 ms, where something was forgotten
     onnx = deferred("vault_tool.index.embedding.onnx")  # as above
@@ -565,8 +567,8 @@ class Context:
     def _finish_forgetting(self) -> None:
         """Finish what a killed process began to forget, before anything is answered or written."""
         if any(identity not in self.finishing for identity in self.local.forgetting()):
-            # By its name: a verb stands on the operations that stand on this, and few vaults ever need it here.
-            import_module("vault_tool.verbs.purging").finish(self)
+            for finish in unfinished.finishers():
+                finish(self)
 
     def _empty_bin(self) -> None:
         """Take out of the bin what lay there for a month: once a day, and at the first answer of a process."""
@@ -574,10 +576,9 @@ class Context:
         if self._bin_emptied == today:
             return
         self._bin_emptied = today
-        # By its name: few vaults have one.
         if (self.local.place / layout.LOCAL / "bin").is_dir():
             with suppress(StorageError):
-                import_module("vault_tool.files.bin").DraftBin(self.root).empty(self.now())
+                draft_bin.DraftBin(self.root).empty(self.now())
 
     def freshness(self, refresh: Refresh) -> Freshness:
         """What an answer says of a refresh."""
