@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.bounds import PATIENCE, eventually
 from tests.faults.killer import Round, campaign, runs_wanted
 from tests.git_repos import git
 from tests.oracles import assert_as_built_anew, assert_git_is_sound
@@ -121,6 +122,45 @@ def test_each_of_those_that_wait_is_a_commit_that_is_taken_back_alone(root: Path
     assert {one for one in ids if any(other.startswith(one) for other in left)} == {*ids} - {ids[2]}
     assert_git_is_sound(root)
     assert_as_built_anew(root, ["crowd"])
+
+
+class _Held(Call):
+    """A call that is at work until it is let go on."""
+
+    __slots__ = ()
+    let_go = threading.Event()
+
+    def asked(self, vault: Vault) -> tuple[Vault, Any]:
+        assert self.let_go.wait(PATIENCE)
+        return super().asked(vault)
+
+
+def test_an_answer_that_is_ready_waits_for_nothing_that_comes_after(root: Path) -> None:
+    done: list[int] = []
+    with _answers(root) as answers:
+
+        def write(number: int) -> None:
+            answers.used(_remember(number))
+            done.append(number)
+            # The first may have been written alone; whoever is second was written with all the others.
+            if len(done) == 2:
+                held = _remember(7)
+                answers.used(_Held(held.tool, held.arguments, held.caller, held.progress))
+
+        threads = [threading.Thread(target=write, args=(number,), daemon=True) for number in range(7)]
+        with writer.lock(root, holder="another"):
+            threads[0].start()
+            eventually(lambda: answers._gathering._is_led and not answers._gathering._waiting)
+            for thread in threads[1:]:
+                thread.start()
+            eventually(lambda: len(answers._gathering._waiting) == len(threads) - 1)
+        try:
+            eventually(lambda: len(done) == len(threads), within=30)
+        finally:
+            _Held.let_go.set()
+            for thread in threads:
+                thread.join()
+    assert git(root, "status", "--porcelain", "vault") == ""
 
 
 def test_one_that_is_refused_takes_none_of_the_others_with_it(root: Path) -> None:

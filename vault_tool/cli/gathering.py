@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -22,6 +23,10 @@ GATHERED = frozenset({"remember", "add_observations", "mark_useful", "mark_quest
 # So many are made under one hold of the lock: other processes wait for it.
 _MOST = 24
 
+# Whoever was just answered is often back at once. They are waited for this share of what it took to answer them, and so many
+# seconds at most, if others wait already: a call more in a group costs a third of one that is alone.
+_SHARE, _LONGEST = 0.2, 0.05
+
 # How the vault is used: a turn in which it is this thread's alone, given the identity that is meant.
 Turn = Callable[[str], AbstractContextManager[Vault]]
 
@@ -32,7 +37,9 @@ class _Waiting:
 
     call: Call
     identity: str
-    done: threading.Event = field(default_factory=threading.Event)
+    turn: threading.Event = field(default_factory=threading.Event)
+    """Set once it is done, or first of those that wait: then its thread writes for all of them."""
+    is_done: bool = False
     asking: Vault | None = None
     result: Any = None
     answer: Answer | None = None
@@ -48,7 +55,7 @@ class _Waiting:
 
 
 class Gathering:
-    """The calls of one open vault that wait to write. Whoever comes first writes for all that came meanwhile."""
+    """The calls of one open vault that wait to write. Whoever is first of them writes for all that came meanwhile."""
 
     def __init__(self, turn: Turn, guard: AbstractContextManager[Any]) -> None:
         self._turn = turn
@@ -56,19 +63,55 @@ class Gathering:
         self.is_under_way = False
         """Whether calls are between two of their turns: until then the vault must stay the one that they asked."""
         self._waiting: deque[_Waiting] = deque()
+        self._came = threading.Condition()
+        self._is_led = False
+        self._expected = 0
+        self._back_until = 0.0
         self._writer = threading.Lock()
 
     def use(self, call: Call, identity: str) -> Answer:
         """The answer to a call, once all that it wrote is committed. Raises what the call raises."""
         mine = _Waiting(call, identity)
-        self._waiting.append(mine)
-        with self._writer:
-            while not mine.done.is_set():
-                self._write([self._waiting.popleft() for _ in range(min(_MOST, len(self._waiting)))])
+        with self._came:
+            self._waiting.append(mine)
+            leads, self._is_led = not self._is_led, True
+            self._came.notify()
+        # An answer that is ready waits for nobody's lock: whoever makes it says so.
+        if not leads:
+            mine.turn.wait()
+        if not mine.is_done:
+            self._lead()
         if mine.fault is not None:
             raise mine.fault
         assert mine.answer is not None
         return mine.answer
+
+    def _lead(self) -> None:
+        """Write for those who wait, and let the first who is left go on."""
+        self._await_return()
+        calls: list[_Waiting] = []
+        begun = ended = 0.0
+        try:
+            with self._writer:
+                with self._came:
+                    calls = [self._waiting.popleft() for _ in range(min(_MOST, len(self._waiting)))]
+                begun = time.monotonic()
+                self._write(calls)
+                ended = time.monotonic()
+        finally:
+            with self._came:
+                self._expected = len(calls) + len(self._waiting)
+                self._back_until = ended + min(_LONGEST, _SHARE * (ended - begun))
+                if self._waiting:
+                    self._waiting[0].turn.set()
+                else:
+                    self._is_led = False
+
+    def _await_return(self) -> None:
+        """Give those who were just answered a moment to come back, if there were others beside whoever writes now."""
+        with self._came:
+            while len(self._waiting) < min(_MOST, self._expected) and (left := self._back_until - time.monotonic()) > 0:
+                self._came.wait(left)
 
     def alone(self) -> AbstractContextManager[Any]:
         """No call is between two of its turns as long as this lasts: for what writes in one turn, and would wait for the lock."""
@@ -84,7 +127,8 @@ class Gathering:
         finally:
             self.is_under_way = False
             for one in calls:
-                one.done.set()
+                one.is_done = True
+                one.turn.set()
 
     def _written(self, calls: list[_Waiting]) -> None:
         with self._turn("") as vault:
