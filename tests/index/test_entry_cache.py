@@ -11,7 +11,7 @@ from tests.git_repos import write
 from tests.index.vaults import SESSIONS, change, identity, make, note, opened
 from vault_tool.index import entry_cache
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.timeline import SessionOrder
+from vault_tool.index.timeline import sessions
 
 
 def _ask_often(catalog: Catalog) -> None:
@@ -28,7 +28,6 @@ def test_kept_entries_are_as_the_catalogue_has_them_after_anychange(tmp_path: Pa
     asking, other = opened(root), opened(root)
     seen: set[str] = set()
     ids: set[str] = set()
-    order = SessionOrder()
     asking.refresh()
     if often:
         _ask_often(asking.catalog)
@@ -43,10 +42,7 @@ def test_kept_entries_are_as_the_catalogue_has_them_after_anychange(tmp_path: Pa
         ids.update(found for found, _ in catalog.rows("SELECT id, 1 FROM entries"))
         assert all(catalog.cached_by_id(one) == catalog.get(one) for one in ids)
         assert catalog.cached_of_sessions(SESSIONS) is not None or not often
-        order.drop_stale(catalog)
-        fresh = SessionOrder()
-        fresh.drop_stale(opened(root).catalog)
-        assert order.look_up(catalog, SESSIONS) == fresh.look_up(opened(root).catalog, SESSIONS)
+        assert sessions(catalog, SESSIONS) == sessions(opened(root).catalog, SESSIONS)
 
 
 def test_who_asks_again_keeps_all_of_a_small_vault_and_what_changes_is_read_alone(tmp_path: Path) -> None:
@@ -77,7 +73,7 @@ def test_of_a_large_vault_those_are_kept_that_were_asked_for_last(tmp_path: Path
     for at in range(len(paths) - 5):
         some = paths[at : at + 5]
         assert catalog.cached_by_paths(some) == catalog.by_paths(some)
-        assert len(catalog._cache._entries) <= 8
+        assert len(catalog._entries_in_memory()._entries) <= 8
     assert catalog.cached_by_paths(paths) == catalog.by_paths(paths)
     assert catalog.cached_of_sessions(SESSIONS) is None
 
@@ -89,7 +85,7 @@ def test_a_session_longer_than_may_be_looked_up_at_once_hides_no_other(tmp_path:
     monkeypatch.setattr("vault_tool.index.timeline._MOST", 5)
     index = opened(root)
     index.refresh()
-    found = SessionOrder().look_up(index.catalog, ["long", "short"])
+    found = sessions(index.catalog, ["long", "short"])
     assert len(found["long"].order) == 5
     assert found["short"].order == ("vault/new/note-110.md", "vault/new/note-111.md")
     assert found["short"].around("vault/new/note-110.md", 2) == ("vault/new/note-111.md",)

@@ -15,6 +15,7 @@ from vault_tool.files.reader import Listing
 from vault_tool.files.signal_lines import merge
 from vault_tool.index import schema
 from vault_tool.index.database import Database, marks
+from vault_tool.index.derived import Derived
 from vault_tool.index.entry_cache import EntryCache
 from vault_tool.index.fulltext.documents import SearchDocument
 from vault_tool.index.schema import ENTRY, ENTRY_OF_E, entry_of, problem_of, signal_of, text_of
@@ -87,7 +88,7 @@ class Catalog(Database):
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         super().__init__(connection, path)
-        self._once: dict[Hashable, tuple[str, Any]] = {}
+        self._derived = Derived()
         self._held_seq: str | None = None
 
     @cached_property
@@ -121,7 +122,7 @@ class Catalog(Database):
 
     def also(self) -> Mapping[str, str]:
         """The ids of subjects that became one with another, with the id of that one, kept until the catalogue changes."""
-        return self.until_changed("also", self._absorbed)
+        return self.derived("also", self._absorbed)
 
     def _absorbed(self) -> Mapping[str, str]:
         end = f"{schema.ALSO[:-1]}{chr(ord(schema.ALSO[-1]) + 1)}"
@@ -157,33 +158,27 @@ class Catalog(Database):
         """The entries of several files."""
         return schema.entries_at(self, paths)
 
-    @cached_property
-    def _cache(self) -> EntryCache:
-        return EntryCache()
+    def _entries_in_memory(self) -> EntryCache:
+        def follow(entries: EntryCache, before: str) -> EntryCache:
+            return entries.followed(self, before)
 
-    def _current_cache(self) -> tuple[EntryCache, str]:
-        # In this order: where something came to be hidden since, what was kept is let go of by this very look.
-        seq = self.seq()
-        return self._cache, seq
+        return self.derived("entries", lambda: EntryCache(self), follow)
 
     def cached_by_paths(self, paths: Collection[str]) -> dict[str, Entry]:
         """The entries of several files, in the order of these, from memory where they were asked for before.
 
         Not for the middle of a write.
         """
-        cache, seq = self._current_cache()
-        return cache.of(self, seq, paths)
+        return self._entries_in_memory().of(self, paths)
 
     def cached_by_id(self, record_id: str) -> tuple[Entry, ...]:
         """The same as `get` gives, from memory where all entries are there; as above."""
-        cache, seq = self._current_cache()
-        kept = cache.of_id(self, seq, record_id)
+        kept = self._entries_in_memory().of_id(record_id)
         return self.get(record_id) if kept is None else kept or self._of_absorbed(record_id)
 
     def cached_of_sessions(self, names: Collection[str]) -> dict[str, list[Entry]] | None:
         """The records of several sessions, where all entries are in memory (None: they are not); as above."""
-        cache, seq = self._current_cache()
-        return cache.of_sessions(self, seq, names)
+        return self._entries_in_memory().of_sessions(names)
 
     def mean_size(self) -> float:
         """How many bytes the newest memories have on average, heads included; a thousand are looked at."""
@@ -253,13 +248,13 @@ class Catalog(Database):
 
     def has_links(self) -> bool:
         """Whether any record links to another by `[[...]]`."""
-        return self.until_changed("linked", lambda: bool(self.rows("SELECT 1 FROM links LIMIT 1")))
+        return self.derived("linked", lambda: bool(self.rows("SELECT 1 FROM links LIMIT 1")))
 
     def link_counts(self, names: Collection[str]) -> dict[str, int]:
         """How many records link to each of these names by `[[...]]`; those that nothing links to are left out."""
         if not self.has_links():
             return {}
-        if not self.until_changed("others", lambda: bool(self.rows("SELECT 1 FROM foreign_texts LIMIT 1"))):
+        if not self.derived("others", lambda: bool(self.rows("SELECT 1 FROM foreign_texts LIMIT 1"))):
             return dict(self.rows_in("SELECT normal, COUNT(*) FROM links WHERE normal IN ({}) GROUP BY normal", names))
         # A link of somebody else's counts for nothing.
         ours = f"JOIN entries USING (n) WHERE {schema.ORIGIN} NOT LIKE 'pulled (%' AND normal IN ({{}})"
@@ -372,14 +367,14 @@ class Catalog(Database):
 
     def stale_paths(self) -> tuple[str, ...]:
         """The notes that are served as HEAD has them, kept until the catalogue changes."""
-        return self.until_changed("stale", self._stale)
+        return self.derived("stale", self._stale)
 
     def _stale(self) -> tuple[str, ...]:
         return tuple(row[0] for row in self.rows("SELECT path FROM entries WHERE stale = 1 ORDER BY path"))
 
     def counts(self) -> Counts:
         """How much the vault holds, kept until the catalogue changes."""
-        return self.until_changed("counts", self._counted)
+        return self.derived("counts", self._counted)
 
     def _counted(self) -> Counts:
         kinds = dict(self.rows("SELECT kind, count(*) FROM files GROUP BY kind"))
@@ -399,7 +394,7 @@ class Catalog(Database):
 
     def has_users(self) -> bool:
         """Whether anything in it is about, or was judged for, one user."""
-        return self.until_changed("users", self._users)
+        return self.derived("users", self._users)
 
     def _users(self) -> bool:
         of_memories = f"SELECT 1 FROM entries WHERE {schema.USER} <> '' LIMIT 1"
@@ -412,7 +407,7 @@ class Catalog(Database):
 
     def withheld(self) -> frozenset[str]:
         """The ids of the memories that are told to nobody, for consent to them was refused or withdrawn."""
-        return self.until_changed("withheld", self._withheld)
+        return self.derived("withheld", self._withheld)
 
     def _withheld(self) -> frozenset[str]:
         # Of the whole catalogue, whoever asks: what is hidden from one depends on this.
@@ -441,7 +436,7 @@ class Catalog(Database):
 
     def barred(self) -> frozenset[tuple[str, str]]:
         """The supersessions (the newer one's id, the older one's) for which their writer had no authority: both stay."""
-        return self.until_changed("barred", self._barred)
+        return self.derived("barred", self._barred)
 
     def _barred(self) -> frozenset[tuple[str, str]]:
         # Of most vaults nothing is read here: who wrote the newer one may replace whatever is not the owner's.
@@ -459,14 +454,14 @@ class Catalog(Database):
 
     def generation(self) -> int:
         """The consolidation cycle that the vault is in: the length of the longest chain of passes."""
-        return self.until_changed("generation", self._longest_chain)
+        return self.derived("generation", self._longest_chain)
 
     def _longest_chain(self) -> int:
         return longest_chain({entry.id: entry.texts("parents") for entry in self.of_class(RecordClass.CONSOLIDATION)})
 
     def snapshot(self) -> Snapshot:
         """Everything at once, kept until the catalogue changes."""
-        return self.until_changed("snapshot", self._everything)
+        return self.derived("snapshot", self._everything)
 
     def _everything(self) -> Snapshot:
         # One row after the other: the rows of a large vault beside its entries take a third more.
@@ -476,7 +471,7 @@ class Catalog(Database):
 
     def known(self) -> Mapping[str, Listing]:
         """The files of each folder with the stats that they had when they were last read, kept until the catalogue changes."""
-        return self.until_changed("known", self._listed)
+        return self.derived("known", self._listed)
 
     def _listed(self) -> Mapping[str, Listing]:
         rows = self.rows("SELECT path, names, stats FROM folders")
@@ -485,16 +480,13 @@ class Catalog(Database):
     def adopt_known(self, seq: str, known: dict[str, Listing]) -> None:
         """Keep listings that were just written, so that they need not be read back."""
         self._held_seq = None
-        self._once["known"] = seq, known
+        self._derived.adopt(seq, "known", known)
 
-    def until_changed(self, name: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gives, kept until the catalogue changes."""
+    def derived(self, name: Hashable, make: Callable[[], T], follow: Callable[[T, Any], T] | None = None) -> T:
+        """What `make` gives, kept until the catalogue changes; then `follow` brings it up to date, given it and its state."""
+        # In this order: where something came to be hidden since, what was kept is let go of by this very look.
         seq = self.seq()
-        kept = self._once.get(name)
-        if kept is None or kept[0] != seq:
-            kept = self._once[name] = seq, make()
-        found: T = kept[1]
-        return found
+        return self._derived.of(seq, name, make, follow)
 
     def files(self, paths: Iterable[str]) -> dict[str, Known]:
         """The kind, size and content hash under which files are known."""

@@ -24,18 +24,16 @@ _OFTEN = 6
 class EntryCache:
     """Entries by path. Of a small vault all of them, as soon as it is worth it; of a large one those that were asked for."""
 
-    def __init__(self) -> None:
-        self._seq = ""
-        self._newest = 0
+    def __init__(self, catalog: Database) -> None:
+        self._newest = _highest(catalog)
         self._entries: dict[str, Entry] = {}
         self._of_session: dict[str, set[str]] = {}
         self._of_id: dict[str, tuple[str, ...]] = {}
         self._asked = 0
         self._whole = False
 
-    def of(self, catalog: Database, seq: str, paths: Collection[str]) -> dict[str, Entry]:
-        """The entries of several files, in the order of these, as the catalogue has them now, at its state `seq`."""
-        self._catch_up(catalog, seq)
+    def of(self, catalog: Database, paths: Collection[str]) -> dict[str, Entry]:
+        """The entries of several files, in the order of these."""
         kept = self._entries
         missing = [] if self._whole else [path for path in paths if path not in kept]
         if missing:
@@ -49,9 +47,8 @@ class EntryCache:
                 kept.update(entries_at(catalog, missing))
         return {path: kept[path] for path in paths if path in kept}
 
-    def of_sessions(self, catalog: Database, seq: str, names: Collection[str]) -> dict[str, list[Entry]] | None:
+    def of_sessions(self, names: Collection[str]) -> dict[str, list[Entry]] | None:
         """The records of several sessions, each in the order of their paths; None where not all entries are in memory."""
-        self._catch_up(catalog, seq)
         if not self._whole:
             return None
         paths = {name: sorted(self._of_session.get(name, ())) for name in names}
@@ -59,9 +56,8 @@ class EntryCache:
         # A record may have moved on to another session since it was noted here.
         return {name: [entry for entry in some if entry.text("session") == name] for name, some in found.items()}
 
-    def of_id(self, catalog: Database, seq: str, record_id: str) -> tuple[Entry, ...] | None:
+    def of_id(self, record_id: str) -> tuple[Entry, ...] | None:
         """Every copy of one whole id, as `Catalog.get` has them; None where not all entries are in memory."""
-        self._catch_up(catalog, seq)
         if not self._whole:
             return None
         there = [self._entries[path] for path in self._of_id.get(record_id, ()) if path in self._entries]
@@ -77,12 +73,10 @@ class EntryCache:
             kept.clear()
             kept.update(asked)
 
-    def _catch_up(self, catalog: Database, seq: str) -> None:
-        """Take in what changed since the last question, by whatever process."""
-        if seq == self._seq:
-            return
-        before, self._newest = self._newest, int(catalog.rows("SELECT coalesce(max(n), 0) FROM entries")[0][0])
-        dropped = int(catalog.meta(DROPPED) or 0) > int(self._seq or 0)
+    def followed(self, catalog: Database, seq: str) -> EntryCache:
+        """The same with what changed since the catalogue's state `seq`, by whatever process."""
+        before, self._newest = self._newest, _highest(catalog)
+        dropped = int(catalog.meta(DROPPED) or 0) > int(seq or 0)
         # Where nothing is kept there is nothing to follow: the first question of a command must not pay for the next.
         anew = not self._entries or len(self._entries) > _MOST or (dropped and not self._whole)
         if anew or self._newest - before > _MANY:
@@ -92,7 +86,7 @@ class EntryCache:
                 self._drop(dict(catalog.rows("SELECT path, mtime_ns FROM entries")))
             # Each row that is written has a higher number than all before it.
             self._take(_since(catalog, before))
-        self._seq = seq
+        return self
 
     def _drop(self, times: Mapping[str, int]) -> None:
         """Let go of the entries that are not there any more, and put right the times of those whose files were touched."""
@@ -111,6 +105,10 @@ class EntryCache:
                     self._of_id[entry.id] = (*copies, path)
                 if session := entry.text("session"):
                     self._of_session.setdefault(session, set()).add(path)
+
+
+def _highest(catalog: Database) -> int:
+    return int(catalog.rows("SELECT coalesce(max(n), 0) FROM entries")[0][0])
 
 
 def _is_small(catalog: Database) -> bool:

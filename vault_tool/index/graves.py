@@ -169,7 +169,7 @@ ADD = "INSERT OR REPLACE INTO foreign_graves VALUES (?,?,?,?,?,?,?)"
 def known(catalog: Catalog) -> tuple[ForeignGrave, ...]:
     """Others' tombstones that the history has, whether they lie in the vault or not."""
     query = f"SELECT {COLUMNS} FROM foreign_graves ORDER BY 1, 2, 3"
-    return catalog.until_changed("graves", lambda: tuple(ForeignGrave(*row) for row in catalog.rows(query)))
+    return catalog.derived("graves", lambda: tuple(ForeignGrave(*row) for row in catalog.rows(query)))
 
 
 def row_of(one: ForeignGrave) -> tuple[Any, ...]:

@@ -230,7 +230,7 @@ def forked(catalog: Catalog) -> list[tuple[str, ...]]:
 
 def regions_of(catalog: Catalog) -> Regions:
     """The regions with all that was ever tagged with them, expired or not: kept until the catalogue changes."""
-    return catalog.until_changed("regions", lambda: Regions(catalog))
+    return catalog.derived("regions", lambda: Regions(catalog))
 
 
 def largest(catalog: Catalog, limit: int) -> list[str]:

@@ -161,25 +161,13 @@ class Session:
         return () if at is None else self.order[max(0, at - reach) : at] + self.order[at + 1 : at + 1 + reach]
 
 
-class SessionOrder:
-    """The order of records in each session, looked up when first asked for and kept until the catalogue changes."""
-
-    def __init__(self) -> None:
-        self._seq = ""
-        self._sessions: dict[str, Session] = {}
-
-    def drop_stale(self, catalog: Catalog) -> None:
-        """Forget what was looked up before the catalogue last changed: once before each answer."""
-        seq = catalog.seq()
-        if seq != self._seq:
-            self._seq, self._sessions = seq, {}
-
-    def look_up(self, catalog: Catalog, sessions: Collection[str]) -> dict[str, Session]:
-        """Several sessions by their names."""
-        missing = [name for name in sessions if name not in self._sessions]
-        if missing:
-            self._sessions.update(_sessions(catalog, missing))
-        return {name: self._sessions[name] for name in sessions}
+def sessions(catalog: Catalog, names: Collection[str]) -> dict[str, Session]:
+    """Several sessions by their names, each looked up when first asked for and kept until the catalogue changes."""
+    known: dict[str, Session] = catalog.derived("sessions", dict)
+    missing = [name for name in names if name not in known]
+    if missing:
+        known.update(_sessions(catalog, missing))
+    return {name: known[name] for name in names}
 
 
 def _sessions(catalog: Catalog, names: Sequence[str]) -> dict[str, Session]:

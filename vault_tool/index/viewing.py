@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.entry_cache import EntryCache
+from vault_tool.index.derived import Derived
 from vault_tool.index.fulltext.documents import TextHit
 from vault_tool.index.schema import JUDGED_FOR, USER
 from vault_tool.index.text_search import Wording
@@ -136,7 +136,7 @@ class _VisibleCatalog(Catalog):
 
     def _hide(self) -> None:
         """Note anew what is hidden. What was kept in memory is let go of, for it was kept by what was hidden then."""
-        self._cache, self._once = EntryCache(), {}
+        self._derived = Derived()
         ask = super().rows
         ask("DELETE FROM temp.hidden")
         if self.user is not None:

@@ -51,7 +51,7 @@ def asked_by(caller: Caller, vault: Vault, session: str = "") -> Vault:
     """An open vault as a caller asks it; what is warm in it stays so."""
     vault.refresh_embedder()
     # What a copy made first would be lost with it.
-    _ = vault.vectors, vault.standings, vault.session_order, vault.global_vault
+    _ = vault.vectors, vault.standings, vault.global_vault
     return vault.as_(
         origin="agent", session=session or caller.session, project=caller.project, user=caller.user, model=caller.model
     )

@@ -36,12 +36,11 @@ from vault_tool.vault.standing import Standings, Uses
 if TYPE_CHECKING:
     from vault_tool.files import bin as draft_bin
     from vault_tool.files import watcher_presence
-    from vault_tool.index import graves, timeline
+    from vault_tool.index import graves
     from vault_tool.index.embedding import choose, onnx
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
     from vault_tool.index.embedding.embedder import Embedder
     from vault_tool.index.graves import Graves
-    from vault_tool.index.timeline import SessionOrder
     from vault_tool.index.vectors.service import Vectors
     from vault_tool.model.problems import Problem
     from vault_tool.vault import settings_in_force
@@ -53,7 +52,6 @@ else:
     onnx = deferred("vault_tool.index.embedding.onnx")  # as above
     settings_in_force = deferred("vault_tool.vault.settings_in_force")  # 2 ms, where `vault.toml` cannot be used as it is
     watcher_presence = deferred("vault_tool.files.watcher_presence")  # 1 ms, where something waits to be exported
-    timeline = deferred("vault_tool.index.timeline")  # 1 ms, where sessions are looked into
 
 ORIGINS = ("owner", "agent", "import")
 
@@ -144,7 +142,6 @@ class Context:
         """What collects the commits of several operations under one hold of the write lock; None: each makes its own."""
         self.finishing: set[str] = set()
         """The ids of what is being forgotten by this very process, which no other call need finish."""
-        self._superseded: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
         self._machine_file: tuple[int, ...] = ()
         self._is_lent = False
         self._bin_emptied = ""
@@ -238,7 +235,7 @@ class Context:
 
     def lent(self, who: Who) -> Self:
         """The same vault for another asker, who may close it as its own: it stays open, and what it keeps stays warm."""
-        _ = self.vectors, self.standings, self.session_order
+        _ = self.vectors, self.standings
         if self.global_vault is not None:
             _ = self.global_vault.standings, self.global_vault.vectors
         other = self._again(who, who.user or None, False)
@@ -259,9 +256,6 @@ class Context:
         if who.origin not in ("owner", self.who.origin):
             other.presence = Presence.NOBODY
         if (sight, everything) != (self.sight, self.everything):
-            # What is kept of the one's answers is not for the other's.
-            other._superseded = None
-            other.__dict__.pop("session_order", None)
             other.__dict__.pop("standings", None)
         if self.__dict__.get("global_vault") is not None:
             other.__dict__["global_vault"] = self.__dict__["global_vault"]._again(who, sight, everything)
@@ -380,11 +374,6 @@ class Context:
         return Standings(self.root, self.index, self.local, self.settings.types, self.clock)
 
     @cached_property
-    def session_order(self) -> SessionOrder:
-        """The order of what was recorded in each session."""
-        return timeline.SessionOrder()
-
-    @cached_property
     def global_vault(self) -> Context | None:
         """The person's global vault, which reading verbs ask beside this one; None where there is none, or it is this."""
         shared = global_vault_at(self.environ)
@@ -477,11 +466,7 @@ class Context:
     def superseded(self) -> Mapping[str, tuple[str, ...]]:
         """The ids of what replaces each understanding that is replaced."""
         catalog = self.index.catalog
-        # The number moves with every change to the catalogue, another process's too.
-        seq = catalog.seq()
-        if self._superseded is None or self._superseded[0] != seq:
-            self._superseded = seq, supersession(catalog)
-        return self._superseded[1]
+        return catalog.derived("superseded", lambda: supersession(catalog))
 
     def graves(self) -> Graves | None:
         """The tombstones that lie in the vault, by whose they are, as of the last comparison with the history; None for none."""

@@ -31,7 +31,7 @@ class Passes:
 
 def passes(vault: Context) -> Passes:
     """The passes as the catalogue has them, kept until it changes. Indexes must be fresh."""
-    return vault.index.catalog.until_changed("passes", lambda: _read(vault))
+    return vault.index.catalog.derived("passes", lambda: _read(vault))
 
 
 def _read(vault: Context) -> Passes:

@@ -112,7 +112,7 @@ class _Found:
             others = [one for one in self._changes.get(path, ()) if one.id != change.id]
             self._changes[path] = sorted([change, *others], key=lambda one: one.by_observed, reverse=True)
         self._solutions = {entry.path: self._solving(entry) for entry in memories if entry.type == "problem"}
-        self._unsettled = catalog.until_changed("unsettled", lambda: frozenset(catalog.with_problem("unsettled")))
+        self._unsettled = catalog.derived("unsettled", lambda: frozenset(catalog.with_problem("unsettled")))
 
     def status(self, entry: Entry) -> HasStatus:
         """The first that holds, with the others as marks."""

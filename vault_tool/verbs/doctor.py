@@ -285,7 +285,7 @@ def _problems(vault: Context, pending: Sequence[git.UncommittedFile]) -> Iterato
     with no_collection():
         graves = vault.forgotten()
         catalog = vault.index.catalog
-        found = catalog.until_changed(("check", graves), lambda: checked(catalog, vault.settings.types, graves))
+        found = catalog.derived(("check", graves), lambda: checked(catalog, vault.settings.types, graves))
     yield from found
     yield from vault.settings_problems
     yield from local_problems(vault)

@@ -149,25 +149,22 @@ class AnswerCache:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._seq = ""
-        self._found: dict[str, tuple[float, Any]] = {}
+        self._round = 0
 
     def of(self, vault: Vault, name: str, use: Callable[[Vault], T]) -> T:
         """What `use` answers, called `name`; asked again where anything was written since, or a minute ago."""
         vault.fresh()
-        if (seq := vault.whole_index.catalog.seq()) != self._seq:
-            self._seq = seq
-            self._found.clear()
-        if name in self._found and self._clock() - self._found[name][0] < _KEPT_SECONDS:
-            found: T = self._found[name][1]
-            return found
-        made = use(vault)
-        self._found[name] = self._clock(), made
-        return made
+        answers: dict[tuple[int, str], tuple[float, T]] = vault.whole_index.catalog.derived("answers of pages", dict)
+        asked = self._round, name
+        if asked in answers and self._clock() - answers[asked][0] < _KEPT_SECONDS:
+            return answers[asked][1]
+        answer = use(vault)
+        answers[asked] = self._clock(), answer
+        return answer
 
     def forget(self) -> None:
         """Ask anew: something was done that no index shows."""
-        self._found.clear()
+        self._round += 1
 
 
 def cached(request: Request, name: str, use: Callable[[Vault], T]) -> Callable[[Vault], T]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Literal
 
+from vault_tool.index import timeline
 from vault_tool.index.authorship import doubts
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.fulltext.documents import handle_names
@@ -87,7 +88,6 @@ class Pool:
 def search(vault: Context, scope: Scope, question: Question, asked: Query, weights: Weights, until: float) -> Pool:
     """What the lanes find; indexes must be fresh. An embedder is waited for `until` then, by the monotonic clock."""
     catalog = vault.index.catalog
-    vault.session_order.drop_stale(catalog)
     filters = Filters(vault, asked)
     pool = Pool(vault, catalog, scope, filters)
     reach = _LANE * (_FILTERED if filters.narrow else 1)
@@ -284,9 +284,8 @@ def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
 
 def _add_session_neighbours(pool: Pool, words: Mapping[str, Wording]) -> None:
     """Take in what was recorded just before and after the best in the same session, and note who stands beside whom."""
-    order = pool.vault.session_order
     best = [one for one in _best(pool, _IN_SESSION) if one.session]
-    sessions = order.look_up(pool.catalog, {one.session for one in best})
+    sessions = timeline.sessions(pool.catalog, {one.session for one in best})
     wanted: dict[str, None] = {}
     for one in best:
         around = sessions[one.session].around(one.entry.path, _REACH)
@@ -368,7 +367,7 @@ def _understands(entry: Entry, names: Sequence[frozenset[str]]) -> bool:
 def _in_session(pool: Pool, asked: Query) -> tuple[str, ...]:
     if not asked.session:
         return ()
-    return pool.vault.session_order.look_up(pool.catalog, [asked.session])[asked.session].order
+    return timeline.sessions(pool.catalog, [asked.session])[asked.session].order
 
 
 def _named(entry: Entry, names: Sequence[frozenset[str]]) -> float:

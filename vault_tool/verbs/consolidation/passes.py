@@ -259,7 +259,7 @@ def due(vault: Context) -> DueCount:
     """What waits, kept until the catalogue changes or another packet is passed over. Indexes must be fresh."""
     known = passes(vault)
     over = skipped(vault.root, known.open.id) if known.open else frozenset()
-    return vault.index.catalog.until_changed(("due", over), lambda: _counted(vault, known, over))
+    return vault.index.catalog.derived(("due", over), lambda: _counted(vault, known, over))
 
 
 def _counted(vault: Context, known: Passes, over: frozenset[Keys]) -> DueCount:
