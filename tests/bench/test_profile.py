@@ -12,7 +12,7 @@ from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 MODULES = {
     "remember": 96,
     "recall": 95,
-    "search": 81,
+    "search": 82,
     "get": 62,
     "bring-to-mind": 79,
     "consolidate": 99,

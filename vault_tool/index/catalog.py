@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -281,6 +282,22 @@ class Catalog(Database):
             "ORDER BY m.n DESC LIMIT ?"
         )
         return [row[0] for row in self.rows(query, [*sorted(names), *([type] if type else ()), limit])]
+
+    def newest_of_all(self, groups: Sequence[Collection[str]], limit: int, type: str = "") -> list[str]:
+        """The paths of the newest that are tagged with one normalised name of each group, of one type where it is given."""
+        within = " AND ".join(f"e.n IN (SELECT n FROM memberships WHERE normal IN ({marks(names)}))" for names in groups)
+        query = f"SELECT e.path FROM entries e WHERE {within}{' AND e.type = ?' if type else ''} ORDER BY e.n DESC LIMIT ?"
+        return [row[0] for row in self.rows(query, [*chain.from_iterable(groups), *([type] if type else ()), limit])]
+
+    def names_ending_in(self, words: Collection[str]) -> dict[str, list[str]]:
+        """The normalised names of subjects, of several words, that end in one of these words, by it."""
+        # What is left of a name without the letters at its end is all before its last word.
+        last = "substr(normal, length(rtrim(normal, replace(normal, ' ', ''))) + 1)"
+        query = f"SELECT {last}, normal FROM names WHERE instr(normal, ' ') AND {last} IN ({{}})"
+        found: dict[str, list[str]] = {}
+        for word, name in self.rows_in(query, words):
+            found.setdefault(word, []).append(name)
+        return found
 
     def oldest_tagged(self, names: Collection[str]) -> Entry | None:
         """The record that was written first of those tagged with any of these normalised names."""

@@ -23,6 +23,8 @@ class Candidate:
     sentence was compared): these count in its match alone, which so is one whoever asks, and in no order. Where `rare` is
     below 1, its words are no more than chance.
 
+    `related` says that it is what all of several subjects that the question names have to do with each other.
+
     `exact` says that the question is its title, file name or alias; `handle` and `heading` how nearly it is one of these or a
     heading (0..1), `tag` that it names one of its tags, `links` how many notes link to it.
 
@@ -44,6 +46,7 @@ class Candidate:
     cosine: float | None = None
     perspective: str | None = None
     named: float = 0.0
+    related: bool = False
     exact: bool = False
     handle: float = 0.0
     heading: float = 0.0

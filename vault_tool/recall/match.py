@@ -121,8 +121,8 @@ def certainty(candidate: Candidate, others: float = 0.0) -> float:
     """0..1: how sure it is that a memory answers, by its words, its names, and how far it stands out from the crowd."""
     if candidate.exact:
         return 1.0
-    # Of the very subject, and all that is asked: however many say the same.
-    if candidate.named and (candidate.covered or 0.0) > _ALL:
+    # Of the very subject, and all that is asked, or of all the subjects and nothing else: however many say the same.
+    if candidate.related or (candidate.named and (candidate.covered or 0.0) > _ALL):
         others = 0.0
     words = candidate.worded(BREADTH)
     called = CALLED * min(candidate.by_handle, MOST_CALLED)

@@ -47,6 +47,20 @@ _ASKED = (
 
 _ASKING = _FUNCTION.union(_ASKED.split())
 
+# Words that ask what the things named beside them have to do with each other.
+_RELATING = (
+    "affect affected affects among belong belongs between bind binds common compare compared comparison concern "
+    "concerns connect connected connecting connection connections connects depend depends difference differ differs "
+    "influence influences interact interacts involve involved involves join joined joins link linked links relate "
+    "related relates relation relations relationship relationships share shared shares tie tied ties together "
+    "versus vs work works"
+)
+_ASKING_OF_SEVERAL = _ASKING.union(_RELATING.split())
+
+# Function words that begin a question, or are what somebody is called: `Will it rain?`, `Will plays the bassoon.`
+_CAN_BE_CALLED = "can could do does did had has have is are was were may might must shall should will would"
+_AUXILIARIES = frozenset(_CAN_BE_CALLED.split())
+
 _OFTEN_SAID = (
     "able after again ago alone already always amazing answer around ask away awesome back bad because before begin best "
     "better big bit both bring call came care change check close come cool day days decide different early easy end enough "
@@ -77,15 +91,17 @@ _PART = re.compile(r'"[^"]*"|\S+')
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _AROUND = ".,;:!?()[]{}…'’“”‘\""
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_ENDS = re.compile(r"[.?!…,;\n]")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question as it is searched for: `words` for full text, `text` for vectors, the `names` that may be in it.
 
-    `own` says that it is about the asker. `sentences` are each the words of one that tell something, with how much they do,
-    and `windows` the same as they stand. A `page` of conversation is searched for by these, and so is what nobody asked
-    (`said`); a question is told by them how well a memory fits.
+    `spelled` are its words but the first as they stand, where none of them tells anything: `what is now?` may ask for what
+    is called so. `own` says that it is about the asker. `sentences` are each the words of one that tell something, with how
+    much they do, and `windows` the same as they stand. A `page` of conversation is searched for by these, and so is what
+    nobody asked (`said`); a question is told by them how well a memory fits.
     """
 
     text: str
@@ -96,6 +112,7 @@ class Question:
     said: bool = False
     sentences: tuple[Mapping[str, float], ...] = ()
     windows: tuple[str, ...] = ()
+    spelled: tuple[str, ...] = ()
 
 
 def read(text: str, said: bool = False) -> Question:
@@ -104,14 +121,16 @@ def read(text: str, said: bool = False) -> Question:
     text = unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode("utf-8"))
     whole = " ".join(text.split())
     page = word_count(whole) > PAGE_WORDS
-    names = chain.from_iterable(map(_names, _bounded(text))) if page else _names(whole)
+    names: Iterator[str] = chain.from_iterable(map(_names, _bounded(text) if page else [whole]))
+    names = chain(names, _capital_names(text))
     if said:
         # `let's release it` speaks of the subject `releases`.
         names = (other for name in names for other in (name, name[:-1] if name.endswith("s") else f"{name}s"))
     parts = sentences(text)
+    spelled = tuple(map(_bare_word, whole.split()[1:])) if all(map(_frames, _PART.findall(whole))) else ()
     return Question(
         whole, _telling(whole), tuple(dict.fromkeys(names)), bool(_SELF.search(whole)), page, bool(parts) and (page or said),
-        tuple(parts.values()), tuple(parts),
+        tuple(parts.values()), tuple(parts), spelled,
     )  # fmt: skip
 
 
@@ -137,6 +156,45 @@ def _names(text: str) -> Iterator[str]:
                 yield name
 
 
+def _capital_names(text: str) -> Iterator[str]:
+    """The function words that a text writes as names are: with a capital that no beginning of a sentence asks for."""
+    words = [found for found in _WORD.finditer(text) if not found[0].isdigit()]
+    if all(found[0][0].isupper() for found in words):
+        # A heading, or one who shouts: capitals say nothing.
+        return
+    for at, found in enumerate(words):
+        word = _POSSESSIVE.sub("", found[0])
+        name = word.casefold()
+        if (
+            word[0].isupper()
+            and name in _FUNCTION
+            and (_goes_on(text[max(0, found.start() - 40) : found.start()]) or _is_called(text, words, at))
+        ):
+            yield name
+
+
+def _goes_on(before: str) -> bool:
+    """Whether the sentence has begun before this place."""
+    before = before.rstrip(" \t\"'“‘([*_")
+    return bool(before) and before[-1] not in ".?!:;…\n-•>"
+
+
+def _is_called(text: str, words: Sequence[re.Match[str]], at: int) -> bool:
+    """Whether the function word that begins a sentence is a name nevertheless: `Will's bassoon`, `Will plays the bassoon.`"""
+    word = words[at]
+    if _POSSESSIVE.search(word[0]):
+        return True
+    ends = _ENDS.search(text, word.end())
+    asks = ends is not None and ends[0] == "?"
+    follows = text[word.end() : words[at + 1].start()] if at + 1 < len(words) else ""
+    return word[0].casefold() in _AUXILIARIES and not asks and follows.isspace() and words[at + 1][0].casefold() not in _FUNCTION
+
+
+def is_last_name(word: str) -> bool:
+    """Whether the last word of a longer name can stand for all of it: not one that every conversation is full of."""
+    return " " not in word and word not in _ASKING_OF_SEVERAL and word not in _COMMON and not word.isdigit()
+
+
 def without(text: str, names: Collection[str]) -> str:
     """The text without these names (as names are compared), to ask whoever it is about; empty where there are none, or
     where nothing else tells of the answer.
@@ -153,18 +211,32 @@ def without(text: str, names: Collection[str]) -> str:
     return " ".join(kept) if len(kept) < len(parts) and not all(map(_frames, kept)) else ""
 
 
-def asks_of(text: str, names: Collection[str]) -> bool:
-    """Whether a text names these and asks what is known of them, no more: `where did we leave off with the Julia port?`."""
+def asks_of(text: str, names: Collection[str], *, several: bool = False) -> bool:
+    """Whether a text names these and asks what is known of them, no more: `where did we leave off with the Julia port?`.
+
+    Of `several`, what they have to do with each other: `how is Marta connected with the Julia port?`.
+    """
+    asking = _ASKING_OF_SEVERAL if several else _ASKING
     parts = text.split()
     found, start = False, 0
     while start < len(parts):
         stops = range(min(start + LONGEST_NAME, len(parts)), start, -1)
         stop = next((stop for stop in stops if _bare(parts[start:stop]) in names), None)
-        if stop is None and parts[start].strip(_AROUND).casefold().replace("’", "'") not in _ASKING:
+        if stop is None and not asking.issuperset(_bare_words(parts[start])):
             return False
         found = found or stop is not None
         start = stop or start + 1
     return found
+
+
+def _bare_words(part: str) -> list[str]:
+    """A word without what surrounds it, `and/or` as two; of a mere sign, as `&` and `<->` are, nothing."""
+    bare = part.strip(_AROUND).casefold().replace("’", "'")
+    return [word for word in bare.split("/") if any(map(str.isalnum, word))]
+
+
+def _bare_word(part: str) -> str:
+    return _POSSESSIVE.sub("", part.strip(_AROUND))
 
 
 def _bare(parts: Sequence[str]) -> str:

@@ -12,18 +12,18 @@ from vault_tool.index import timeline
 from vault_tool.index.authorship import doubts
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.fulltext.documents import handle_names
-from vault_tool.index.relations import names_of
 from vault_tool.index.text_search import Wording
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.recall.candidate import Candidate, Key, Line
 from vault_tool.recall.match import BREADTH, NAMED_ALONE, NO_WORDS, beyond, mentioned
-from vault_tool.recall.question import SELF, Question, asks_of, telling_words, without, word_count
+from vault_tool.recall.question import SELF, Question, telling_words, without, word_count
 from vault_tool.recall.weights import Weights
 from vault_tool.util.text import normal_name
 from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval import vector_scores
 from vault_tool.vault.retrieval.filters import Filters
+from vault_tool.vault.retrieval.named import OF_ONE, Named, named_subjects
 from vault_tool.vault.retrieval.query import Query
 from vault_tool.vault.retrieval.vector_scores import VectorScores
 
@@ -44,7 +44,6 @@ _BRIDGES = 24
 # So many of the best are looked at for each sentence of a conversation.
 _MENTIONED = 12
 _ENDS = "?!. "
-_OF_ONE = "single_subject"
 # So many of the best of either lane bring along what was recorded beside them.
 _IN_SESSION = 8
 _REACH = 2
@@ -74,7 +73,7 @@ class Pool:
     meaning: VectorScores | None = None
     degraded: tuple[str, ...] = ()
     pointed: dict[str, list[tuple[str, Entry]]] = field(default_factory=dict)
-    names: list[frozenset[str]] = field(default_factory=list)
+    named: Named = field(default_factory=lambda: Named([], []))
 
     def candidate(self, entry: Entry, *why: str) -> Candidate:
         """A memory in the running from now on, if it was not before."""
@@ -92,14 +91,13 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
     pool = Pool(vault, catalog, scope, filters)
     reach = _LANE * (_FILTERED if filters.narrow else 1)
     classes = [record_class.value for record_class in (*MEMORIES, RecordClass.EDGE)]
-    names = named_subjects(catalog, question)
-    pool.names = names if names != [frozenset(SELF)] else []
+    named = pool.named = named_subjects(catalog, question)
+    names = named.groups
     pool.meaning, lacks = vector_scores.ask(vault, _ways(question, names), weights, until)
     pool.degraded = (*lacks, *filter(None, [doubts(vault.index.catalog)]))
     if pool.meaning is not None:
         pool.meaning.begin()
-    whole = len(names) == 1 and asks_of(question.text, frozenset[str]().union(*names).difference(SELF))
-    said = question.said and names != [frozenset(SELF)]
+    said = question.said and bool(named.told)
     mentions = _mentions(pool, question, classes, _MENTIONED * (_FILTERED if filters.narrow else 1), until)
     called = {entry.path: entry for entry in catalog.titled(normal_name(question.text.rstrip(_ENDS)))}
     others = dict.fromkeys(
@@ -107,7 +105,8 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
             *called,
             *mentions,
             *(path for group in names or filters.subjects for path in catalog.newest_tagged(group, _TAGGED)),
-            *(path for group in (names if whole or said else ()) for path in catalog.newest_tagged(group, _TAGGED, _OF_ONE)),
+            *(path for group in (names if named.whole or said else ()) for path in catalog.newest_tagged(group, _TAGGED, OF_ONE)),
+            *named.paths(catalog),
             *_in_session(pool, asked),
         ]
     )
@@ -129,15 +128,12 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
     _add_session_neighbours(pool, words)
     _measure(pool)
     for one in pool.candidates.values() if names else ():
-        one.named = _named(one.entry, names)
-        understands = (whole or said) and _understands(one.entry, names)
-        one.exact = one.exact or (whole and understands)
-        if said and understands:
+        one.named = named.part(_about(one.entry))
+        one.related = named.relates(one.entry)
+        if one.related or (said and named.told_of(one.entry)):
             _raise(one, NAMED_ALONE)
-    if whole and not any(_understands(one.entry, names) for one in pool.candidates.values()):
-        # Nobody understood it yet: what is known of it is what was seen of it.
-        for one in pool.candidates.values():
-            one.exact = one.exact or any(not group.isdisjoint(map(normal_name, one.entry.subjects)) for group in names)
+    for one in named.known(pool.candidates.values()):
+        one.exact = True
     return pool
 
 
@@ -189,8 +185,8 @@ def hear(pool: Pool, question: Question, some: Collection[Candidate], until: flo
             words = found.get(one.entry.path, NO_WORDS)
             by_chance = words if one.nearest is None else beyond(words, one.nearest)
             one.heard = mentioned(by_chance) if by_chance > 0 else 0.0
-    for one in some if pool.names else ():
-        if _understands(one.entry, pool.names):
+    for one in some if pool.named.told else ():
+        if pool.named.told_of(one.entry):
             one.heard = max(one.heard, NAMED_ALONE)
 
 
@@ -342,38 +338,10 @@ def count_links(pool: Pool, some: Iterable[Candidate]) -> None:
         pool.candidates[key].links = sum(linked.get(name, 0) for name in several)
 
 
-def named_subjects(catalog: Catalog, question: Question) -> list[frozenset[str]]:
-    """The subjects that the question names, each by all its names; of names within names the longest.
-
-    Where it names none and speaks of `I` and `my`, the asker's own.
-    """
-    found: dict[str, frozenset[str]] = {}
-    for name in sorted(catalog.known_names(question.names), key=lambda name: -len(name)):
-        if any(f" {name} " in f" {longer} " for longer in found):
-            continue
-        subjects = catalog.subject_named(name)
-        found[name] = frozenset(names_of(subjects[0])) if len(subjects) == 1 else frozenset((name,))
-    if not found and question.own:
-        return [frozenset(SELF)]
-    return list(dict.fromkeys(found.values()))
-
-
-def _understands(entry: Entry, names: Sequence[frozenset[str]]) -> bool:
-    """Whether it is the understanding of one of these subjects alone."""
-    tagged = {normal_name(name) for name in entry.subjects}
-    return entry.type == _OF_ONE and any(tagged <= group for group in names)
-
-
 def _in_session(pool: Pool, asked: Query) -> tuple[str, ...]:
     if not asked.session:
         return ()
     return timeline.sessions(pool.catalog, [asked.session])[asked.session].order
-
-
-def _named(entry: Entry, names: Sequence[frozenset[str]]) -> float:
-    """The part of the subjects that the question names which a memory is tagged with, or which said it."""
-    about = _about(entry)
-    return sum(not about.isdisjoint(group) for group in names) / len(names)
 
 
 def _about(entry: Entry) -> set[str]:
