@@ -1,4 +1,4 @@
-"""Whatever becomes of the vectors' files, this process lives, no wrong vector answers, and whole rows are kept."""
+"""Whatever becomes of the vectors' files, this process lives, no wrong vector answers, and what is whole is kept."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from tests.index.vaults import make, note, path_of
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.index.vectors import rows
 from vault_tool.index.vectors.hits import StoreUnavailable
+from vault_tool.index.vectors.maintenance import erase
 from vault_tool.index.vectors.service import Vectors
 
 
@@ -57,7 +58,7 @@ def test_spoilt_files(tmp_path: Path, target: str, fault: str, live: bool) -> No
     assert (done.whole, done.refused) == (True, 0), done
     assert agrees(vectors.search(vectors.query("amber and basalt"), 10), truth)
     assert orjson.loads((root / "_embeddings.json").read_bytes())["entries"].keys() == exported["entries"].keys()
-    if not folder and "rows" not in target:
+    if not folder and not target.startswith(("rows", "ledger")):
         assert not [text for text in words.calls[calls:] if text != "amber and basalt"], "embedded again"
     vectors.close()
 
@@ -72,34 +73,76 @@ def _answers_with_no_wrong_vector(vectors: Vectors, truth: dict[str, float]) -> 
     return len(hits)
 
 
-def test_whole_rows_of_a_spoilt_file_are_kept(tmp_path: Path) -> None:
-    root = make(tmp_path / "v", 40)
-    words = Words()
-    vectors = vectors_of(root, words)
-    vectors.catch_up()
-    vectors.close()
-    file = next((root / "_cache").glob("vectors/*/rows-*.vec"))
-    row = (file.stat().st_size - rows.HEADER_BYTES) // 44
+def _flip(file: Path, row: int) -> None:
     with file.open("r+b") as data:
         for number in (3, 17):
             data.seek(rows.HEADER_BYTES + number * row + 50)
             data.write(b"xyz")
+
+
+def _exchange(file: Path, row: int) -> None:
+    data = bytearray(file.read_bytes())
+    first, second = (slice(rows.HEADER_BYTES + n * row, rows.HEADER_BYTES + (n + 1) * row) for n in (4, 5))
+    data[first], data[second] = data[second], data[first]
+    file.write_bytes(data)
+
+
+def _leave_more(file: Path, row: int) -> None:
+    with file.open("ab") as data:
+        data.write(b"x" * (2 * row + 5))
+
+
+def _touch(file: Path, _: int) -> None:
+    os.utime(file, (1_000_000_000, 1_000_000_000))
+
+
+@pytest.mark.parametrize(
+    ("change", "kept"),
+    [(_flip, False), (_exchange, False), (_touch, True), (_leave_more, True)],
+    ids=["flipped", "exchanged", "touched", "longer"],
+)
+def test_a_file_that_is_not_as_it_was_left_is_kept_where_all_that_counts_is_whole_and_else_dropped(
+    tmp_path: Path, change: Callable[[Path, int], None], kept: bool
+) -> None:
+    root = make(tmp_path / "v", 40)
+    words = Words()
+    vectors = vectors_of(root, words)
+    embedded = vectors.catch_up().embedded
+    vectors.close()
+    file = next((root / "_cache").glob("vectors/*/rows-*.vec"))
+    row = (file.stat().st_size - rows.HEADER_BYTES) // embedded
+    change(file, row)
     again = vectors_of(root, words)
-    assert again.missing_count() == 2
-    assert again.catch_up().embedded == 2
+    assert (again.missing_count() == 0) is kept and file.exists() is kept
+    assert again.catch_up().embedded == (0 if kept else embedded)
     assert agrees(again.search(again.query("amber"), 10), brute_force(root, words, "amber"))
 
 
-def test_a_later_versions_file_is_left_alone(tmp_path: Path) -> None:
+def test_a_ledger_that_begins_anew_leaves_a_later_versions_file_alone_and_none_of_its_own(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 5)
+    vectors = vectors_of(root, Words())
+    embedded = vectors.catch_up().embedded
+    folder = next((root / "_cache").glob("vectors/*/"))
+    [file] = folder.glob("rows-*.vec")
+    later = [folder / "rows-2-abcd-1234.vec", folder / f"rows-{rows.VERSION}-abcd-1234.vec"]
+    later[0].write_bytes(b"of another time")
+    later[1].write_bytes(file.read_bytes().replace(b'"version":1', b'"version":2'))
+    (folder / "ledger.seal").unlink()
+    assert vectors.catch_up().embedded == embedded
+    assert all(one.exists() for one in later) and not file.exists()
+
+
+def test_what_a_kill_left_of_a_compaction_goes_with_the_next_one(tmp_path: Path) -> None:
     root = make(tmp_path / "v", 5)
     vectors = vectors_of(root, Words())
     vectors.catch_up()
     folder = next((root / "_cache").glob("vectors/*/"))
-    later = folder / "rows-2-abcd-1234.vec"
-    later.write_bytes(b"of another time")
-    (folder / "ledger.seal").unlink()
-    assert vectors.catch_up().embedded == 0
-    assert later.read_bytes() == b"of another time"
+    [file] = folder.glob("rows-*.vec")
+    left = folder / f"rows-{rows.VERSION}-abcd-1234.vec"
+    left.write_bytes(file.read_bytes())
+    (root / path_of(3)).unlink()
+    erase(root / "_cache", [path_of(3)], 1.0)
+    assert not left.exists() and len([*folder.glob("rows-*.vec")]) == 1
 
 
 def test_a_large_file_that_is_cut_while_it_is_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

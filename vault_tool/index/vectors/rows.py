@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -325,25 +325,20 @@ def opened(path: Path, dimensions: int, count: int, copies: Mapped | None = None
             os.close(descriptor)
 
 
-def salvage(path: Path, dimensions: int) -> Iterator[tuple[int, list[bytes], Matrix]]:
-    """The rows of a file that are as they were written: the number of each batch's first row, keys and vectors.
-
-    A batch breaks off before a row that is not, and the next begins after it.
-    """
-    layout = _layout(dimensions)
+def are_whole(path: Path, dimensions: int, count: int, numbers: Mapping[bytes, int]) -> bool:
+    """Whether the first `count` rows of a file are as they were written, and each key in the row that `numbers` says."""
+    if len(numbers) != count:
+        return False
+    at = 0
     try:
-        with path.open("rb") as file:
-            file.seek(HEADER_BYTES)
-            number = 0
-            while True:
-                data = file.read(_CHUNK_ROWS * layout.itemsize)
-                rows = np.frombuffer(data[: len(data) - len(data) % layout.itemsize], layout)
-                if not len(rows):
-                    return
-                yield from _whole_rows(rows, number)
-                number += len(rows)
-    except OSError:
-        return
+        for found in read(path, dimensions, 0, count):
+            for number, row in enumerate(found, at):
+                if _check(row["key"], row["vector"]) != int(row["check"]) or numbers.get(bytes(row["key"])) != number:
+                    return False
+            at += len(found)
+    except (OSError, StorageError):
+        return False
+    return True
 
 
 def fingerprint(path: Path) -> Fingerprint:
@@ -352,17 +347,6 @@ def fingerprint(path: Path) -> Fingerprint:
         return list(reader.fingerprint(path.stat()))
     except OSError:
         return []
-
-
-def _whole_rows(rows: np.ndarray[Any, Any], number: int) -> Iterator[tuple[int, list[bytes], Matrix]]:
-    begin = 0
-    good = [_check(row["key"], row["vector"]) == int(row["check"]) for row in rows]
-    for at in range(len(rows) + 1):
-        if at == len(rows) or not good[at]:
-            if at > begin:
-                some = rows[begin:at]
-                yield number + begin, [bytes(key) for key in some["key"]], some["vector"]
-            begin = at + 1
 
 
 def _check(key: Any, vector: Any) -> int:

@@ -1,4 +1,4 @@
-"""The vectors of one model on disk: found intact, put right after a crash, salvaged row by row from spoilt files."""
+"""The vectors of one model on disk: found intact, put right after a crash; a spoilt file is dropped and made anew."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class VectorSet:
             self.holds, self._trusted = False, None
 
     def ledger(self) -> VectorLedger:
-        """The ledger, made again from the files of rows where it cannot be trusted. Raises Busy and StorageError."""
+        """The ledger, begun anew without any vectors where it cannot be trusted. Raises Busy and StorageError."""
         if self._trusted is not None:
             return self._trusted
         found = self._looked_at()
@@ -253,10 +253,10 @@ class VectorSet:
             ledger = self._opened()
             if ledger is not None:
                 return ledger
-        return self._read_back()
+        return self._begun_anew()
 
-    def _read_back(self) -> VectorLedger:
-        """A new ledger of the rows that are in the files; the notes are looked at again."""
+    def _begun_anew(self) -> VectorLedger:
+        """A new ledger that knows no vectors and no notes, beside no file of rows: all texts are embedded again."""
         self._drop()
         self._views.clear()
         nonce = secrets.token_hex(8)
@@ -268,10 +268,6 @@ class VectorSet:
         try:
             with ledger.transaction():
                 ledger.say(nonce=nonce, seq="0", model=self.model, dimensions=str(self.dimensions))
-                for number, (instruction, file) in enumerate(sorted(self._files().items())):
-                    partition = Partition(number, instruction, file.name, 0, [])
-                    ledger.put_partition(partition)
-                    self._take_back(ledger, partition)
         finally:
             ledger.close()
         sealed = self._sealed
@@ -283,6 +279,7 @@ class VectorSet:
         sealed.renew_seal(nonce, synced=False)
         for left in self.folder.glob("ledger.*.tmp*"):
             discard(left)
+        self._discard_others(())
         found = self._opened()
         if found is None:
             raise StorageError(
@@ -290,27 +287,14 @@ class VectorSet:
             )
         return found
 
-    def _files(self) -> dict[str, Path]:
-        """The file of rows of each instruction, the largest where there are several; what is none is removed.
-
-        What a later version of this tool wrote is neither read nor touched.
-        """
-        found: dict[str, Path] = {}
-        for file in sorted(self.folder.glob(f"rows-{rows.VERSION}-*.vec"), key=size_of):
-            said = rows.header(file) if file.is_file() else None
-            if said is not None and said.version > rows.VERSION:
-                continue
-            if said is None or said != self._header(said.instruction):
+    def _discard_others(self, kept: Collection[str]) -> None:
+        """Remove the files of rows but these, as a kill leaves them; not what a later version of this tool wrote."""
+        for file in self.folder.glob(f"rows-{rows.VERSION}-*.vec"):
+            if file.name not in kept and not _is_of_later_version(file):
                 _discard(file)
-                continue
-            # A kill in the middle of a compaction leaves two; the larger, which comes later, is likelier the whole one.
-            if said.instruction in found:
-                _discard(found[said.instruction])
-            found[said.instruction] = file
-        return found
 
     def _looked_again(self, instruction: str, partition: Partition) -> Partition:
-        """The partition once nobody writes: a file that is not as the ledger says is examined row by row."""
+        """The partition once nobody writes: a file that is not as the ledger says is checked, and dropped if it is not whole."""
         try:
             with self.writing() as ledger:
                 return self._sound_partition(ledger, ledger.partition(instruction))
@@ -319,60 +303,42 @@ class VectorSet:
             return partition
         except StorageError:
             # Nothing can be put right on a disk that cannot be written, but what is whole can be read.
-            good = [
-                number + n
-                for number, keys, _ in rows.salvage(self.folder / partition.file, self.dimensions)
-                for n in range(len(keys))
-            ]
-            return replace(partition, rows=next((n for n, at in enumerate(good) if n != at), len(good)))
+            return partition if self._is_whole(self.ledger(), partition) else replace(partition, rows=0)
 
     def _sound_partition(self, ledger: VectorLedger, partition: Partition) -> Partition:
         """The partition with a file that is as its ledger says; the caller holds the lock."""
         file = self.folder / partition.file
         if self._as_left(partition):
             return partition
-        said = rows.header(file)
         with ledger.transaction():
-            if said != self._header(partition.instruction):
-                if said is None or said.version == rows.VERSION:
+            if self._is_whole(ledger, partition):
+                # Touched, or a killed process left rows behind those that count.
+                partition = replace(partition, fingerprint=rows.fingerprint(file))
+            else:
+                if not _is_of_later_version(file):
                     _discard(file)
                 fresh = self._new_file(partition.instruction)
                 partition = replace(partition, file=fresh.name, rows=0, fingerprint=rows.fingerprint(fresh))
-                ledger.put_partition(partition)
                 ledger.clear_partition(partition.number)
-                return partition
-            return self._take_back(ledger, partition)
+            ledger.put_partition(partition)
+        return partition
+
+    def _is_whole(self, ledger: VectorLedger, partition: Partition) -> bool:
+        """Whether each row that counts is in the file as it was written, with the key that the ledger has it under."""
+        file = self.folder / partition.file
+        if rows.header(file) != self._header(partition.instruction):
+            return False
+        return rows.are_whole(file, self.dimensions, partition.rows, dict(ledger.every_row(partition.number)))
 
     def _as_left(self, partition: Partition) -> bool:
         file = self.folder / partition.file
         return rows.fingerprint(file) == partition.fingerprint and rows.header(file) == self._header(partition.instruction)
 
-    def _take_back(self, ledger: VectorLedger, partition: Partition) -> Partition:
-        """Put the whole rows of a partition's file into the ledger; a file with gaps is written anew. Within a transaction."""
-        file = self.folder / partition.file
-        batches = list(_known(rows.salvage(file, self.dimensions)))
-        first_passages.remove(self.folder, partition.file)
-        # A row's number is its place: behind a gap every number would be another, so such a file is written anew.
-        gaps = any(first != at for first, at, _ in batches)
-        ledger.clear_partition(partition.number)
-        for _, at, keys in batches:
-            ledger.put_vectors(partition.number, at, keys)
-        whole = sum(len(keys) for _, _, keys in batches)
-        if gaps:
-            fresh = self._new_file(partition.instruction)
-            for (_, at, keys), (_, _, vectors) in zip(batches, rows.salvage(file, self.dimensions), strict=True):
-                rows.append(fresh, self.dimensions, at, keys, vectors)
-            _discard(file)
-            file = fresh
-        partition = replace(partition, file=file.name, rows=whole, fingerprint=rows.fingerprint(file))
-        ledger.put_partition(partition)
-        return partition
-
     def _rewrite(self, ledger: VectorLedger, partition: Partition, dropped: frozenset[bytes]) -> None:
         opened = rows.opened(self.folder / partition.file, self.dimensions, partition.rows)
         if opened is None:
             return
-        old, fresh = self.folder / partition.file, self._new_file(partition.instruction)
+        fresh = self._new_file(partition.instruction)
         kept = [(key, row) for key, row in ledger.every_row(partition.number) if key not in dropped]
         for start in range(0, len(kept), 4096):
             some = kept[start : start + 4096]
@@ -381,7 +347,7 @@ class VectorSet:
             ledger.clear_partition(partition.number)
             ledger.put_vectors(partition.number, 0, [key for key, _ in kept])
             ledger.put_partition(replace(partition, file=fresh.name, rows=len(kept), fingerprint=rows.fingerprint(fresh)))
-        _discard(old)
+        self._discard_others({one.file for one in ledger.partitions().values()})
 
     def _header(self, instruction: str) -> Header:
         return Header(self.model, self.dimensions, instruction)
@@ -408,9 +374,6 @@ def size_of(file: Path) -> int:
         return -1
 
 
-def _known(salvaged: Iterator[tuple[int, list[bytes], Matrix]]) -> Iterator[tuple[int, int, list[bytes]]]:
-    """Where each batch is, where it would be without gaps, and its keys."""
-    at = 0
-    for first, keys, _ in salvaged:
-        yield first, at, keys
-        at += len(keys)
+def _is_of_later_version(file: Path) -> bool:
+    header = rows.header(file)
+    return header is not None and header.version > rows.VERSION
