@@ -38,4 +38,4 @@ def tell(vault: Vault) -> None:
         return
     told = Told(model)
     other = {told.name: told}.get
-    vault.vectors = Vectors(vault.root, lambda: vault.index, vault.settings, vault.repo, vault.clock, told, other)
+    vault._vectors = Vectors(vault.root, lambda: vault.index, vault.settings, vault.repo, vault.clock, told, other)

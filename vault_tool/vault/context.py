@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -143,6 +144,13 @@ class Context:
         self.finishing: set[str] = set()
         """The ids of what is being forgotten by this very process, which no other call need finish."""
         self._machine_file: tuple[int, ...] = ()
+        self._machine: Machine | None = None
+        self._embedder: Choice | None = None
+        self._vectors: Vectors | None = None
+        self._whole_index: Index | None = None
+        self._standings: Standings | None = None
+        self._global_vault: Context | None = None
+        self._looked_for_global = False
         self._is_lent = False
         self._bin_emptied = ""
         self._settings_fault = ""
@@ -193,14 +201,14 @@ class Context:
         if self._is_lent:
             return
         self.settle()
-        if "vectors" in self.__dict__:
-            self.vectors.close()
+        if self._vectors is not None:
+            self._vectors.close()
         for view in self._views.values():
             view.close()
-        if "whole_index" in self.__dict__:
-            self.whole_index.close()
-        if self.__dict__.get("global_vault") is not None:
-            self.__dict__["global_vault"].close()
+        if self._whole_index is not None:
+            self._whole_index.close()
+        if self._global_vault is not None:
+            self._global_vault.close()
 
     def as_(self, **changes: str) -> Self:
         """The same vault as another asker: `vault.as_(session="s1", model="m")`; indexes are shared."""
@@ -249,16 +257,15 @@ class Context:
         return self._again(self.who, None, False)
 
     def _again(self, who: Who, sight: str | None, everything: bool) -> Self:
-        other = type(self).__new__(type(self))
         _ = self.whole_index  # opened first, or each would open its own
-        other.__dict__.update(self.__dict__)
+        other = copy(self)
         other.who, other.sight, other.everything = who, sight, everything
         if who.origin not in ("owner", self.who.origin):
             other.presence = Presence.NOBODY
         if (sight, everything) != (self.sight, self.everything):
-            other.__dict__.pop("standings", None)
-        if self.__dict__.get("global_vault") is not None:
-            other.__dict__["global_vault"] = self.__dict__["global_vault"]._again(who, sight, everything)
+            other._standings = None
+        if self._global_vault is not None:
+            other._global_vault = self._global_vault._again(who, sight, everything)
         return other
 
     def reopened(self) -> Self:
@@ -276,9 +283,8 @@ class Context:
         for anew.
         """
         self.location.require()
-        beside = self.__dict__.get("global_vault")
-        if beside is not None and not beside.location.is_there():
-            del self.__dict__["global_vault"]
+        if self._global_vault is not None and not self._global_vault.location.is_there():
+            self._global_vault, self._looked_for_global = None, False
 
     @cached_property
     def settings(self) -> Config:
@@ -341,11 +347,15 @@ class Context:
             self._views[self.sight] = UserIndex(self.whole_index, self.sight)
         return self._views[self.sight]
 
-    @cached_property
+    @property
     def whole_index(self) -> Index:
         """The derived indexes of everything, opened once; not yet compared with the files."""
-        around = self.around is not None
-        return Index(self.root, self.settings, self.repo, self.clock, self.owners, around=around, location=self.location)
+        if self._whole_index is None:
+            around = self.around is not None
+            self._whole_index = Index(
+                self.root, self.settings, self.repo, self.clock, self.owners, around=around, location=self.location
+            )
+        return self._whole_index
 
     @cached_property
     def around(self) -> Path | None:
@@ -368,14 +378,21 @@ class Context:
         addresses = said.owners or ((git.own_address(self.repo),) if self.repo is not None else ())
         return Owners(frozenset(filter(None, addresses)), said.owners_sign == "on")
 
-    @cached_property
+    @property
     def standings(self) -> Standings:
         """What is believed of the memories and how far they have faded."""
-        return Standings(self.root, self.index, self.local, self.settings.types, self.clock)
+        if self._standings is None:
+            self._standings = Standings(self.root, self.index, self.local, self.settings.types, self.clock)
+        return self._standings
 
-    @cached_property
+    @property
     def global_vault(self) -> Context | None:
         """The person's global vault, which reading verbs ask beside this one; None where there is none, or it is this."""
+        if not self._looked_for_global:
+            self._global_vault, self._looked_for_global = self._open_global(), True
+        return self._global_vault
+
+    def _open_global(self) -> Context | None:
         shared = global_vault_at(self.environ)
         if not shared or Path(shared).resolve() == self.root:
             return None
@@ -384,14 +401,16 @@ class Context:
         beside.environ, beside.presence = self.environ, self.presence
         return beside
 
-    @cached_property
+    @property
     def machine(self) -> Machine:
         """The settings of this machine; where they cannot be read, ones that send nothing anywhere and say why."""
-        self._machine_file = self._stamp_of_machine()
-        try:
-            return self.machine_settings()
-        except VaultError as fault:
-            return machine.unusable(str(fault))
+        if self._machine is None:
+            self._machine_file = self._stamp_of_machine()
+            try:
+                self._machine = self.machine_settings()
+            except VaultError as fault:
+                self._machine = machine.unusable(str(fault))
+        return self._machine
 
     def _stamp_of_machine(self) -> tuple[int, ...]:
         """What changes when somebody changes this machine's settings."""
@@ -411,14 +430,26 @@ class Context:
             raise ConfigError(f"{layout.CONFIG_FILE} is a link: it may be someone else's and is not used", "put the file there")
         return machine.read(path, self.environ)
 
-    @cached_property
+    @property
     def embedder(self) -> Choice:
         """Who turns texts into vectors here, and why; chosen once for the process, loaded by its first use."""
-        return choose.choose(self.machine, self.models)
+        if self._embedder is None:
+            self._embedder = choose.choose(self.machine, self.models)
+        return self._embedder
 
-    @cached_property
+    @property
+    def opened_vectors(self) -> Vectors | None:
+        """The vectors where this process asked for them before; None where nothing of them is loaded."""
+        return self._vectors
+
+    @property
     def vectors(self) -> Vectors:
         """The vectors of the notes' texts; nothing is read before something is asked of them."""
+        if self._vectors is None:
+            self._vectors = self._open_vectors()
+        return self._vectors
+
+    def _open_vectors(self) -> Vectors:
         from vault_tool.index.vectors.service import Vectors  # only what compares meanings needs it
 
         chosen = self.embedder.embedder
@@ -447,9 +478,7 @@ class Context:
 
     def reload_embedder(self) -> None:
         """Choose the embedder again where it is next needed: settings or files changed."""
-        for name in ("machine", "embedder"):
-            self.__dict__.pop(name, None)
-        vectors = self.__dict__.pop("vectors", None)
+        vectors, self._machine, self._embedder, self._vectors = self._vectors, None, None, None
         if vectors is not None:
             vectors.close()
 
@@ -497,7 +526,7 @@ class Context:
 
     def refresh_embedder(self) -> None:
         """Choose anew who embeds, where this machine's settings changed since they were read."""
-        if "machine" in self.__dict__ and self._machine_file != self._stamp_of_machine():
+        if self._machine is not None and self._machine_file != self._stamp_of_machine():
             self.reload_embedder()
 
     def settle(self) -> None:
@@ -508,7 +537,7 @@ class Context:
         """
         if self.hurried_until is not None:
             return
-        if "whole_index" not in self.__dict__ or not self.whole_index.is_open or self.process != os.getpid():
+        if self._whole_index is None or not self._whole_index.is_open or self.process != os.getpid():
             return
         if not self._is_watched():
             with suppress(VaultError):
@@ -518,8 +547,8 @@ class Context:
         """Write the exports where that is due; what cannot be written stays as it is."""
         self.whole_index.export_if_due()
         self.whole_standings.save_if_due()
-        if "vectors" in self.__dict__ and self.vectors.export_waits:
-            self.vectors.export_if_small()
+        if self._vectors is not None and self._vectors.export_waits:
+            self._vectors.export_if_small()
 
     def _is_watched(self) -> bool:
         """Whether another process watches over the vault."""

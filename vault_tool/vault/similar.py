@@ -103,9 +103,9 @@ def _in_words(vault: Context, text: str, wanted: frozenset[str]) -> Iterator[_Al
 
 
 def _in_meaning(vault: Context, text: str) -> Iterator[_Alike]:
-    vectors = vault.__dict__.get("vectors")
+    vectors = vault.opened_vectors
     # Whoever writes holds the lock now: a server, even one on this machine, may take minutes to load its model.
-    if vectors is None or not vectors.ready or vectors.embedder.provider != _IN_THIS_PROCESS:
+    if vectors is None or vectors.embedder is None or not vectors.ready or vectors.embedder.provider != _IN_THIS_PROCESS:
         return
     from vault_tool.index.embedding.embedder import Role  # whoever has vectors has loaded it
 

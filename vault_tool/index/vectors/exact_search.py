@@ -40,6 +40,7 @@ class PerspectiveSearch:
         self.rows = view.rows
         self._query = query
         self._cosines: Vector | None = None
+        self._heads: tuple[Numbers, Vector] | None = None
         self._begun: Future[Vector] | None = None
 
     def begin(self) -> None:
@@ -54,9 +55,14 @@ class PerspectiveSearch:
             self._cosines = _product_with_all(_readable(self.rows), self._query)
         return self._cosines
 
-    @cached_property
+    @property
     def heads(self) -> tuple[Numbers, Vector]:
         """The rows of first passages, and the question's cosine with each."""
+        if self._heads is None:
+            self._heads = self._cosines_of_heads()
+        return self._heads
+
+    def _cosines_of_heads(self) -> tuple[Numbers, Vector]:
         if self._gathered is None:
             numbers = self.rows.first_passages()
             return numbers, self.cosines[numbers]
@@ -85,7 +91,7 @@ class PerspectiveSearch:
 
     def _without_all(self, numbers: Numbers) -> Vector:
         """The same without a product with every row; those of first passages are known where these were asked for."""
-        if "heads" not in self.__dict__ or not len(self.heads[0]):
+        if self._heads is None or not len(self.heads[0]):
             return _product(_readable(self.rows).some(numbers), self._query)
         firsts, known = self.heads
         at = np.minimum(np.searchsorted(firsts, numbers), len(firsts) - 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
 
+from vault_tool.index.derived import Derived
 from vault_tool.index.vectors.rows import KEY_BYTES, Rows
 from vault_tool.index.vectors.vector_ledger import VectorLedger
 
@@ -21,12 +22,14 @@ _AGAIN = 2
 _OFTEN = 6
 _MOST_OFTEN = 100
 
+_State = tuple[object, ...]
+
 
 class RowMap:
     """The places of notes in one file of rows, by path; of a small vault those of all, as soon as it is worth it."""
 
     def __init__(self) -> None:
-        self._state: tuple[object, ...] = ()
+        self._current = Derived()
         self._position = 0
         self._known: dict[str, tuple[int, ...]] = {}
         self._lacking: set[str] = set()
@@ -62,11 +65,6 @@ class RowMap:
         """By row the notes whose first passage it is; None where that is not in memory."""
         return self._heads if self._whole else None
 
-    def follow(self, before: RowMap) -> None:
-        """Take over what is known of an earlier state of the same rows; whoever still asks that one has it begin anew."""
-        self.__dict__.update(before.__dict__)
-        before.__dict__.update(RowMap().__dict__)
-
     def drop_stale(self, ledger: VectorLedger, rows: Rows) -> None:
         """Forget what changed since the last question: all of it, where another process may have changed anything.
 
@@ -74,11 +72,18 @@ class RowMap:
         """
         token, version, changes = ledger.state()
         state = (token, version, rows.name, len(rows), changes)
-        if state == self._state:
-            return
-        same = self._state[:3] == state[:3]
+
+        def follow(_: bool, before: _State) -> bool:
+            self._follow(ledger, rows, before, state)
+            return True
+
+        self._current.of(state, "places", lambda: follow(True, ()), follow)
+
+    def _follow(self, ledger: VectorLedger, rows: Rows, before: _State, state: _State) -> None:
+        """Take in what changed between two states; the empty one is of nothing."""
+        same = before[:3] == state[:3]
         position, touched = ledger.touched(self._position if same else 0)
-        again = {*touched, *(self._lacking if same and self._state[3] != len(rows) else ())}
+        again = {*touched, *(self._lacking if same and before[3] != len(rows) else ())}
         if same and len(again) <= _MANY:
             self._look_again(ledger, rows, again)
         else:
@@ -87,7 +92,7 @@ class RowMap:
                 self._often = min(2 * self._often, _MOST_OFTEN)
             self._known, self._lacking, self._whole, self._heads = {}, set(), False, {}
             self._asked = min(self._asked, _AGAIN)
-        self._state, self._position = state, position
+        self._position = position
 
     def _look_again(self, ledger: VectorLedger, rows: Rows, paths: set[str]) -> None:
         before = {path: found for path in paths if (found := self._known.pop(path, ()))}

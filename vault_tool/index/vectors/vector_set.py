@@ -25,9 +25,12 @@ from vault_tool.index.vectors.vector_ledger import FORMAT, TABLES, Partition, Ve
 _QUICK_WAIT = 0.2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class VectorView:
-    """One partition as it was at one moment: rows, which partition they are of, and where each note is in them."""
+    """One partition as it was at one moment: rows, which partition they are of, and where each note is in them.
+
+    `places` is handed on to the view of the next state; an answer that still asks this one has them looked up anew.
+    """
 
     partition: Partition
     rows: Rows
@@ -160,7 +163,7 @@ class VectorSet:
         places = RowMap()
         if kept is not None and as_left:
             opened.follow(kept.rows)
-            places.follow(kept.places)
+            places, kept.places = kept.places, places
         self._views[instruction] = VectorView(
             partition, opened, places, self._copies_of(self.ledger(), partition) if copies else None
         )
