@@ -54,6 +54,7 @@ MADE_OF_VERBS = {
     "verbs/agent_files.py": {"commit"},  # what a person saved is committed as theirs before it is put right
     "verbs/consolidation/consolidating.py": {"core"},  # the end of a pass renews the page, as an operation of its own
     "verbs/consolidation/drafting.py": {"create_understanding", "update_understanding"},  # a draft is written as anybody's is
+    "verbs/contracts/op.py": {"correct", "understand"},  # a request of these is the verb, with its parameters
     "verbs/sessions/ending.py": {"link", "mark_questionable", "mark_useful", "remember"},  # one operation a vote or attempt
     "verbs/settling.py": {"commit"},  # what goes is committed before it goes
     "verbs/turns/accept.py": {"link_beats"},  # beats are linked after they are written, as an operation of its own

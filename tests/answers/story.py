@@ -137,6 +137,7 @@ MORE: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "show of an edge": ("show", {"memory_id": "<link>"}),
     "show of a subject": ("show", {"memory_id": "Redis"}),
     "remember what is known": ("remember", {"content": "Redis listens on port 6379.", "subject_names": ["Redis"]}),
+    "op to correct": ("op", {"request": {"op": "correct", "repo_id": "Lab", "id": "<rule>", "why": "it is not so at night"}}),
     "correct without what is so": ("correct", {"id": "<rule>", "why": "it is not so at night"}),
     "write what is known": ("write", {"text": "Redis listens on port 6379.", "kind": "fact", "confidence": 0.9}),
     "read of a port": ("read", {"query": "which port is redis on?"}),

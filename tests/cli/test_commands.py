@@ -109,7 +109,7 @@ def test_a_search_says_what_is_doubtful(person: Person) -> None:
 
 def test_json_has_the_names_of_the_results_fields(person: Person) -> None:
     one, other = person.remembers("One.", "-s", "A"), person.remembers("Two.", "-s", "A")
-    made = person.gets("create-understanding", "Both.", "-s", "A", "--summary", "A is both", "--source", one)
+    made = person.gets("create-understanding", "Both.", "-s", "A", "--summary", "A is both", "--source", one, "--source", other)
     expected: dict[tuple[str, ...], type] = {
         ("remember", "Three."): RememberedObservation,
         ("link", one, "CAUSES", other, "because"): links.Linked,
@@ -156,7 +156,8 @@ def test_subjects_are_made_one_by_one_or_from_json(person: Person, monkeypatch: 
 
 
 def test_a_superseded_understanding_is_not_revised_unseen(person: Person) -> None:
-    old = person.gets("create-understanding", "One.", "-s", "A", "--summary", "A is one")["id"]
+    seen = [f"--source={person.remembers(text, '-s', 'A')}" for text in ("Once.", "Twice.")]
+    old = person.gets("create-understanding", "One.", "-s", "A", "--summary", "A is one", *seen)["id"]
     new = person.gets("update-understanding", old, "Two.", "--summary", "A is two")["new_understanding_id"]
     assert new[:6] in person.fails("update-understanding", old, "Three.", "--summary", "A is three", code=Exit.REFUSED)
     shown = person.types("history", new[:8])

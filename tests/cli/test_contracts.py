@@ -14,6 +14,7 @@ from tests.founding import found_at
 from vault_tool.cli.main import main
 from vault_tool.errors import Exit
 from vault_tool.verbs.contracts.read import Read
+from vault_tool.verbs.contracts.schemas import OPERATIONS
 from vault_tool.verbs.contracts.update import Updated
 from vault_tool.verbs.contracts.write import WriteAnswer
 from vault_tool.verbs.judging import Marked
@@ -70,7 +71,7 @@ def test_the_contracts_are_published_without_a_vault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert set(gets(capsys, "op", "--schema")) == {f"memory.{name}.request" for name in ("read", "write", "update")}
+    assert set(gets(capsys, "op", "--schema")) == {f"memory.{name}.request" for name in OPERATIONS}
     assert gets(capsys, "op", "--schema", "memory.write.request")["$id"] == "memory.write.request"
     assert main(["op", "--schema", "dispute"]) == Exit.USAGE
 

@@ -55,8 +55,15 @@ def by_tool(root: Path, arguments: Mapping[str, str]) -> dict[str, Any]:
         return {"new_id": whole_id, "status": given["status"], "known": given.get("known", False)}
 
 
+def by_request(root: Path, arguments: Mapping[str, str]) -> dict[str, Any]:
+    with as_agent(root) as vault:
+        made = vault.op({"op": "correct", "repo_id": "Lab", **arguments, "session_id": "s1"})
+    assert made["ok"], made
+    return dict(json.loads(json.dumps(made)))
+
+
 DOORS: Mapping[str, Callable[[Path, Mapping[str, str]], dict[str, Any]]] = {
-    "library": by_library, "command": by_command, "tool": by_tool,
+    "library": by_library, "command": by_command, "tool": by_tool, "request": by_request,
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import pytest
 from tests.cli.typed import vt
 from tests.verbs.looking import START, head, whole
 from vault_tool import Vault
+from vault_tool.cli.output import to_json
 from vault_tool.errors import Refused, UsageError, VaultError
 from vault_tool.mcp.answering import answer as answer_tool
 from vault_tool.mcp.tools import Caller
@@ -72,7 +73,14 @@ def by_tool(root: Path, arguments: Mapping[str, Any]) -> Answer:
         return Answer(refused=str(fault))
 
 
-DOORS = {"library": by_library, "command": by_command, "tool": by_tool}
+def by_request(root: Path, arguments: Mapping[str, Any]) -> Answer:
+    with as_agent(root) as vault:
+        made = vault.op({"op": "understand", "repo_id": "Lab", **arguments, "session_id": "s1"})
+    json.dumps(made)
+    return Answer(made["id"], made["known"]) if made["ok"] else Answer(refused=made["errors"][0]["message"])
+
+
+DOORS = {"library": by_library, "command": by_command, "tool": by_tool, "request": by_request}
 
 
 @pytest.fixture(params=DOORS)
@@ -255,3 +263,86 @@ def test_a_pass_ends_for_who_never_names_it(root: Path) -> None:
         assert labels[-1] == "orientation"
         vault.end_consolidation(core=False)
         assert vault.consolidate().pass_id is None
+
+
+def warned(root: Path, door: str, verb: str, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The answer of `create_understanding` or `update_understanding` by a door, and its warnings."""
+    if door == "tool":
+        with as_agent(root) as vault:
+            made = answer_tool(vault, verb, arguments, Caller(session="s1"))
+    elif door == "library":
+        with as_agent(root) as vault:
+            made = json.loads(to_json(getattr(vault, verb)(**arguments)))
+    else:
+        options = {"subject_names": "--subject", "source_observation_ids": "--source", "kind": "--kind"}
+        summary = arguments.get("summary") or arguments["new_summary"]
+        words = [arguments["content"]] if "content" in arguments else [arguments["understanding_id"], arguments["new_content"]]
+        line = [verb.replace("_", "-"), *words, "--summary", summary, "--vault", str(root), "--session", "s1", "--json"]
+        for name, option in options.items():
+            values = arguments.get(name, ())
+            for value in [values] if isinstance(values, str) else values:
+                line += [option, value]
+        done = vt(*line)
+        assert done.returncode == 0, done.stderr
+        made = json.loads(done.stdout)
+    return made, list(made.get("warnings", ()))
+
+
+@pytest.mark.parametrize("door", ["library", "command", "tool"])
+def test_what_understand_refuses_the_first_verbs_warn_of(root: Path, door: str) -> None:
+    one, two, *_ = seen(root)
+    arguments: dict[str, Any] = {"subject_names": ["Quartz"], "content": FIRST, "summary": "One process"}
+    first, said = warned(root, door, "create_understanding", arguments)
+    assert first["class"] == "understanding" and first["type"] == "single_subject"
+    assert [one for one in said if "rests on no memory" in one] and len(said) == 1
+    more = {**arguments, "content": SECOND, "source_observation_ids": [one]}
+    second, said = warned(root, door, "create_understanding", more)
+    assert len(said) == 2 and "rests on one memory" in said[0] and f"{first['id'][:6]} was the present" in said[1]
+    revision = {"understanding_id": second["id"], "new_content": f"{SECOND} So it is.", "new_summary": "So"}
+    third, said = warned(root, door, "update_understanding", {**revision, "source_observation_ids": [two]})
+    assert said == [] and third["class"] == "understanding" and third["type"] == "single_subject"
+
+
+@pytest.mark.parametrize("door", ["library", "command", "tool"])
+def test_a_revision_that_takes_anothers_place_too_says_whose(root: Path, door: str) -> None:
+    one, two, *_ = seen(root)
+    three, four, *_ = seen(root, names=["Lamp"])
+    with as_agent(root) as vault:
+        mine = vault.create_understanding(["Quartz"], FIRST, "One", source_observation_ids=[one, two])
+        other = vault.create_understanding(["Lamp"], "The lamp is red.", "Red", source_observation_ids=[three, four])
+        assert not mine.warnings and not other.warnings
+    arguments = {"understanding_id": mine.id, "new_content": SECOND, "new_summary": "Two", "subject_names": ["Lamp"]}
+    _, said = warned(root, door, "update_understanding", arguments)
+    assert len(said) == 1 and f"{other.id[:6]} was the present understanding of Lamp" in said[0]
+
+
+def test_a_request_that_names_nothing_known_says_where(root: Path) -> None:
+    [one] = seen(root, 1)
+    request = {"op": "understand", "repo_id": "Lab", "subjects": ["Quartz"], "content": FIRST, "summary": "One"}
+    before = whole(root), head(root)
+    with as_agent(root) as vault:
+        made = vault.op({**request, "sources": [one, "aaaaaaaa"], "replaces": "bbbbbbbb", "repo_id": "Another"})
+        assert [fault["pointer"] for fault in made["errors"]] == ["/replaces", "/repo_id", "/sources/1"]
+        made = vault.op({"op": "correct", "repo_id": "Lab", "id": "aaaaaaaa", "why": "seen"})
+        assert [fault["pointer"] for fault in made["errors"]] == ["/id"]
+        made = vault.op({"op": "correct", "repo_id": "Lab"})
+        assert [fault["pointer"] for fault in made["errors"]] == ["/id", "/why"]
+    assert (whole(root), head(root)) == before
+
+
+def test_a_request_and_the_verb_answer_in_the_same_shape(root: Path) -> None:
+    one, two, three = seen(root)
+    with as_agent(root) as vault:
+        made = vault.op(
+            {
+                "op": "understand", "repo_id": "Lab", "subjects": ["Quartz"], "content": FIRST, "summary": "One",
+                "sources": [one, two],
+            }
+        )  # fmt: skip
+        same = json.loads(to_json(vault.understand(["Quartz"], FIRST, "One", [one, two])))
+        assert set(made) - {"ok", "op"} == set(same)
+        assert (made["class"], same["class"]) == ("understanding", "understanding")
+        wrong = vault.op({"op": "correct", "repo_id": "Lab", "id": three, "why": "It was not."})
+        same = json.loads(to_json(vault.correct(two, "It was not.")))
+        assert set(wrong) - {"ok", "op"} == set(same)
+        assert (wrong["class"], same["class"]) == ("observation", "observation")

@@ -54,7 +54,8 @@ def test_every_field_of_a_new_one_is_true_of_the_files(vault: Vault, root: Path)
 
     assert made.type == "single_subject"
     assert made.subjects == ("Redis",)
-    assert (made.subjects_created, made.superseded, made.warnings) == ((), (), ())
+    assert (made.subjects_created, made.superseded) == ((), ())
+    assert [said[:24] for said in made.warnings] == ["it rests on one memory, "]
     assert made.title == "Redis forgets idle clients"
     assert made.created == "2026-11-20T10:00:00+00:00"
     assert made.path == f"vault/understandings/redis-forgets-idle-clients-{made.id[:6]}.md"

@@ -255,7 +255,7 @@ WITHHELD: Mapping[str, str] = {
         ("turn", "drain", "backstop", "list_turns", "get_turn", "link_beats"),
         "for a product, whose own judge stands between user and memory",
     ),
-    "op": "its three requests are the tools read, write and update",
+    "op": "its requests are the tools read, write, update, correct and understand",
 }
 
 # Arguments of tools that are called otherwise in the verb: `session` is everywhere whose conversation it is.

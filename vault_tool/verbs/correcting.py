@@ -11,6 +11,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash, one_line
 from vault_tool.vault import resolve
+from vault_tool.vault.answers import class_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import NewObservation, draft_of
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -29,6 +30,7 @@ class Corrected(Saved):
     """
 
     id: str
+    record_class: str
     type: str
     title: str
     subjects: tuple[str, ...]
@@ -105,6 +107,6 @@ def _questioned(op: Operation, old: Entry, why: str) -> Corrected:
 def _told(vault: Context, old: Entry, why: str, saved: Saved) -> Corrected:
     now = statuses(vault, [old])[old.path]
     return Corrected(
-        **saved.fields(), id=old.id, type=old.type, title=old.title, subjects=old.subjects, why=why, path=old.path,
-        status=now.status, status_by=now.status_by, status_why=now.status_why,
+        **saved.fields(), id=old.id, record_class=class_of(old), type=old.type, title=old.title, subjects=old.subjects, why=why,
+        path=old.path, status=now.status, status_by=now.status_by, status_why=now.status_why,
     )  # fmt: skip

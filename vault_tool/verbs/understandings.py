@@ -42,12 +42,16 @@ PACKETS = (*RESTING, "structural", "orientation")
 # Characters of a present understanding that a refusal tells.
 _TOLD = 2000
 
+_CLASS = RecordClass.UNDERSTANDING.value
+_READ = "look whether all that it said is still said"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedUnderstanding(Saved):
     """A new synthesis, and the active ones of its kind and subjects that it took the place of."""
 
     id: str
+    record_class: str = _CLASS
     subjects: tuple[str, ...]
     subjects_created: tuple[str, ...] = ()
     type: str
@@ -69,6 +73,8 @@ class UpdatedUnderstanding(Saved):
 
     old_understanding_id: str
     new_understanding_id: str
+    record_class: str = _CLASS
+    type: str
     subjects: tuple[str, ...]
     path: str
     superseded: tuple[str, ...]
@@ -82,6 +88,8 @@ class StructuralUnderstanding(Saved):
 
     subject_name: str
     understanding_id: str
+    record_class: str = _CLASS
+    type: str = "structural"
     created: str
     path: str
     superseded: tuple[str, ...] = ()
@@ -99,6 +107,7 @@ class Understood(Saved):
     """
 
     id: str
+    record_class: str = _CLASS
     type: str
     title: str
     subjects: tuple[str, ...]
@@ -150,6 +159,7 @@ def create_understanding(
     subjects, it is superseded and named in `superseded`; for soul, protocol and orientation the kind alone decides.
     `pass_id` names the pass of consolidation that it is written in: it is then not new to the next one. What is written of a
     packet's subjects while a pass is open belongs to that pass without being told.
+    What `understand` refuses is told here as a warning: too few sources, and a present one that was not named.
     """
     chosen = kind or ("single_subject" if len(subject_names) == 1 else "relationship")
     _check(vault, chosen, content, summary)
@@ -213,11 +223,13 @@ def update_understanding(
             pinned=old.pinned,
             pass_id=_pass(vault, pass_id) or _open_pass(vault, chosen, tagging.names),
         )
+        remarks = tuple(_of_a_revision(vault, record, moved, heads))
         kept = _save(op, record)
     return UpdatedUnderstanding(
-        **kept.saved.fields(),
+        **kept.saved.fields(*remarks),
         old_understanding_id=old.id,
         new_understanding_id=kept.id,
+        type=record.type,
         subjects=tagging.names,
         path=kept.path,
         superseded=kept.superseded,
@@ -350,6 +362,29 @@ def _require_sources(draft: Understanding, before: Sequence[Entry]) -> None:
         )
 
 
+def _of_a_first(vault: Context, record: Understanding, replaced: Sequence[Entry]) -> Iterator[str]:
+    """What is said of a new understanding for which `understand` would have wanted more."""
+    if record.type in RESTING and len(record.sources) < FEWEST_SOURCES:
+        rests = "one memory" if record.sources else "no memory"
+        yield f"it rests on {rests}, where two or more make an understanding: name them with {option('source_observation_ids')}"
+    if replaced and record.type in RESTING:
+        names = ", ".join(resolve.short(vault, one.id) for one in replaced)
+        yield f"{names} was the present understanding of {_place(record)}, and yours takes its place: {_READ}"
+
+
+def _of_a_revision(vault: Context, record: Understanding, moved: Sequence[Entry], named: Sequence[str]) -> Iterator[str]:
+    """What is said of a revision for which `understand` would have wanted more."""
+    if record.type in RESTING and len(record.sources) < FEWEST_SOURCES:
+        yield from _of_a_first(vault, record, ())
+    if others := [one for one in moved if one.id not in named]:
+        names = ", ".join(resolve.short(vault, one.id) for one in others)
+        yield f"{names} was the present understanding of {_place(record)}, and yours takes its place too: {_READ}"
+
+
+def _place(record: Understanding) -> str:
+    return ", ".join(record.subjects) or f"the vault ({record.type})"
+
+
 def _not_so_now(vault: Context, sources: Sequence[str]) -> Iterator[str]:
     """What is said of sources that do not tell how things are now."""
     found = list(_entries(vault, sources))
@@ -386,9 +421,10 @@ def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str
         pinned=any(entry.pinned for entry in replaced),
         pass_id=draft.pass_id or _open_pass(op.vault, draft.type, tagging.names),
     )
+    remarks = tuple(_of_a_first(op.vault, record, replaced))
     kept = _save(op, record)
     return CreatedUnderstanding(
-        **kept.saved.fields(),
+        **kept.saved.fields(*remarks),
         id=kept.id,
         subjects=tagging.names,
         subjects_created=() if kept.pending else tagging.created,

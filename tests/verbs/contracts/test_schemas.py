@@ -94,6 +94,17 @@ APPROVED: dict[str, Any] = {
             },
         },
     },
+    "correct": {
+        "required": ["op", "repo_id", "id", "why"],
+        "properties": {"op": {"const": "correct"}, "repo_id": _TEXT, "id": _TEXT, "why": _TEXT, "content": _TEXT},
+    },
+    "understand": {
+        "required": ["op", "repo_id", "subjects", "content", "summary"],
+        "properties": {
+            "op": {"const": "understand"}, "repo_id": _TEXT, "subjects": {"type": "array"}, "content": _TEXT, "summary": _TEXT,
+            "sources": {"type": "array"}, "replaces": _TEXT, "kind": _TEXT, "why": _TEXT,
+        },
+    },
 }  # fmt: skip
 WRITE: dict[str, Any] = {
     "op": "write",

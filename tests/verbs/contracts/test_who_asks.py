@@ -61,6 +61,11 @@ def requests(memory: str) -> dict[str, dict[str, Any]]:
             "op": "update", "repo_id": "lab", "memory_id": memory, "mode": "dry_run", **who,
             "updates": {"truth": aim, "utility": {**aim, "context_problem_id": ""}},
         },
+        "correct": {"op": "correct", "repo_id": "lab", "id": memory, "why": "It was seen.", "content": "", **who},
+        "understand": {
+            "op": "understand", "repo_id": "lab", "subjects": ["Harbour"], "content": f"Ann sails {WORD}.",
+            "summary": "She sails.", "sources": [], "replaces": "", "kind": "structural", "why": "", **who,
+        },
     }  # fmt: skip
 
 

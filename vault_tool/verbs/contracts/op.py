@@ -5,16 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import Exit, VaultError
+from vault_tool.model.types import RecordClass
+from vault_tool.util.deferred import deferred
+from vault_tool.util.json_text import json_name
 from vault_tool.util.text import one_line
+from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
-from vault_tool.vault.request_faults import InvalidRequest, RequestFault
+from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
+from vault_tool.verbs.contracts.meaning import RequestChecker
 from vault_tool.verbs.contracts.read import answered
 from vault_tool.verbs.contracts.schemas import require_shape, shaped
 from vault_tool.verbs.contracts.update import updated
 from vault_tool.verbs.contracts.write import written
+
+if TYPE_CHECKING:
+    from vault_tool.verbs import correcting, understandings
+else:
+    correcting = deferred("vault_tool.verbs.correcting")  # 4 ms each, and few requests ask them
+    understandings = deferred("vault_tool.verbs.understandings")
 
 _WHO = {"session_id": "session", "model": "model", "project": "project"}
 
@@ -45,7 +56,7 @@ def outcome(vault: Context, request: object) -> OpAnswer:
     except VaultError as fault:
         said = request.get("op") if isinstance(request, Mapping) else None
         return refusal(fault, one_line(said, 40) if isinstance(said, str) else None)
-    answer = asdict(made)
+    answer = {json_name(name): value for name, value in asdict(made).items()}
     answer["warnings"] = [*filter(None, [vault.settings_fault]), *remarks, *answer["warnings"]]
     code = Exit.ATTENTION if answer.get("attention") else Exit.DONE
     return OpAnswer({"ok": True, "op": request["op"], **answer}, code)
@@ -67,4 +78,40 @@ def _asker(vault: Context, request: Mapping[str, Any]) -> Context:
     return asking.as_(**said) if said else asking
 
 
-_DO: Mapping[str, Callable[[Context, Mapping[str, Any]], Any]] = {"read": answered, "write": written, "update": updated}
+def _corrected(vault: Context, request: Mapping[str, Any]) -> correcting.Corrected:
+    """`correct` as a request: its own parameters; what names nothing that is there is told by its pointer."""
+    meaning = _meaning(vault, request)
+    meaning.memory(resolve.home_of(vault, request["id"]), "/id", request["id"])
+    meaning.require()
+    return correcting.correct(vault, request["id"], request["why"], request.get("content", ""))
+
+
+def _understood(vault: Context, request: Mapping[str, Any]) -> understandings.Understood:
+    """`understand` as a request, likewise."""
+    meaning = _meaning(vault, request)
+    sources, replaces = request.get("sources", ()), request.get("replaces", "")
+    for number, source in enumerate(sources):
+        meaning.memory(vault, pointer("sources", number), source, (RecordClass.OBSERVATION,))
+    if replaces:
+        meaning.memory(vault, "/replaces", replaces, (RecordClass.UNDERSTANDING,))
+    meaning.require()
+    return understandings.understand(
+        vault, request["subjects"], request["content"], request["summary"], sources, replaces,
+        kind=request.get("kind"), why=request.get("why", ""),
+    )  # fmt: skip
+
+
+def _meaning(vault: Context, request: Mapping[str, Any]) -> RequestChecker:
+    meaning = RequestChecker(vault)
+    meaning.repo(request["repo_id"])
+    vault.fresh()
+    return meaning
+
+
+_DO: Mapping[str, Callable[[Context, Mapping[str, Any]], Any]] = {
+    "read": answered,
+    "write": written,
+    "update": updated,
+    "correct": _corrected,
+    "understand": _understood,
+}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 else:
     jsonschema = deferred("jsonschema")  # 0.1 s
 
-OPERATIONS = ("read", "write", "update")
+OPERATIONS = ("read", "write", "update", "correct", "understand")
 
 _FORM = "memory.{}.request"
 _LONGEST = 120
