@@ -16,6 +16,7 @@ from vault_tool.files.layout import DERIVED, UNTRACKED
 from vault_tool.index.state import StateFile
 from vault_tool.util.atomic import temporary_hashes
 from vault_tool.util.clock import Clock
+from vault_tool.vault.standing import SMALL
 
 NOTES = "vault"
 
@@ -81,6 +82,7 @@ def assert_as_built_anew(root: Path, words: Collection[str] = (), clock: Clock |
     with Vault.open(root, clock=clock) as vault:
         vault.fresh()
         before = content(vault, words)
+        _save_state_of_many(vault)
     state = StateFile(root).read()
     drop_derived(root)
     with Vault.open(root, clock=clock) as vault:
@@ -88,12 +90,19 @@ def assert_as_built_anew(root: Path, words: Collection[str] = (), clock: Clock |
         after = content(vault, words)
         for part, said in before.items():
             assert said == after[part], part
+        _save_state_of_many(vault)
     now = StateFile(root).read()
     assert state is not None and now is not None and state.keys() == now.keys()
     for identity, row in state.items():
         # The score alone depends on when it was computed.
         assert replace(row, decay_score=0.0) == replace(now[identity], decay_score=0.0)
         assert abs(row.decay_score - now[identity].decay_score) < 0.01
+
+
+def _save_state_of_many(vault: Vault) -> None:
+    """A large vault's `_state.json` is written at rest, and not at the end of a process."""
+    if vault.index.catalog.counts().entries > SMALL:
+        vault.whole_standings.save()
 
 
 def drop_derived(root: Path) -> None:

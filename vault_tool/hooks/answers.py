@@ -10,6 +10,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+import vault_tool.verbs  # noqa: F401  (who opens a vault must know how a forgetting is finished)
 from vault_tool.errors import Busy, VaultError
 from vault_tool.files.sessions import AgentSession
 from vault_tool.generate.budget import cut
@@ -22,13 +23,8 @@ from vault_tool.util.hints import MARK, told
 from vault_tool.util.text import BYTES_A_TOKEN, first_tokens, one_line, tokens
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, find
-from vault_tool.vault.core_making import PAGE_TOKENS
-from vault_tool.vault.page_at_start import page_at_start
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, Recalled
-from vault_tool.verbs.pages import SMALLEST_BUDGET
-from vault_tool.verbs.sessions.ending import end_session
-from vault_tool.verbs.sessions.session_context import get_session_context
 
 # What a session's start is given at most: clients cut at 10,000 characters, or at about 2,500 tokens.
 PAGE_CHARACTERS = 9000
@@ -163,6 +159,11 @@ def _compacts(vault: Context) -> None:
 
 def _start(vault: Context, *, compacted: bool) -> str:
     """The page that a prompt loads, in bounds and whole lines, with what is known of this session or of the ones before."""
+    # A prompt waits for this module, and needs nothing of what a session's start needs: half of all that there is to load.
+    from vault_tool.vault.core_making import PAGE_TOKENS
+    from vault_tool.vault.page_at_start import page_at_start
+    from vault_tool.verbs.pages import SMALLEST_BUDGET
+
     beside = _of_this_session(vault) if compacted else _of_those_before(vault)
     end = f"{beside}{_settings_line(vault)}{MORE}"
     room = min(PAGE_CHARACTERS, PAGE_TOKENS * BYTES_A_TOKEN) - len(end.encode("utf-8", "replace"))
@@ -174,6 +175,8 @@ def _of_this_session(vault: Context) -> str:
     """What this session wrote before its context was cut short, which is all that is sure to be known of it."""
     if not vault.who.session:
         return ""
+    from vault_tool.verbs.sessions.session_context import get_session_context  # as above
+
     seen.reset_seen(vault)
     found = get_session_context(vault, limit=_WRITTEN)
     lines = [f"- {resolve.short(vault, one.id)} {inline(one.title, 120)}\n" for one in found.written if one.scope == "repo"]
@@ -184,6 +187,8 @@ def _of_this_session(vault: Context) -> str:
 
 def _of_those_before(vault: Context) -> str:
     """What sessions that ended left to judge and to keep: who comes next may."""
+    from vault_tool.verbs.sessions.ending import end_session  # as above
+
     lines = ""
     for session in taken(vault.root)[:_TOLD]:
         try:
