@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import date
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -33,11 +34,13 @@ from vault_tool.index.fulltext import documents
 from vault_tool.index.refresh.reading import understand
 from vault_tool.model import evidence, ids
 from vault_tool.model.types import Registry
-from vault_tool.recall import question
+from vault_tool.recall import question, time_words, times
 from vault_tool.util import clock, text
 from vault_tool.vault import similar as alike
 from vault_tool.vault.retrieval import retrievers
 from vault_tool.verbs.turns import backstop
+
+TODAY = date(2026, 11, 20)
 
 CAMPAIGN = bool(os.environ.get("VAULT_CAMPAIGN"))
 """Every token in every shape; without it, those that patterns stumbled over and their like."""
@@ -162,6 +165,9 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "passages of a title": lambda said: passages(said, "A body.", said, [said]),
     "question": question.read,
     "question said": lambda text: question.read(text, said=True),
+    "times": lambda said: times.read(said, TODAY),
+    "times of a memory": lambda said: times.about(said, said, said, TODAY),
+    "names a time": time_words.names_some,
     "question without": lambda said: question.without(said, ["harbor"]),
     "word_count": question.word_count,
     "speaker": retrievers._SPEAKER.match,

@@ -299,6 +299,14 @@ class Catalog(Database):
             found.setdefault(word, []).append(name)
         return found
 
+    def observed_between(self, first: str, over: str, limit: int) -> list[str]:
+        """The paths of the newest memories that were observed from one day (`2026-11-20`) until before another."""
+        query = (
+            f"SELECT path FROM entries WHERE {schema.OBSERVED} >= ? AND {schema.OBSERVED} < ? "
+            f"AND class IN ('observation', 'understanding') ORDER BY {schema.OBSERVED} DESC, n DESC LIMIT ?"
+        )
+        return [row[0] for row in self.rows(query, (first, over, limit))]
+
     def oldest_tagged(self, names: Collection[str]) -> Entry | None:
         """The record that was written first of those tagged with any of these normalised names."""
         # An aggregate's row is that of its least value; to sort whole rows takes twice as long.

@@ -23,6 +23,9 @@ GENERATION = "json_extract(CAST(head AS TEXT), '$.generation')"
 # A record's age as SQL over its head: the very expressions of `entries_by_age`, or the index is passed over.
 CREATED = "json_extract(CAST(head AS TEXT), '$.created')"
 
+# When it was so, as SQL over its head: the very expression of `entries_by_observed`.
+OBSERVED = "coalesce(json_extract(CAST(head AS TEXT), '$.observed'), json_extract(CAST(head AS TEXT), '$.created'))"
+
 # The conversation that a record is of, as SQL over its head: the very expression of `entries_by_session`.
 SESSION = "json_extract(CAST(head AS TEXT), '$.session')"
 
@@ -74,6 +77,7 @@ CREATE INDEX entries_by_id ON entries (id);
 CREATE INDEX entries_by_body ON entries (body_hash) WHERE body_hash <> '';
 CREATE INDEX entries_by_class ON entries (class, type);
 CREATE INDEX entries_by_age ON entries (class, {GENERATION}, {CREATED}, id);
+CREATE INDEX entries_by_observed ON entries ({OBSERVED}) WHERE class IN ('observation', 'understanding');
 CREATE INDEX entries_by_session ON entries ({SESSION}) WHERE {SESSION} <> '';
 CREATE INDEX entries_by_user ON entries ({USER}, {CREATED}, id) WHERE {USER} <> '';
 CREATE INDEX entries_stale ON entries (path) WHERE stale = 1;

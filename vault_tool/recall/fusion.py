@@ -68,6 +68,14 @@ def favour_named(candidates: Iterable[Candidate], weights: Weights) -> None:
             one.rank += one.by_name
 
 
+def favour_timely(candidates: Iterable[Candidate], weights: Weights) -> None:
+    """Add what it is worth to be of a time that the question names."""
+    for one in candidates:
+        if one.timely:
+            one.by_time = weights.time * one.timely
+            one.rank += one.by_time
+
+
 def lift_sessions(candidates: Iterable[Candidate], weights: Weights) -> None:
     """Add to each `rank` a part of the best of its session; all are of one vault."""
     pool = [one for one in candidates if one.session]

@@ -68,7 +68,7 @@ def match(candidate: Candidate) -> float:
         return 1.0
     mentioned = max(candidate.mention, candidate.heard)
     words = max(candidate.worded(BREADTH), mentioned)
-    called = CALLED * min(candidate.by_handle, MOST_CALLED)
+    called = CALLED * min(candidate.by_handle, MOST_CALLED) + TIMELY * candidate.timely
     alone = WORDS_ALONE[0] + WORDS_ALONE[1] * words
     if candidate.cosine is None:
         return squash(alone + called, MIDDLE, WIDTH) if words or called else 0.0
@@ -80,6 +80,9 @@ def match(candidate: Candidate) -> float:
     mention = WORDS_ALONE[0] + WORDS_ALONE[1] * mentioned if mentioned else 0.0
     return squash(max(BOTH * words + cosine, against, agreed, mention) + called, MIDDLE, WIDTH)
 
+
+# What it counts, in standard deviations, to be of a time that the question names: enough to be given without a word of it.
+TIMELY = 1.0
 
 # What was said beside a memory that fits, in the same session, fits by this part as well.
 BESIDE = 0.2

@@ -6,9 +6,15 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import chain
+from typing import TYPE_CHECKING
 
+from vault_tool.recall.time_words import names_some
 from vault_tool.util.text import normal_name
+
+if TYPE_CHECKING:
+    from vault_tool.recall.times import Times
 
 # Names of more words are not looked for inside a question.
 LONGEST_NAME = 5
@@ -61,6 +67,9 @@ _ASKING_OF_SEVERAL = _ASKING.union(_RELATING.split())
 _CAN_BE_CALLED = "can could do does did had has have is are was were may might must shall should will would"
 _AUXILIARIES = frozenset(_CAN_BE_CALLED.split())
 
+# Words that ask what was at some time, and tell nothing else of it.
+_HAPPENED = frozenset("happen happened happening happens event events i my geschah passiert war paso hicimos fait passe".split())  # noqa: SIM905
+
 _OFTEN_SAID = (
     "able after again ago alone already always amazing answer around ask away awesome back bad because before begin best "
     "better big bit both bring call came care change check close come cool day days decide different early easy end enough "
@@ -101,7 +110,8 @@ class Question:
     `spelled` are its words but the first as they stand, where none of them tells anything: `what is now?` may ask for what
     is called so. `own` says that it is about the asker. `sentences` are each the words of one that tell something, with how
     much they do, and `windows` the same as they stand. A `page` of conversation is searched for by these, and so is what
-    nobody asked (`said`); a question is told by them how well a memory fits.
+    nobody asked (`said`); a question is told by them how well a memory fits. `times` are those that
+    it names.
     """
 
     text: str
@@ -113,10 +123,14 @@ class Question:
     sentences: tuple[Mapping[str, float], ...] = ()
     windows: tuple[str, ...] = ()
     spelled: tuple[str, ...] = ()
+    times: Times | None = None
 
 
-def read(text: str, said: bool = False) -> Question:
-    """What a person's question says of its answer, or what is `said` in a conversation; never fails on what it says."""
+def read(text: str, said: bool = False, today: date | None = None) -> Question:
+    """What a person's question says of its answer, or what is `said` in a conversation; never fails on what it says.
+
+    `today` is the day from which it is asked: without one no times are read.
+    """
     # What a shell passes that is not UTF-8 reaches us as half a character, which no index takes.
     text = unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode("utf-8"))
     whole = " ".join(text.split())
@@ -130,8 +144,20 @@ def read(text: str, said: bool = False) -> Question:
     spelled = tuple(map(_bare_word, whole.split()[1:])) if all(map(_frames, _PART.findall(whole))) else ()
     return Question(
         whole, _telling(whole), tuple(dict.fromkeys(names)), bool(_SELF.search(whole)), page, bool(parts) and (page or said),
-        tuple(parts.values()), tuple(parts), spelled,
+        tuple(parts.values()), tuple(parts), spelled, None if page or today is None else _times(whole, today),
     )  # fmt: skip
+
+
+def _times(text: str, today: date) -> Times | None:
+    """The times that a question names, if any; what reads them is loaded for these alone."""
+    if not names_some(text):
+        return None
+    from vault_tool.recall.times import Times
+    from vault_tool.recall.times import read as read_times
+
+    spans, rest = read_times(text, today)
+    left = (part.strip(_AROUND).casefold() for part in rest.split())
+    return Times(spans, rest, all(word in _HAPPENED or word in _ASKING or not word for word in left)) if spans else None
 
 
 def _telling(text: str) -> str:

@@ -55,6 +55,8 @@ class Weights:
     """Being linked to by 31 notes or more."""
     named: float = 0.6
     """What is tagged with, or was said by, the one subject that the question names."""
+    time: float = 3.0
+    """Being of a day that the question names; of a month or a year less, for more is of it."""
 
     gate: bool = True
     local_utility: float = 0.5

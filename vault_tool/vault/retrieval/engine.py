@@ -64,7 +64,7 @@ def gather(vault: Context, asked: Query, weights: Weights | None = None, *, fres
     """
     require_limit(asked.limit)
     used = weights or _profile(asked)
-    read = question.read(asked.query, said=asked.profile == "ambient")
+    read = question.read(asked.query, said=asked.profile == "ambient", today=vault.clock.now().date())
     places = scopes(vault, include_global=asked.include_global)
     freshness = freshness or vault.fresh()
     require_kinds([place for place, _ in places], asked.kinds)
@@ -149,6 +149,7 @@ def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> _
     hidden = [one for pool in pools for one in pool.bridges.values()]
     fusion.fuse([*everything, *hidden], weights)
     fusion.favour_named(everything, weights)
+    fusion.favour_timely(everything, weights)
     for pool in pools:
         fusion.lend(pool.lines, weights)
         fusion.lift_sessions(pool.candidates.values(), weights)
@@ -417,6 +418,8 @@ def _why(each: Ranked) -> tuple[str, ...]:
     said = [meant if why == "meaning" else why for why in one.why]
     if one.named:
         said.append("names its subject")
+    if one.timely:
+        said.append("of a time that is named")
     return tuple(dict.fromkeys([*said, *([each.link.why] if each.link else [])]))
 
 

@@ -19,6 +19,7 @@ from vault_tool.recall.candidate import Candidate, Key, Line
 from vault_tool.recall.match import BREADTH, NAMED_ALONE, NO_WORDS, beyond, mentioned
 from vault_tool.recall.question import SELF, Question, telling_words, without, word_count
 from vault_tool.recall.weights import Weights
+from vault_tool.util.clock import parse_time
 from vault_tool.util.text import normal_name
 from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval import vector_scores
@@ -44,6 +45,9 @@ _BRIDGES = 24
 # So many of the best are looked at for each sentence of a conversation.
 _MENTIONED = 12
 _ENDS = "?!. "
+# Of so many days all that was observed is looked at, whatever its words.
+_FEW_DAYS = 10
+
 # So many of the best of either lane bring along what was recorded beside them.
 _IN_SESSION = 8
 _REACH = 2
@@ -108,6 +112,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
             *(path for group in (names if named.whole or said else ()) for path in catalog.newest_tagged(group, _TAGGED, OF_ONE)),
             *named.paths(catalog),
             *_in_session(pool, asked),
+            *_of_days(pool, question),
         ]
     )
     while True:
@@ -132,9 +137,39 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
         one.related = named.relates(one.entry)
         if one.related or (said and named.told_of(one.entry)):
             _raise(one, NAMED_ALONE)
+    _date(pool, question)
     for one in named.known(pool.candidates.values()):
         one.exact = True
     return pool
+
+
+def _of_days(pool: Pool, question: Question) -> list[str]:
+    """What was observed in the few days that a question names, or is called so, whatever its words; where it asks for nothing
+    but a time, what was observed then, however long that is.
+    """
+    if question.times is None:
+        return []
+    found: dict[str, None] = {}
+    for span in question.times.spans:
+        if not span.yearly and (question.times.alone or span.days <= _FEW_DAYS):
+            found.update((entry.path, None) for entry in pool.catalog.titled(span.first.isoformat()))
+            found.update(dict.fromkeys(pool.catalog.observed_between(span.first.isoformat(), span.over.isoformat(), _LANE)))
+    return list(found)
+
+
+def _date(pool: Pool, question: Question) -> None:
+    """Note of each candidate how nearly it is of a time that the question names: observed then, or about it."""
+    times = question.times
+    if times is None:
+        return
+    from vault_tool.recall.times import about
+
+    for one in pool.candidates.values():
+        observed = parse_time(one.entry.observed)
+        days = (observed.date(),) if observed else ()
+        one.timely = times.holds(days, about(one.entry.title, one.entry.preview, one.entry.text("as_of"), *days))
+        # Nothing else is asked: what is of that time answers, whatever it says.
+        one.exact = one.exact or (times.alone and not question.said and one.timely >= times.most)
 
 
 def add(pool: Pool, entries: Iterable[Entry], updates: Collection[str] = ()) -> list[Candidate]:
@@ -321,9 +356,14 @@ def _measure(pool: Pool, some: Iterable[Candidate] | None = None) -> None:
 
 
 def _ways(question: Question, names: Sequence[frozenset[str]]) -> tuple[str, ...]:
-    """The question as it is, and without the names in it: a name alone is near to everything that is said of its bearer."""
-    rest = without(question.text, frozenset[str]().union(*names).intersection(question.names).difference(SELF))
-    return (question.text, rest) if rest else (question.text,)
+    """The question as it is, and without the names in it: a name alone is near to everything that is said of its bearer.
+
+    Neither has the times that it names: a memory says when it was by its date.
+    """
+    times = question.times
+    text = times.rest if times is not None and not times.alone else question.text
+    rest = without(text, frozenset[str]().union(*names).intersection(question.names).difference(SELF))
+    return (text, rest) if rest else (text,)
 
 
 def count_links(pool: Pool, some: Iterable[Candidate]) -> None:
