@@ -11,10 +11,10 @@ from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
     "remember": 96,
-    "recall": 95,
+    "recall": 96,
     "search": 82,
     "get": 62,
-    "bring-to-mind": 79,
+    "bring-to-mind": 80,
     "consolidate": 99,
     "mark-useful": 71,
     "create-understanding": 91,

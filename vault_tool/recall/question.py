@@ -10,7 +10,6 @@ from datetime import date
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from vault_tool.recall.time_words import names_some
 from vault_tool.util.text import normal_name
 
 if TYPE_CHECKING:
@@ -149,7 +148,9 @@ def read(text: str, said: bool = False, today: date | None = None) -> Question:
 
 
 def _times(text: str, today: date) -> Times | None:
-    """The times that a question names, if any; what reads them is loaded for these alone."""
+    """The times that a question names, if any. What reads them is loaded for these alone, and their words for questions."""
+    from vault_tool.recall.time_words import names_some
+
     if not names_some(text):
         return None
     from vault_tool.recall.times import Times
