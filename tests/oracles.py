@@ -13,7 +13,7 @@ from typing import Any
 from tests.git_repos import git
 from vault_tool import Vault
 from vault_tool.files.layout import DERIVED, UNTRACKED
-from vault_tool.index.state import StateFile
+from vault_tool.index.export import StateFile
 from vault_tool.util.atomic import temporary_hashes
 from vault_tool.util.clock import Clock
 from vault_tool.vault.standing import SMALL

@@ -17,8 +17,8 @@ import pytest
 from tests.index.spoiling import FAULTS, delete, trials
 from tests.index.vaults import found, from_nothing, identity, make, note, opened, path_of, said
 from vault_tool.errors import Busy
+from vault_tool.index.export import StateFile, StateRow
 from vault_tool.index.seals import FORMAT, IndexState, SealedFile, lock
-from vault_tool.index.state import StateFile, StateRow
 
 
 def _contents(root: Path) -> dict[str, bytes]:

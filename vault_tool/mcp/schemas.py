@@ -20,7 +20,7 @@ from vault_tool.mcp.table import LEAN, LEFT_OUT, PARAMETERS, PARAMETERS_OF, RENA
 from vault_tool.mcp.tools import cost
 from vault_tool.model.consent import ConsentRecord
 from vault_tool.model.details import Details
-from vault_tool.util.json_text import json_name
+from vault_tool.util.json_text import json_name, told_fields
 from vault_tool.vault.answers import Mark
 from vault_tool.verbs.vault import Vault
 
@@ -228,7 +228,7 @@ def _of(kind: Any) -> Schema:
     origin, inner = get_origin(kind), get_args(kind)
     if dataclasses.is_dataclass(kind):
         hints = get_type_hints(kind, {**_UNLOADED, **vars(sys.modules[kind.__module__])})
-        return _object(**{json_name(one.name): _of(hints[one.name]) for one in dataclasses.fields(kind)})
+        return _object(**{json_name(name): _of(hints[name]) for name in told_fields(kind)})
     if origin in (Union, types.UnionType):
         return _any([_of(one) for one in inner if one is not types.NoneType])
     if origin is Literal:

@@ -38,7 +38,16 @@ def json_fields(value: object) -> dict[str, Any] | None:
 
 @cache
 def _names(result: type) -> tuple[tuple[str, str], ...]:
-    return tuple((json_name(one.name), one.name) for one in fields(result))
+    return tuple((json_name(name), name) for name in told_fields(result))
+
+
+def told_fields(result: type) -> list[str]:
+    """The fields of a result in the order in which they are told: `freshness` stands before its `stands_before`."""
+    names = [one.name for one in fields(result)]
+    if "freshness" in names and (before := getattr(result, "stands_before", "")):
+        names.remove("freshness")
+        names.insert(names.index(before) if before in names else len(names), "freshness")
+    return names
 
 
 def json_name(attribute: str) -> str:

@@ -16,7 +16,7 @@ from vault_tool.model.records import Observation, Subject
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, normal_name, one_line
 from vault_tool.vault import resolve, review_policy, screening
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved
 
 # The most turns that one commit holds.
@@ -51,10 +51,10 @@ def beat_id(turn: TurnSource, number: int) -> str:
     return str(uuid.uuid5(_SPACE, f"{turn.id}\n{number}"))
 
 
-def apply_turns(vault: Context, freshness: Freshness) -> tuple[TurnBatch, Saved]:
+def apply_turns(vault: Context) -> tuple[TurnBatch, Saved]:
     """Write a batch of what turns accepted, as one operation, and take it off the queue. Call it under the write lock."""
     # What waits is anybody's.
-    op = Operation(vault.with_withheld(), "turn", freshness)
+    op = Operation(vault.with_withheld(), "turn")
     batch = _planned(op)
     saved = op.carry_out(batch.title, batch.written) if batch.written else Saved()
     # Last: after a kill they are taken up again, under the same ids, and found to be written.

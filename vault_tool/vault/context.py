@@ -114,6 +114,26 @@ class Freshness:
     """Why other settings are in force than `vault.toml` has."""
 
 
+NOT_COMPARED = Freshness(checked="")
+
+
+class Looks:
+    """What comparisons with the files found: the last one, and the last of the call that is answered now, which its answer
+    tells of. Shared by all who ask the same open vault.
+    """
+
+    __slots__ = ("last", "told")
+
+    def __init__(self) -> None:
+        self.last = NOT_COMPARED
+        self.told: Freshness | None = None
+
+    def note(self, found: Freshness) -> Freshness:
+        """Keep what a comparison found."""
+        self.last = self.told = found
+        return found
+
+
 class Context:
     """An open vault: its root, its settings, its indexes and who is asking. Verbs are functions of it."""
 
@@ -130,6 +150,7 @@ class Context:
         self.presence = Presence.NOBODY
         """What is known of a person who asks: see `person`."""
         self.clock = clock or Clock()
+        self.looks = Looks()
         self.process = os.getpid()
         self.local = LocalFolder(self.root)
         self.progress: Progress | None = None
@@ -599,8 +620,10 @@ class Context:
         changed = refresh.added + refresh.modified + refresh.removed
         unreadable = self.index.catalog.counts().unreadable
         stale = tuple(refresh.stale)
-        return Freshness(
-            self.now(), changed, refresh.behind, stale, refresh.problems, refresh.withheld, unreadable, self.settings_fault
+        return self.looks.note(
+            Freshness(
+                self.now(), changed, refresh.behind, stale, refresh.problems, refresh.withheld, unreadable, self.settings_fault
+            )
         )
 
     def require_repo(self) -> git.Repo:

@@ -22,9 +22,10 @@ from vault_tool.util.hints import step
 from vault_tool.util.text import BYTES_A_TOKEN, normal_name
 from vault_tool.vault import screening
 from vault_tool.vault.contests import all_contested
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.core_making import PAGE_TOKENS, WholeCore, moment_of
 from vault_tool.vault.operation import Operation, Saved, put, writing
+from vault_tool.vault.request import Answer
 from vault_tool.vault.standing import Weighed
 
 # From so many observations a subject without an understanding, or one that they have overtaken, is named.
@@ -40,14 +41,13 @@ _IMPORTED_MERGES = re.compile(rb"^## \d\d:\d\d - merged? |^- \*\*Type:\*\* (?:va
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeneratedPage(Saved):
+class GeneratedPage(Saved, Answer):
     """A generated page; `changed` says whether the tracked file differs from it in more than a date."""
 
     path: str
     text: str
     characters: int
     changed: bool
-    freshness: Freshness
 
 
 def make_core(vault: Context, budget: int | None = None) -> GeneratedPage:
@@ -62,9 +62,9 @@ def make_reflection(vault: Context) -> GeneratedPage:
 
 def _made(vault: Context, path: str, text_of: Callable[[], str]) -> GeneratedPage:
     with writing(vault, path.removesuffix(".md").lower()) as op:
-        settled = require_whole(vault, op.freshness)
+        settled = require_whole(vault)
         text = text_of()
-        page = _page(vault, path, text, op.freshness)
+        page = _page(vault, path, text)
         saved = settled or publish(op, [page], path)
     return replace(page, **saved.fields())
 
@@ -86,19 +86,19 @@ def make_anew(vault: Context, shows: Callable[[str], bool]) -> Iterator[str]:
 
 def core_preview(vault: Context, budget: int | None = None) -> GeneratedPage:
     """CORE.md as a prompt is given it: ids and the memories' own words in place of links, in at most `PAGE_TOKENS` tokens."""
-    freshness = vault.fresh()
+    vault.fresh()
     with vault.index.consistent_read():
         page = WholeCore(vault, live=True, prompt=True).page(PAGE_TOKENS * BYTES_A_TOKEN if budget is None else budget)
-    return _page(vault, CORE_FILE, page.text, freshness)
+    return _page(vault, CORE_FILE, page.text)
 
 
 def reflection_preview(vault: Context) -> GeneratedPage:
     """REFLECTION.md as it would be now, with this machine's own use."""
-    freshness = vault.fresh()
-    return _page(vault, REFLECTION_FILE, _reflection(vault, _looked(vault, live=True), 0), freshness)
+    vault.fresh()
+    return _page(vault, REFLECTION_FILE, _reflection(vault, _looked(vault, live=True), 0))
 
 
-def changed_pages(vault: Context, freshness: Freshness, new: int = 1) -> list[GeneratedPage]:
+def changed_pages(vault: Context, new: int = 1) -> list[GeneratedPage]:
     """The generated pages, if they differ from the tracked ones in more than their dates and counts."""
     moment = moment_of(vault, live=False)
     taken: list[Weighed] = []
@@ -106,14 +106,14 @@ def changed_pages(vault: Context, freshness: Freshness, new: int = 1) -> list[Ge
     core_text = WholeCore(vault, known=((one.entry, one.belief) for one in weighed)).page(vault.settings.core_budget).text
     seen = _seen(vault, taken, moment, live=False)
     texts = ((CORE_FILE, core_text), (REFLECTION_FILE, _reflection(vault, seen, new)))
-    pages = [_page(vault, path, text, freshness) for path, text in texts]
+    pages = [_page(vault, path, text) for path, text in texts]
     return pages if pages[0].changed or _worth_it(vault, pages[1]) else []
 
 
 def first_pages(vault: Context) -> Saved:
     """CORE.md and REFLECTION.md of a new vault, in one commit; those that are there already stay as they are."""
     with writing(vault, "init") as op:
-        pages = [page for page in changed_pages(vault, op.freshness, new=0) if not (vault.root / page.path).exists()]
+        pages = [page for page in changed_pages(vault, new=0) if not (vault.root / page.path).exists()]
         return publish(op, pages, "CORE.md and REFLECTION.md")
 
 
@@ -288,12 +288,12 @@ def resolve_page_conflicts(vault: Context) -> Saved | None:
     return Saved(reason="; ".join(filter(None, (said, git.obstacle(repo)))), attention=True)
 
 
-def require_whole(vault: Context, freshness: Freshness) -> Saved | None:
+def require_whole(vault: Context) -> Saved | None:
     """A page of a vault that is half there must not replace one of the whole.
 
     During a merge pages are made only to settle their own conflict: what that came to is returned.
     """
-    require_known(freshness)
+    require_known(vault)
     settled = resolve_page_conflicts(vault)
     obstacle = git.obstacle(vault.repo) if vault.repo and not settled else None
     if obstacle:
@@ -301,10 +301,10 @@ def require_whole(vault: Context, freshness: Freshness) -> Saved | None:
     return settled
 
 
-def require_known(freshness: Freshness) -> None:
-    """Raise Refused where notes are missing in bulk."""
-    if freshness.withheld:
-        what, _, advice = freshness.withheld.partition("; ")
+def require_known(vault: Context) -> None:
+    """Raise Refused where the last look at the files found notes missing in bulk."""
+    if withheld := vault.looks.last.withheld:
+        what, _, advice = withheld.partition("; ")
         raise Refused(f"no page is written: {what}", advice)
 
 
@@ -312,11 +312,11 @@ def _tracked(vault: Context, path: str) -> str:
     return writer.read(vault.root, path).decode("utf-8", "replace") if (vault.root / path).exists() else ""
 
 
-def _page(vault: Context, path: str, text: str, freshness: Freshness) -> GeneratedPage:
+def _page(vault: Context, path: str, text: str) -> GeneratedPage:
     """A page that is not written yet."""
     text = screening.masked(text)
     changed = not same_but_for_date(_tracked(vault, path), text)
-    return GeneratedPage(path=path, text=text, characters=len(text), changed=changed, freshness=freshness)
+    return GeneratedPage(path=path, text=text, characters=len(text), changed=changed)
 
 
 def publish(op: Operation, pages: Sequence[GeneratedPage], title: str) -> Saved:

@@ -49,7 +49,7 @@ def appending(vault: Context, verb: str) -> Iterator[Operation]:
         if Turns(vault.root).count():
             # Whatever is wrong with a turn's memories is no reason to refuse this one; they go on waiting.
             with suppress(VaultError):
-                beats.apply_turns(vault, op.freshness)
+                beats.apply_turns(vault)
         yield op
 
 

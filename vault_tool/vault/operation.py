@@ -28,7 +28,7 @@ from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
 from vault_tool.vault import core_of_day, screening
-from vault_tool.vault.context import Context, Freshness, Progress
+from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, index_written
 
 if TYPE_CHECKING:
@@ -65,10 +65,9 @@ class _Plan:
 class Operation:
     """A verb's writes: `create`, `edit` and the rest only plan; `carry_out` does it all, in order, once."""
 
-    def __init__(self, vault: Context, verb: str, freshness: Freshness) -> None:
+    def __init__(self, vault: Context, verb: str) -> None:
         self.vault = vault
         self.verb = verb
-        self.freshness = freshness
         self._plan = _Plan()
 
     def create(self, record: Record) -> str:
@@ -324,22 +323,26 @@ def writing(vault: Context, verb: str, *, at_a_glance: bool = False, progress: P
     `at_a_glance` is enough for what is only appended: there is no whole comparison with the files then.
     """
     with writer.lock(vault.root, vault.settings.lock_wait, verb):
-        freshness = _names_looked_at(vault) if at_a_glance else vault.fresh(progress)
+        if at_a_glance:
+            _look_at_names(vault)
+        else:
+            vault.fresh(progress)
         heal(vault)
         if (vault.local.place / layout.LOCAL / "inbox").is_dir():
             drafts.finish_decided(vault, few=True)
-        yield Operation(vault, verb, freshness)
+        looked = vault.looks.told
+        yield Operation(vault, verb)
+        # The answer tells of what was found under the lock, whatever the write itself looked at after it.
+        vault.looks.told = looked
 
 
-def _names_looked_at(vault: Context) -> Freshness:
-    """What is told of the files before something is appended; of several operations of one hold the first looks at them."""
+def _look_at_names(vault: Context) -> None:
+    """Look at the files before something is appended; of several operations of one hold the first does."""
     if vault.together is None:
-        return vault.refresh_names()
-    known = vault.together.looked_at
-    if vault.sight not in known:
-        known[vault.sight] = vault.refresh_names()
-    found: Freshness = known[vault.sight]
-    return found
+        vault.refresh_names()
+    elif vault.sight not in vault.together.looked_at:
+        vault.refresh_names()
+        vault.together.looked_at.add(vault.sight)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from vault_tool.errors import Busy, Refused, StorageError, UsageError
 from vault_tool.files.sessions import AgentSession, Sessions
 from vault_tool.util.hints import option
 from vault_tool.vault.context import Context
+from vault_tool.vault.request import verb
 
 # Why state may not be kept: another process holds it too long, the disk is full or read-only, something else is there.
 UNKEPT = (Busy, StorageError, Refused)
@@ -26,6 +27,7 @@ class Cleared:
     warnings: tuple[str, ...] = ()
 
 
+@verb
 def reset_seen(vault: Context) -> Cleared:
     """Empty the seen log of this session: `bring_to_mind` may then show again what it has shown.
 

@@ -15,9 +15,9 @@ from vault_tool.belief.fold import Belief, fold, untouched
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.local import LocalFolder
+from vault_tool.index.export import StateFile
+from vault_tool.index.export import StateRow as Row
 from vault_tool.index.slight import slight
-from vault_tool.index.state import StateFile
-from vault_tool.index.state import StateRow as Row
 from vault_tool.index.vault_index import Index
 from vault_tool.model.authority import by_origin, is_review, vouches
 from vault_tool.model.signals import Signal, Use

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from vault_tool.files import git
 
@@ -35,8 +35,8 @@ class Together(Generic[T]):
     lock_wait: float
     is_healed: bool = False
     """Whether what earlier operations left was seen to in this hold."""
-    looked_at: dict[str | None, Any] = field(default_factory=dict)
-    """What was told of the files when their names were looked at in this hold, by whose view of the vault it is."""
+    looked_at: set[str | None] = field(default_factory=set)
+    """Whose views of the vault the names of the files were looked at for in this hold."""
     _waiting: list[_Waiting[T]] = field(default_factory=list)
     _texts: dict[str, bytes | None] = field(default_factory=dict)
     _number: int = 0

@@ -18,10 +18,11 @@ from vault_tool.util.hints import option
 from vault_tool.util.text import one_line
 from vault_tool.vault import seen
 from vault_tool.vault.answers import HasStatus
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import log_of
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.statuses import statuses
 
 MOST_SESSIONS = 50
@@ -79,7 +80,7 @@ class JudgedThen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Activity:
+class Activity(Answer):
     """What happened. Of all days: `days` (those of the last `days` with anything, the newest first) and `sessions`, the newest
     first. Of one `day`: its `logged` entries in order, and what was `written` and `judged`, at most `limit` of each.
     """
@@ -90,9 +91,10 @@ class Activity:
     logged: tuple[EpisodeEntry, ...] = ()
     written: tuple[WrittenThen, ...] = ()
     judged: tuple[JudgedThen, ...] = ()
-    freshness: Freshness
 
 
+@verb
+@looks
 def activity(vault: Context, day: str = "", *, days: int = 90, limit: int = 200) -> Activity:
     """What happened on each of the last `days` (UTC) and in the latest sessions, or in full on one `day` (`2026-11-20`)."""
     require_limit(limit)
@@ -100,18 +102,15 @@ def activity(vault: Context, day: str = "", *, days: int = 90, limit: int = 200)
         raise UsageError(f"`{one_line(day, 40)}` is no day", "write it as 2026-11-20")
     if days < 1:
         raise UsageError("days are counted from 1", f"for example {option('days', 30)}")
-    freshness = vault.fresh()
     vault = vault.with_withheld()
     if day:
-        return _of_day(vault, day.strip(), limit, freshness)
+        return _of_day(vault, day.strip(), limit)
     since = (vault.clock.now() - timedelta(days=days - 1)).date().isoformat()
     signals, memories = vault.index.catalog.signals(), _Memories.of(vault)
-    return Activity(
-        days=_days(vault, since, memories, signals), sessions=_sessions(vault, memories, signals), freshness=freshness
-    )
+    return Activity(days=_days(vault, since, memories, signals), sessions=_sessions(vault, memories, signals))
 
 
-def _of_day(vault: Context, day: str, limit: int, freshness: Freshness) -> Activity:
+def _of_day(vault: Context, day: str, limit: int) -> Activity:
     catalog = vault.index.catalog
     written = [one for one in slight(catalog) if one.text("created")[:10] == day]
     judged = [one for one in catalog.signals() if one.at[:10] == day and one.kind is not SignalKind.USE][:limit]
@@ -123,7 +122,6 @@ def _of_day(vault: Context, day: str, limit: int, freshness: Freshness) -> Activ
         logged=tuple(entry for _, entry in log_of(vault, day)[:limit]),
         written=tuple(Memory(vault, one, told[one.path]).told(WrittenThen, at=one.text("created")) for one in shown),
         judged=tuple(_judged(one, getattr(titles[one.target], "title", "")) for one in judged),
-        freshness=freshness,
     )
 
 

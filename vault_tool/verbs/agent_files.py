@@ -19,21 +19,24 @@ from vault_tool.util.hints import step
 from vault_tool.vault import screening
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.request import looks, verb
 from vault_tool.verbs import history
 
 _TYPE = "general"
 _DELETED = f"{layout.LOCAL}/deleted"
 
 
+@verb
+@looks
 def read_file(vault: Context, path: str) -> str:
     """The text of a file, without the head that makes it a memory; NotFound where there is none."""
-    vault.fresh()
     return _body(_bytes(vault, path))
 
 
+@verb
+@looks
 def list_files(vault: Context, folder: str) -> dict[str, int]:
     """The files below a folder by their paths in it, with the bytes of their texts; ignored and hidden ones are left out."""
-    vault.fresh()
     top = layout.inside(vault.root, folder)
     found: dict[str, int] = {}
     for file in sorted(top.rglob("*.md")):

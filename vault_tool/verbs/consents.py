@@ -14,8 +14,9 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault import person, resolve, screening
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.verbs.judging import judged, mark_signal
 
 if TYPE_CHECKING:
@@ -52,13 +53,14 @@ class ConsentOf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Consents:
+class Consents(Answer):
     """The answer of `list_consents`, those that were answered or asked last first."""
 
     results: tuple[ConsentOf, ...]
-    freshness: Freshness
 
 
+@verb
+@looks
 def consent(vault: Context, memory_id: str, state: str, *, as_user: str = "", turn: str = "", reason: str = "") -> Consented:
     """Record that consent to a memory was asked for, given, refused or withdrawn, by whom and in which turn.
 
@@ -75,7 +77,6 @@ def consent(vault: Context, memory_id: str, state: str, *, as_user: str = "", tu
     elif said in ANSWERS:
         vault = person.acting(vault, _ACT)
     home = _for(vault, as_user)
-    home.fresh()
     with writing(home, f"consent-{said.value}") as op:
         entry = _own(home, memory_id, as_user) if as_user else judged(home, memory_id)
         record(op, entry.id, said, as_user=as_user, turn=turn, reason=reason)
@@ -119,6 +120,8 @@ def made_anew_without(vault: Context, entry: Entry) -> Iterator[str]:
     yield from make_anew(vault.served(), lambda text: link_path(entry.path) in text or entry.title in text)
 
 
+@verb
+@looks
 def list_consents(vault: Context, *, state: str = "", as_user: str = "") -> Consents:
     """The memories whose consent was asked for or answered, with all records; of one `state`, or with `as_user` a person's own.
 
@@ -126,10 +129,9 @@ def list_consents(vault: Context, *, state: str = "", as_user: str = "") -> Cons
     """
     wanted = _state(state) if state else None
     home = _for(vault, as_user)
-    freshness = home.fresh()
     listed = (one for one in _all(home) if wanted in (None, one.state) and (not as_user or one.user == as_user))
     results = tuple(sorted(listed, key=lambda one: one.records[-1].at, reverse=True))
-    return Consents(results=results, freshness=freshness)
+    return Consents(results=results)
 
 
 def record(

@@ -15,6 +15,7 @@ from vault_tool.vault.answers import class_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import NewObservation, draft_of
 from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.request import verb
 from vault_tool.vault.statuses import statuses
 from vault_tool.verbs.judging import LONGEST_REASON, home_of, judged, mark_signal, superseded_remark
 from vault_tool.verbs.remember import remembered
@@ -47,6 +48,7 @@ class Corrected(Saved):
     path: str
 
 
+@verb
 def correct(vault: Context, id: str, why: str, content: str = "") -> Corrected:
     """Say that a memory is wrong or out of date: it is kept and marked. `content` says in a sentence what is so instead.
 

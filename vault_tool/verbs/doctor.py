@@ -33,12 +33,13 @@ from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import shell, step
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve, screening
-from vault_tool.vault.context import Context, Freshness, Progress
+from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.core_age import behind, found_behind
 from vault_tool.vault.drafts import undecided
 from vault_tool.vault.local_doubts import in_a_line, local_problems
 from vault_tool.vault.note_check import checked
 from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.statuses import contested_now
 from vault_tool.vault.vector_upkeep import not_embedded
 from vault_tool.verbs.consolidation.passes import due
@@ -96,7 +97,7 @@ class OwnerStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
+class Status(Answer):
     """Where the vault is, what it holds, and what would be worth doing next.
 
     `for_review` memories wait in the inbox for a person, `conflict_copies` are beside notes that two machines wrote,
@@ -128,11 +129,10 @@ class Status:
     watcher: watcher_presence.Watch | None
     owner: OwnerStatus
     next: tuple[str, ...]
-    freshness: Freshness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosis(Saved):
+class Diagnosis(Saved, Answer):
     """What is wrong or worth knowing in the vault's files; `fixed` says what `fix` mended.
 
     `problems` are told one by one, those that are `alike` once, and `left_out` not at all; `counts` are of all.
@@ -143,7 +143,6 @@ class Diagnosis(Saved):
     alike: tuple[LikeFindings, ...] = ()
     left_out: int = 0
     fixed: tuple[str, ...] = ()
-    freshness: Freshness
 
     @property
     def findings(self) -> bool:
@@ -166,9 +165,10 @@ class Reindexed:
     seconds: float
 
 
+@verb
+@looks
 def status(vault: Context) -> Status:
     """A short account of the vault, with what to do next."""
-    freshness = vault.fresh()
     waits = due(vault)  # what is told to nobody is in no packet
     vault = vault.with_withheld()
     catalog = vault.index.catalog
@@ -182,7 +182,7 @@ def status(vault: Context) -> Status:
     found = list(dict.fromkeys(_problems(vault, pending)))
     problems = Counter(problem.severity.value for problem in found)
     embeddings = status_of(vault)
-    said = (*in_a_line(vault), *_advice(freshness, tracked, problems), *_unknown_authors(vault, found))
+    said = (*in_a_line(vault), *_advice(vault.looks.last.withheld, tracked, problems), *_unknown_authors(vault, found))
     held, turns = len(undecided(vault)) + len(_waiting_tombstones(vault)), Turns(vault.root).count()
     logged_turns, logged_bytes = TurnLog(vault.root).size()
     contested = contested_now(vault)
@@ -211,7 +211,6 @@ def status(vault: Context) -> Status:
         watcher=watcher_presence.watch(vault.root),
         owner=_owner_status(vault),
         next=(*said, *_to_settle(copies, unsettled, contested), *_waiting(held, turns), *embedding_advice(embeddings)),
-        freshness=freshness,
     )
 
 
@@ -233,6 +232,8 @@ def _owner_status(vault: Context) -> OwnerStatus:
     )
 
 
+@verb
+@looks
 def doctor(vault: Context, *, fix: bool = False, every: bool = False) -> Diagnosis:
     """The problems of the vault, by path and line; findings that are alike once with how many they are, unless `every` one is
     asked for. With `fix`, pages are adopted and `relations:` become edges first.
@@ -241,7 +242,6 @@ def doctor(vault: Context, *, fix: bool = False, every: bool = False) -> Diagnos
     """
     vault = vault.with_withheld()
     saved, fixed, unmended = _fixed(vault) if fix else (Saved(), (), ())
-    freshness = vault.fresh()
     found = tuple(
         sorted(
             {
@@ -258,10 +258,10 @@ def doctor(vault: Context, *, fix: bool = False, every: bool = False) -> Diagnos
     told = Told(found) if every else alike.told(found)
     return Diagnosis(
         **saved.fields(*unmended), problems=told.problems, counts=counts, alike=told.alike, left_out=told.left_out, fixed=fixed,
-        freshness=freshness,
     )  # fmt: skip
 
 
+@verb
 def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progress: Progress | None = None) -> Reindexed:
     """Compare the files with the indexes, or with `full` build them anew; `confirm` accepts that notes are gone in bulk."""
     refresh = vault.index.refresh(full=full, confirm=confirm, progress=progress)
@@ -397,9 +397,9 @@ def _git_status(vault: Context, pending: Sequence[git.UncommittedFile], remotes:
     )
 
 
-def _advice(freshness: Freshness, tracked: GitStatus, problems: Mapping[str, int]) -> Iterator[str]:
-    if freshness.withheld:
-        yield freshness.withheld
+def _advice(withheld: str, tracked: GitStatus, problems: Mapping[str, int]) -> Iterator[str]:
+    if withheld:
+        yield withheld
     if tracked.obstacle:
         yield tracked.obstacle
     if problems.get("error") or problems.get("warning"):

@@ -27,6 +27,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.parameters import unknown_type
 from vault_tool.vault.person import is_owner
+from vault_tool.vault.request import looks, verb
 from vault_tool.verbs.history import keep_first
 from vault_tool.verbs.subjects import require_free
 
@@ -62,6 +63,7 @@ class Adopted(Saved):
     results: tuple[SavedNote, ...]
 
 
+@verb
 def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_names: Sequence[str] = ()) -> SavedNote:
     """Let a person write a note of `type` from its template, check it, and put it in its place as they wrote it.
 
@@ -90,6 +92,8 @@ def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_n
     return SavedNote(**outcome, id=record.id, type=record.type, title=parsed.title, path=path, changed=True)
 
 
+@verb
+@looks
 def edit(
     vault: Context,
     memory_id: str,
@@ -115,7 +119,6 @@ def edit(
             "a whole text needs the hash of the one that it was made from",
             f"{step('show', memory_id=..., source=True)} gives both",
         )
-    vault.fresh()
     vault = resolve.for_its_keeper(vault)
     entry = resolve.find(vault, memory_id)
     resolve.require_own(vault, entry)
@@ -206,6 +209,7 @@ def _left(vault: Context, path: str) -> bytes:
         ) from fault
 
 
+@verb
 def adopt(vault: Context, paths: Sequence[str | Path], *, type: str = "general") -> Adopted:
     """Make records of pages by adding the lines their heads lack: an id, a type, and when they were created.
 

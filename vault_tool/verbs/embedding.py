@@ -12,7 +12,8 @@ from vault_tool.machine import PROVIDERS, Machine
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
 from vault_tool.util.text import counted
-from vault_tool.vault.context import Context, Freshness, Progress
+from vault_tool.vault.context import Context, Progress
+from vault_tool.vault.request import Answer, verb
 from vault_tool.vault.vector_upkeep import mirrored
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _PROBE = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Embedding:
+class Embedding(Answer):
     """What a run of `embed` came to: texts embedded and refused in it, and notes that are behind after it.
 
     `complete` says that no note is; what was `refused` is told with its reasons. `fetched` is the model that was
@@ -58,7 +59,6 @@ class Embedding:
     mirror_fault: str
     seconds: float
     warnings: tuple[str, ...]
-    freshness: Freshness
 
     @property
     def attention(self) -> bool:
@@ -82,6 +82,7 @@ class EmbedderStatus:
     vectors: VectorStatus | None
 
 
+@verb
 def embed(
     vault: Context,
     *,
@@ -107,7 +108,7 @@ def embed(
         int8.make(vault.models)
         choose.forget()
     embedder, fetched = _ready(vault, settings, download, fetching or _unheard)
-    freshness = vault.fresh()
+    vault.fresh()
     done = vault.vectors.catch_up(embedder, limit=limit, progress=progress, again=True)
     refusals = [refusal.reason for refusal in vault.vectors.refusals()]
     reasons = {reason: refusals.count(reason) for reason in dict.fromkeys(refusals)}
@@ -129,7 +130,6 @@ def embed(
         mirror_fault=mirror_fault,
         seconds=round(time.monotonic() - begun, 3),
         warnings=tuple(_warnings(vault, embedder, done, reasons, mirror_fault)),
-        freshness=freshness,
     )
 
 

@@ -23,8 +23,9 @@ from vault_tool.util.hints import shell
 from vault_tool.util.text import content_hash
 from vault_tool.vault import facts, resolve
 from vault_tool.vault.answers import EYES_FIRST, Headline
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.standing import about, confidence_of
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class NoteSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Memory(Headline):
+class Memory(Headline, Answer):
     """One memory, whole: its text, its head, its relations and what is believed of it.
 
     `evidence` is what it rests on, each reference as it stands now; `evidence_moved` says that one of the files changed.
@@ -97,7 +98,6 @@ class Memory(Headline):
     stale: bool
     evidence: tuple[EvidenceCheck, ...]
     evidence_moved: bool
-    freshness: Freshness
     notice: str = EYES_FIRST
     belief: Belief | None = None
     posterior: Mapping[str, Posterior] | None = None
@@ -119,15 +119,15 @@ class Memory(Headline):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relations:
+class Relations(Answer):
     """The answer of `related`."""
 
     id: str
     title: str
     results: tuple[Relation, ...]
-    freshness: Freshness
 
 
+@verb
 def get(vault: Context, memory_id: str) -> Memory:
     """One memory by id, prefix, path or name. It counts as an access: what is read is remembered longer."""
     found = show(vault, memory_id)
@@ -147,6 +147,8 @@ def _shared(session: str) -> str:
     return screening.shareable(session)
 
 
+@verb
+@looks
 def show(
     vault: Context, memory_id: str, *, belief: bool = False, timeline: bool = False, source: bool = False
 ) -> Memory:  # fmt: skip
@@ -155,10 +157,9 @@ def show(
     `timeline` gives each signal with what it did, how the memory fades, and which sessions were shown it; `source` the text of
     its file, as `edit` takes it.
     """
-    freshness = vault.fresh()
     home = resolve.home_of(resolve.for_its_keeper(vault), memory_id, begun=True)
     if page := resolve.page(vault, memory_id, by_name=not resolve.candidates(home, memory_id.strip())):
-        found = _page(vault, page, freshness)
+        found = _page(vault, page)
         return replace(found, source=_source(vault, page.path)) if source else found
     vault = home
     entry = resolve.find(vault, memory_id, begun=True)
@@ -171,7 +172,7 @@ def show(
         relations=tuple(relations_of(vault, entry)),
         solved_by=solution.id if (solution := vault.standings.solved_since([entry]).get(entry.id)) else None,
         decay_score=score, standing=standing(score).value, put_by_others=_put_by_others(entry), consent=state, consents=consents,
-        evidence=evidence, evidence_moved=bool(evidence) and evidence_state.evidence_moved(evidence), freshness=freshness,
+        evidence=evidence, evidence_moved=bool(evidence) and evidence_state.evidence_moved(evidence),
         belief=judged if belief else None, posterior=_posterior(vault, entry, judged) if belief else None,
         timeline=memory_timeline.timeline_of(vault, entry, judged) if timeline else None,
         source=_source(vault, entry.path) if source else None,
@@ -205,7 +206,7 @@ def _consent(entry: Entry, signals: Sequence[Signal]) -> tuple[ConsentState | No
     return found.state, found.records
 
 
-def _page(vault: Context, page: Page, freshness: Freshness) -> Memory:
+def _page(vault: Context, page: Page) -> Memory:
     """A file that is no record: its text, and nothing that could be believed or fade."""
     data = b""
     with suppress(FileNotFoundError):
@@ -216,7 +217,7 @@ def _page(vault: Context, page: Page, freshness: Freshness) -> Memory:
         confidence=None, details={}, content=body.strip("\r\n"), path=page.path,
         head=head.values if head is not None else {}, relations=(), solved_by=None, truth=0.0, utility=0.0,
         access_count=0, last_accessed=None, decay_score=0.0, standing="", generation=None, created="", origin="owner",
-        reviewed=False, consent=None, consents=(), stale=False, evidence=(), evidence_moved=False, freshness=freshness,
+        reviewed=False, consent=None, consents=(), stale=False, evidence=(), evidence_moved=False,
     )  # fmt: skip
 
 
@@ -244,13 +245,14 @@ def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:
         yield _relation("link", "in", source)
 
 
+@verb
+@looks
 def related(vault: Context, memory_id: str, *, types: Sequence[str] = ()) -> Relations:
     """What a memory is linked to: edges, supersession, evidence, problems and solutions, weak links; not subjects."""
-    freshness = vault.fresh()
     entry = resolve.find(vault, memory_id, begun=True)
     wanted = {kind.casefold() for kind in types}
     found = [r for r in relations_of(vault, entry) if not wanted or r.relation.casefold() in wanted]
-    return Relations(id=entry.id, title=entry.title, results=tuple(found), freshness=freshness)
+    return Relations(id=entry.id, title=entry.title, results=tuple(found))
 
 
 def _relation(name: str, direction: str, other: Entry, edge: Entry | None = None) -> Relation:

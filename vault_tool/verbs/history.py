@@ -18,13 +18,14 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.util.hints import shell, step
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, screening
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.generated_pages import resolve_page_conflicts
 from vault_tool.vault.note_history import note_history, with_their_old_places
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.pending import Saved, heal
 from vault_tool.vault.person import is_owner
+from vault_tool.vault.request import Answer, looks, verb
 
 # So many ids and paths of one commit `log` lists.
 LISTED = 50
@@ -56,13 +57,12 @@ class Revision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+class History(Answer):
     """A memory's supersession chain, newest first, back to its origin."""
 
     id: str
     title: str
     results: tuple[Revision, ...]
-    freshness: Freshness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +83,7 @@ class Gathered(Saved):
     left: tuple[Problem, ...] = ()
 
 
+@verb
 def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     """The commits that touched the vault (or one memory's file), newest first; nothing where there is no history yet."""
     require_limit(limit)
@@ -96,15 +97,17 @@ def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     return Log(results=tuple(_brief(_redacted(vault, one)) for one in found))
 
 
+@verb
+@looks
 def history(vault: Context, memory_id: str) -> History:
     """The supersession chain that a memory belongs to, newest first, each with the commits that touched its file."""
-    freshness = vault.fresh()
     vault = resolve.for_its_keeper(vault)
     entry = resolve.find(vault, memory_id, begun=True)
     chain = _newest_first(lineage(vault.index.catalog, entry))
-    return History(id=entry.id, title=entry.title, results=tuple(_revision(vault, e) for e in chain), freshness=freshness)
+    return History(id=entry.id, title=entry.title, results=tuple(_revision(vault, e) for e in chain))
 
 
+@verb
 def diff(
     vault: Context, memory_id: str = "", *, since: str | None = None, of: str | None = None, color: bool = False
 ) -> Difference:  # fmt: skip
@@ -121,6 +124,7 @@ def diff(
     return Difference(since=since, of=of, pending=tuple(pending), text=text)
 
 
+@verb
 def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "") -> Gathered:
     """Commit hand edits: all of the vault's, or those of `paths`; the message names the notes unless one is given.
 

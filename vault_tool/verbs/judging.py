@@ -19,6 +19,7 @@ from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.request import verb
 from vault_tool.vault.standing import about, confidence_of
 
 LONGEST_REASON = 2000
@@ -42,6 +43,7 @@ class Marked(Saved):
     path: str
 
 
+@verb
 def mark_useful(vault: Context, id: str, reason: str = "", *, problem: str = "", evidence: Sequence[str] = ()) -> Marked:
     """Say that a memory paid rent: it helped. Moves its utility up, counts as use and settles earlier questions.
 
@@ -51,6 +53,7 @@ def mark_useful(vault: Context, id: str, reason: str = "", *, problem: str = "",
     return _mark(vault, id, SignalKind.USEFUL, reason, problem, evidence)
 
 
+@verb
 def mark_questionable(vault: Context, id: str, reason: str = "", *, problem: str = "", evidence: Sequence[str] = ()) -> Marked:
     """Say that a memory may be wrong, stale or unreliable. Moves its utility down and puts it on the report.
 

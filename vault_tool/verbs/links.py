@@ -25,6 +25,7 @@ from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.new_observation import appending
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.parameters import require_units
+from vault_tool.vault.request import verb
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +90,7 @@ class Logged(Saved):
     title: str
 
 
+@verb
 def pin(vault: Context, memory_id: str, *, off: bool = False) -> Pinned:
     """Keep a memory from fading (or, with `off`, let it fade again) by one line of its head.
 
@@ -115,6 +117,7 @@ def pin(vault: Context, memory_id: str, *, off: bool = False) -> Pinned:
     return Pinned(**saved.fields(), id=entry.id, title=entry.title, pinned=pinned, changed=changed, waits=waits, path=entry.path)
 
 
+@verb
 def tag(vault: Context, memory_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> Tagged:
     """Give a memory or a subject tags, and take others from it, by one line of its head.
 
@@ -157,6 +160,7 @@ def _by_tag(tags: Sequence[str]) -> dict[str, str]:
     return {tag_name(tag): tag for tag in given}
 
 
+@verb
 def link(
     vault: Context,
     from_id: str,
@@ -197,6 +201,7 @@ def link(
     return Linked(**saved.fields(*remarks), contested=contested, id=edge.id, type=kind, path=path, **ends)
 
 
+@verb
 def update_link(
     vault: Context, link_id: str, why: str | None = None, *, strength: float | None = None, confidence: float | None = None
 ) -> Relinked:
@@ -225,6 +230,7 @@ def update_link(
     return Relinked(**saved.fields(), **_ends_of(edge), id=edge.id, type=edge.type, path=edge.path, changed=changed)
 
 
+@verb
 def unlink(vault: Context, link_id: str) -> Unlinked:
     """Take a link between two memories away; both stay as they are, and an undo puts it back.
 
@@ -242,6 +248,7 @@ def unlink(vault: Context, link_id: str) -> Unlinked:
     return Unlinked(**saved.fields(), **_ends_of(edge), id=edge.id, type=edge.type, path=edge.path)
 
 
+@verb
 def episode(
     vault: Context, title: str, summary: str = "", *, type: str = "", tags: Sequence[str] = (), memory: str = ""
 ) -> Logged:

@@ -21,10 +21,11 @@ from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line, unwrap_link
 from vault_tool.vault.answers import EYES_FIRST, HISTORY, HasStatus, Headline
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval.filters import Filters, require_kinds
 from vault_tool.vault.retrieval.query import Query
 from vault_tool.vault.statuses import CURRENT, STATUS_NAMES, History, statuses
@@ -69,15 +70,16 @@ class ListedMemory(Headline):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryList:
+class MemoryList(Answer):
     """A part of a list: of `total` memories those after the cursor that was given. `next` is the cursor of what follows, None at
     the end; what is written meanwhile moves nothing that it leads to.
     """
 
+    stands_before = "warnings"
+
     results: tuple[ListedMemory, ...]
     total: int
     next: str | None
-    freshness: Freshness
     warnings: tuple[str, ...] = ()
     notice: str = EYES_FIRST
 
@@ -91,6 +93,9 @@ class MemoryList:
 _Place = tuple[float, str]
 
 
+@verb
+@looks
+@for_user
 def list_memories(
     vault: Context,
     *,
@@ -123,8 +128,6 @@ def list_memories(
     _require_one_of("status", status, STATUSES)
     _require_one_of("order", sort, SORTS)
     before = _Cursor.read(after, sort) if after else None
-    vault = vault.for_user(user or "")
-    freshness = vault.fresh()
     require_kinds([vault], kinds)
     asked = Query(
         query="", kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags), not_tags=tuple(not_tags),
@@ -145,7 +148,6 @@ def list_memories(
         results=tuple(results),
         total=len(chosen),
         next=_Cursor(sort, moment, rest[limit - 1]).text() if len(rest) > limit else None,
-        freshness=freshness,
         warnings=() if chosen else tuple(_nearest_names(vault, asked, by)),
     )
 

@@ -16,6 +16,7 @@ from vault_tool.model.problems import Problem, warning
 from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
+from vault_tool.vault.request import verb
 
 # So many notes are named that a lost one may be.
 _NAMED = 3
@@ -31,6 +32,7 @@ class MovedNote:
     title: str
 
 
+@verb
 def moved(vault: Context, was: str, path: str) -> MovedNote:
     """Say that the note `was` (its path or its id), which is gone, is now the one at `path`: what is on it is found there.
 

@@ -22,6 +22,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.leniency import listed
 from vault_tool.vault.new_observation import NewObservation, appending, draft_of, emptied_by, remarks_on, tag
 from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.request import verb
 
 # The type of a deletion's entry in the day's log: with its hyphen no memory can have it.
 DELETED = "vault-delete"
@@ -75,6 +76,7 @@ class DeletedObservations(Saved):
     subjects_removed: tuple[str, ...] = ()
 
 
+@verb
 def add_observations(vault: Context, observations: Sequence[Mapping[str, Any]]) -> AddedObservations:
     """Append several observations as one operation: each mapping has `content` and may have what `remember` takes.
 
@@ -99,6 +101,7 @@ def add_observations(vault: Context, observations: Sequence[Mapping[str, Any]]) 
     return AddedObservations(**saved.fields(*waits, *remarks), results=tuple(results))
 
 
+@verb
 def delete_observations(vault: Context, ids: Sequence[str]) -> DeletedObservations:
     """Delete observations that this very session wrote: for an accidental write, not for pruning or revising history.
 
@@ -197,7 +200,7 @@ def _add(op: Operation, draft: Observation, names: Sequence[str], asks: bool) ->
     twin = repeats.twin_of(vault, draft)
     waits = twin is None and (asks or review_policy.policy(vault, draft) == "review")
     # What waits for a person makes no subjects either: its plan is thrown away.
-    tagging = tag(Operation(vault, op.verb, op.freshness) if waits else op, names)
+    tagging = tag(Operation(vault, op.verb) if waits else op, names)
     if twin is not None:
         repeat = repeats.add(op, twin, draft, tagging.names)
         return AddedObservation(

@@ -12,11 +12,12 @@ from vault_tool.generate.schedule import Schedule
 from vault_tool.generate.schedule import schedule as daily
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.vault import generated_pages
-from vault_tool.vault.context import Context, Freshness, Progress
+from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.generated_pages import GeneratedPage
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.standing import SCORE_DIGITS, Weighed, best_first
 
 SMALLEST_BUDGET = 200
@@ -40,17 +41,16 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decay:
+class Decay(Answer):
     """All active memories by decay score, best first, with how many stand where."""
 
     as_of: str
     counts: dict[str, int]
     results: tuple[Scored, ...]
-    freshness: Freshness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reflection(Saved):
+class Reflection(Saved, Answer):
     """What `reflect` did: how the memories stand, how that moved, and which pages changed."""
 
     counts: dict[str, int]
@@ -58,9 +58,10 @@ class Reflection(Saved):
     pages: tuple[str, ...]
     memories: int
     dry_run: bool
-    freshness: Freshness
 
 
+@verb
+@looks
 def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = (), progress: Progress | None = None) -> Decay:
     """Compute every memory's decay score now, local use included, and write `_state.json`.
 
@@ -70,7 +71,6 @@ def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = 
     unknown = [name for name in standings if name not in set(Standing)]
     if unknown:
         raise UsageError(f"`{unknown[0]}` is no standing", f"choose from {', '.join(Standing)}")
-    freshness = vault.fresh(progress)
     counts = _no_counts()
 
     def chosen() -> Iterator[Weighed]:
@@ -80,9 +80,10 @@ def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = 
                 yield one
 
     best = sorted(chosen(), key=best_first) if limit is None else nsmallest(limit, chosen(), key=best_first)
-    return Decay(as_of=vault.now(), counts=counts, results=tuple(_scored(vault, one) for one in best), freshness=freshness)
+    return Decay(as_of=vault.now(), counts=counts, results=tuple(_scored(vault, one) for one in best))
 
 
+@verb
 def core(vault: Context, *, budget: int | None = None, preview: bool = False) -> GeneratedPage:
     """Make CORE.md and commit it if more than its date changed; with `preview` only return it as a prompt is given it.
 
@@ -96,33 +97,36 @@ def core(vault: Context, *, budget: int | None = None, preview: bool = False) ->
     return generated_pages.core_preview(vault, budget) if preview else generated_pages.make_core(vault, allowed)
 
 
+@verb
 def schedule(vault: Context, program: str = "vt") -> Schedule:
     """How vectors and pages can be refreshed daily: texts for systemd and cron, put nowhere. `program` is the path of `vt`."""
     return daily(str(vault.root), program, vault.root.name)
 
 
+@verb
 def reflection(vault: Context, *, preview: bool = False) -> GeneratedPage:
     """Make REFLECTION.md and commit it if more than its date changed; with `preview` only return it, with today's own use."""
     return generated_pages.reflection_preview(vault) if preview else generated_pages.make_reflection(vault)
 
 
+@verb
 def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None = None) -> Reflection:
     """Decay, CORE.md and REFLECTION.md in one step and one commit; says what moved since the last time.
 
     With `dry_run` nothing tracked is written.
     """
     if dry_run:
-        freshness = vault.fresh(progress)
-        return _reflected(_Stood.now(vault), generated_pages.changed_pages(vault, freshness), Saved(), freshness, dry_run=True)
+        vault.fresh(progress)
+        return _reflected(_Stood.now(vault), generated_pages.changed_pages(vault), Saved(), dry_run=True)
     with writing(vault, "reflect", progress=progress) as op:
-        generated_pages.require_known(op.freshness)
-        stood, changed, saved = _Stood.now(vault), generated_pages.changed_pages(vault, op.freshness), Saved()
+        generated_pages.require_known(vault)
+        stood, changed, saved = _Stood.now(vault), generated_pages.changed_pages(vault), Saved()
         if changed:
-            settled = generated_pages.require_whole(vault, op.freshness)
+            settled = generated_pages.require_whole(vault)
             summary = f"{stood.memories} memories; changed: {', '.join(page.path for page in changed)}"
             op.log_entry(EpisodeEntry(at=vault.now(), title="Reflection", type=generated_pages.REFLECTION, summary=summary))
             saved = settled or generated_pages.publish(op, changed, "CORE.md and REFLECTION.md")
-    return _reflected(stood, changed, saved, op.freshness, dry_run=False)
+    return _reflected(stood, changed, saved, dry_run=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +151,7 @@ class _Stood:
         return cls(counts, tuple(line for _, line in sorted(moved)), memories)
 
 
-def _reflected(
-    stood: _Stood, changed: Sequence[GeneratedPage], saved: Saved, freshness: Freshness, *, dry_run: bool
-) -> Reflection:
+def _reflected(stood: _Stood, changed: Sequence[GeneratedPage], saved: Saved, *, dry_run: bool) -> Reflection:
     return Reflection(
         **saved.fields(),
         counts=stood.counts,
@@ -157,7 +159,6 @@ def _reflected(
         pages=tuple(page.path for page in changed),
         memories=stood.memories,
         dry_run=dry_run,
-        freshness=freshness,
     )
 
 

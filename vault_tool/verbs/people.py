@@ -11,9 +11,10 @@ from vault_tool.model.types import MEMORIES
 from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault.about_people import NAMED, Naming, Person, naming, people_of
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, looks, verb
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class MemoryAbout:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class People:
+class People(Answer):
     """The users, those with most memories first; of one, their `memories` too, the newest first, of `total` that there are.
 
     `elsewhere` are the first of `elsewhere_count` notes that name that one and are not filed under them.
@@ -40,20 +41,20 @@ class People:
     total: int = 0
     elsewhere: tuple[Naming, ...] = ()
     elsewhere_count: int = 0
-    freshness: Freshness
 
 
+@verb
+@looks
 def people(vault: Context, name: str = "", *, limit: int = 100) -> People:
     """Whom memories are about, with what there is of each; of the one called `name` also their memories, at most `limit`.
 
     Raises NotFound for a user of whom there is nothing.
     """
     require_limit(limit)
-    freshness = vault.fresh()
     vault = vault.with_withheld()
     listed = tuple(one for one in people_of(vault) if name in ("", one.user))
     if not name:
-        return People(results=listed, freshness=freshness)
+        return People(results=listed)
     if not listed:
         raise NotFound(f"nothing is about `{one_line(name, 60)}`", f"{step('people')} names those of whom there is something")
     catalog = vault.index.catalog
@@ -67,5 +68,5 @@ def people(vault: Context, name: str = "", *, limit: int = 100) -> People:
     elsewhere = naming(vault, name)
     return People(
         results=listed, memories=memories, total=len(entries), elsewhere=tuple(elsewhere[:NAMED]),
-        elsewhere_count=len(elsewhere), freshness=freshness,
+        elsewhere_count=len(elsewhere),
     )  # fmt: skip

@@ -26,6 +26,7 @@ from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.erasing import Citing, Erased, Traces, Versions, alone, erased, resolve_target, traces_of
 from vault_tool.vault.operation import writing
+from vault_tool.vault.request import verb
 
 # What a purge stops at until it is told to go on, and why.
 DESPITE = {
@@ -96,6 +97,7 @@ class _PurgePlan:
     objects: int
 
 
+@verb
 def purge(vault: Context, memory_ids: Sequence[str], *, despite: Sequence[str] = (), dry_run: bool = False) -> Purged:
     """Erase memories from the vault, as `forget` does, and from every commit, branch, tag, stash and message of its repository.
 

@@ -12,6 +12,7 @@ from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import NewObservation, Tagging, appending, draft_of, remarks_on, tag, without_authority
 from vault_tool.vault.operation import Operation, Saved
+from vault_tool.vault.request import verb
 from vault_tool.vault.similar import Similar, near
 
 
@@ -42,6 +43,7 @@ class RememberedObservation(Saved):
     pending_review: bool = False
 
 
+@verb
 def remember(
     vault: Context,
     content: str,

@@ -25,9 +25,10 @@ from vault_tool.util.clock import stamp
 from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import contests, drafts, person, repeats, resolve, screening, vouching, waiting_tombstones
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import tag
 from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.two_texts import TwoTexts, two_texts
 from vault_tool.verbs import consents
 from vault_tool.verbs.turns.gate import CONSENT_MODE
@@ -80,7 +81,7 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reviewed(Saved):
+class Reviewed(Saved, Answer):
     """What a person decided just now, and what still waits, the longest first (or what lies in the bin, the newest first).
 
     `binned` are those of the `refused` that lie in the bin now, from which they can be `restored`; `in_bin` counts what does.
@@ -96,8 +97,6 @@ class Reviewed(Saved):
     results: tuple[Waiting, ...] = ()
     unsettled: tuple[TwoTexts, ...] = ()
     """What two machines wrote and left to a person: `settle_texts` decides."""
-
-    freshness: Freshness
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +118,8 @@ class _Note:
         return f"{INBOX}/{self.name}" if not self.refused_at else BIN
 
 
+@verb
+@looks
 def review(
     vault: Context,
     *,
@@ -178,7 +179,6 @@ def review(
                 *(_shown_tombstone(vault, one) for one in (waiting_tombstones.waiting(vault) if not (as_user or bin) else ())),
             ),
             unsettled=() if as_user or bin else two_texts(vault.with_withheld()),
-            freshness=op.freshness,
         )
 
 
@@ -186,7 +186,6 @@ def _decided_tombstones(
     vault: Context, inbox: Inbox, accept: Sequence[str], refuse: Sequence[str]
 ) -> tuple[tuple[Accepted | str, ...], Sequence[str], Sequence[str]]:
     """Decide on others' tombstones that are named by their ids; what became of each, and the names that mean something else."""
-    vault.fresh()
     waits = waiting_tombstones.waiting(vault) if accept or refuse else ()
     if not waits:
         return (), accept, refuse
@@ -216,7 +215,6 @@ def _vouched(vault: Context, inbox: Inbox, accept: Sequence[str]) -> tuple[list[
     """Review what is named and is in the vault already; what was, and the names that mean something else."""
     if not accept:
         return [], accept
-    vault.fresh()
     notes, before, whole = _notes(vault, inbox), inbox.decided(), resolve.for_its_keeper(vault)
     left, found = [], []
     finished = drafts.finished(vault)
@@ -238,6 +236,8 @@ def _vouched(vault: Context, inbox: Inbox, accept: Sequence[str]) -> tuple[list[
     return [Accepted(id=entry.id, title=entry.title, path=entry.path) for entry in found], left
 
 
+@verb
+@looks
 def edit_waiting(vault: Context, named: str, editor: Editor | None = None, *, text: str = "", was: str = "") -> Waiting:
     """Let a person edit a waiting memory in its place; it goes on waiting, and what they left is what can be accepted.
 
@@ -245,7 +245,6 @@ def edit_waiting(vault: Context, named: str, editor: Editor | None = None, *, te
     its file says something else by now.
     """
     vault = person.acting(vault, _ACT)
-    vault.fresh()
     inbox = Inbox(vault.root)
     note = _find(_notes(vault, inbox), named)
     if editor is not None:

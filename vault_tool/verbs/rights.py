@@ -24,10 +24,11 @@ from vault_tool.util.atomic import storage
 from vault_tool.util.hints import option
 from vault_tool.vault import person
 from vault_tool.vault.about_people import NAMED, Naming, Person, naming, person_of, user_of_draft
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.drafts import Draft, undecided
 from vault_tool.vault.erasing import Citing, Erased, erased
 from vault_tool.vault.operation import Saved, writing
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.verbs import purging
 from vault_tool.verbs.purging import Purged
 
@@ -40,7 +41,7 @@ _ERASABLE = (*MEMORIES, RecordClass.EDGE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exported:
+class Exported(Answer):
     """What was written for one person: how many notes, judgements, memories that wait or were refused lately, and turns; where.
 
     `elsewhere` are the first of `elsewhere_count` notes that name them and are not filed under them: these are not in it.
@@ -55,7 +56,6 @@ class Exported:
     refused: int = 0
     elsewhere: tuple[Naming, ...] = ()
     elsewhere_count: int = 0
-    freshness: Freshness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +87,8 @@ class ForgottenUser(Saved):
     dry_run: bool = False
 
 
+@verb
+@looks
 def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
     """Write all that is about one user into a folder that is not there yet: their notes as they are, and `records.json`.
 
@@ -96,7 +98,6 @@ def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
     """
     vault = person.acting(vault, "export all of somebody's")
     _require_name(user)
-    freshness = vault.fresh()
     vault = vault.with_withheld()
     target = Path(folder).expanduser().resolve()
     if target.is_relative_to(vault.root / "vault"):
@@ -129,10 +130,11 @@ def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
     counts, elsewhere = person_of(vault, user), naming(vault, user)
     return Exported(
         user=user, folder=str(target), notes=len(entries), signals=len(signals), waiting=len(waiting), turns=counts.turns,
-        refused=len(refused), elsewhere=tuple(elsewhere[:NAMED]), elsewhere_count=len(elsewhere), freshness=freshness,
+        refused=len(refused), elsewhere=tuple(elsewhere[:NAMED]), elsewhere_count=len(elsewhere),
     )  # fmt: skip
 
 
+@verb
 def forget_user(
     vault: Context, user: str, *, purge: bool = False, despite: Sequence[str] = (), dry_run: bool = False
 ) -> ForgottenUser:

@@ -17,9 +17,10 @@ from vault_tool.model.problems import Severity
 from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault import person
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.drafts import undecided
 from vault_tool.vault.operation import Saved, writing
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.two_texts import COPY, FIELD, TwoTexts, common_base, original, two_texts
 from vault_tool.verbs.history import commit
 
@@ -32,12 +33,11 @@ _VERSIONS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unsettled:
+class Unsettled(Answer):
     """What two machines left to a person, and how many memories wait in the inbox beside it."""
 
     results: tuple[TwoTexts, ...] = ()
     waiting: int = 0
-    freshness: Freshness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,14 +52,17 @@ class Settled(Saved):
     results: tuple[TwoTexts, ...] = ()
 
 
+@verb
+@looks
 def unsettled(vault: Context) -> Unsettled:
     """List the conflict copies that sync tools left, and the places and fields of notes that keep two texts; it only reads."""
-    freshness = vault.fresh()
     waiting = len(undecided(vault)) if person.is_person(vault) else 0
     seen = vault.with_withheld() if person.is_owner(vault) else vault
-    return Unsettled(results=two_texts(seen), waiting=waiting, freshness=freshness)
+    return Unsettled(results=two_texts(seen), waiting=waiting)
 
 
+@verb
+@looks
 def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") -> Settled:
     """Keep `this`, `that` or `both` of two texts, or write another `text`; `key` is one that `unsettled` gives, or its beginning.
 
@@ -72,7 +75,6 @@ def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") ->
         raise UsageError(
             "one thing is to be kept: this, that, both, or a text", f"say one of {', '.join(KEEP)}, or give the text"
         )
-    vault.fresh()
     meant = _find(two_texts(vault), key)
     if meant.what == COPY:
         _commit_both(vault, meant)
@@ -96,10 +98,11 @@ def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") ->
         )
 
 
+@verb
+@looks
 def found(vault: Context, key: str) -> TwoTexts | None:
     """What a key stands for, for a person; None where it names something else, as a memory that waits."""
     vault = person.acting(vault, _ACT).with_withheld()
-    vault.fresh()
     return next((one for one in two_texts(vault) if one.key.startswith(key.strip()) or key in (one.path, one.place)), None)
 
 

@@ -13,8 +13,9 @@ from vault_tool.model.snapshot import Entry, is_over
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.text import tag_name
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, looks, verb
 
 # So many tags are named beside each.
 _BESIDE = 5
@@ -42,7 +43,7 @@ class EmbeddingCoverage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stats:
+class Stats(Answer):
     """The answer of `get_stats`; an understanding is active until another supersedes it."""
 
     workspace: VaultName
@@ -58,7 +59,6 @@ class Stats:
     embedding_coverage: EmbeddingCoverage
     current_generation: int
     last_consolidated_at: str | None
-    freshness: Freshness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,15 +79,16 @@ class TagCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tags:
+class Tags(Answer):
     """The answer of `tags`, the most frequent first: `total` is how many there are, `tagged` how many memories have any."""
 
     total: int
     tagged: int
     results: tuple[TagCount, ...]
-    freshness: Freshness
 
 
+@verb
+@looks
 def tags(vault: Context, prefix: str = "", limit: int = 50) -> Tags:
     """The tags of the memories with how many have each, and which stand together; of all, or of those that begin with `prefix`.
 
@@ -95,7 +96,6 @@ def tags(vault: Context, prefix: str = "", limit: int = 50) -> Tags:
     does not count.
     """
     require_limit(limit)
-    freshness = vault.fresh()
     begins = tag_name(prefix)
     spelt: Counter[tuple[str, str]] = Counter()
     sets: list[frozenset[str]] = []
@@ -125,7 +125,7 @@ def tags(vault: Context, prefix: str = "", limit: int = 50) -> Tags:
         )
         for name, count in best
     )
-    return Tags(total=len(wanted), tagged=len(sets), results=tuple(results), freshness=freshness)
+    return Tags(total=len(wanted), tagged=len(sets), results=tuple(results))
 
 
 def _tags_in_force(vault: Context) -> Iterator[tuple[str, ...]]:
@@ -136,9 +136,10 @@ def _tags_in_force(vault: Context) -> Iterator[tuple[str, ...]]:
             yield tuple(map(str, tags))
 
 
+@verb
+@looks
 def get_stats(vault: Context) -> Stats:
     """Counts of everything, the embedding coverage, the consolidation cycle and what the vault says it is."""
-    freshness = vault.fresh()
     catalog = vault.index.catalog
     by_type = catalog.count_by_type()
     classes: Counter[str] = Counter()
@@ -161,7 +162,6 @@ def get_stats(vault: Context) -> Stats:
         embedding_coverage=_coverage(vault),
         current_generation=catalog.generation(),
         last_consolidated_at=max((entry.text("created") for entry in passes), default=None, key=moment),
-        freshness=freshness,
     )
 
 

@@ -22,10 +22,11 @@ from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import HasStatus
 from vault_tool.vault.contests import foremost
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.leniency import listed
 from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.statuses import statuses
 
 _POINTED = ("single_subject", "structural")
@@ -85,13 +86,13 @@ class SubjectCard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subjects:
+class Subjects(Answer):
     """The answer of `get_subjects`."""
 
     results: tuple[SubjectCard, ...]
-    freshness: Freshness
 
 
+@verb
 def create_subjects(vault: Context, subjects: Sequence[Mapping[str, Any]]) -> CreatedSubjects:
     """Create named regions: each mapping has `name` and may have `summary, tags, aliases, key, role`.
 
@@ -107,19 +108,20 @@ def create_subjects(vault: Context, subjects: Sequence[Mapping[str, Any]]) -> Cr
     return CreatedSubjects(results=results, **saved.fields())
 
 
+@verb
+@looks
 def get_subjects(vault: Context, names: Sequence[str] = ()) -> Subjects:
     """The subjects called `names` (names, aliases or ids), or all of them, by name."""
-    freshness = vault.fresh()
     if names:
         entries = list({entry.path: entry for entry in (resolve.existing_subject(vault, name) for name in names)}.values())
         tagged = [members(vault.index.catalog, entry) for entry in entries]
-        return Subjects(results=_cards(vault, entries, tagged), freshness=freshness)
+        return Subjects(results=_cards(vault, entries, tagged))
     catalog = vault.index.catalog
     memories = sorted((narrowed(entry, _COUNTED) for entry in slight(catalog)), key=attrgetter("path"))
     everything = Snapshot(tuple(memories))
     entries = sorted(catalog.of_class(RecordClass.SUBJECT), key=lambda e: normal_name(e.title))
     results = _cards(vault, entries, [_members(everything, entry) for entry in entries])
-    return Subjects(results=results, freshness=freshness)
+    return Subjects(results=results)
 
 
 def _members(everything: Snapshot, subject: Entry) -> tuple[Entry, ...]:
@@ -254,6 +256,7 @@ class UpdatedSubject(Saved):
     path: str
 
 
+@verb
 def update_subject_summary(vault: Context, name: str, summary: str) -> UpdatedSubject:
     """Give a subject (by name, alias or id) a new one-line summary; it is embedded anew by the next that embeds."""
     line = one_line(summary)
@@ -283,6 +286,7 @@ class Aliased(Saved):
     path: str
 
 
+@verb
 def add_alias(vault: Context, name: str, aliases: Sequence[str]) -> Aliased:
     """Let a subject (by name, alias or id) answer to more names; what is tagged with one of them is tagged with it from then on.
 

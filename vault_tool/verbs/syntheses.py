@@ -12,9 +12,10 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.statuses import statuses
 
 
@@ -42,21 +43,19 @@ class StoredUnderstanding(HasStatus):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Understandings:
+class Understandings(Answer):
     """The answer of `get_understandings`, newest first."""
 
     results: tuple[StoredUnderstanding, ...]
-    freshness: Freshness
     notice: str = EYES_FIRST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnderstandingHistory:
+class UnderstandingHistory(Answer):
     """The answer of `get_understanding_history`: from the one asked for back to the first, newest first."""
 
     id: str
     results: tuple[StoredUnderstanding, ...]
-    freshness: Freshness
     notice: str = EYES_FIRST
 
 
@@ -73,34 +72,35 @@ class ListedObservation(HasStatus):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubjectObservations:
+class SubjectObservations(Answer):
     """The answer of `list_observations`, the newest first, of `total` that there are; `months` counts all of them, in order."""
 
     subject: str
     results: tuple[ListedObservation, ...]
     total: int
     months: tuple[tuple[str, int], ...]
-    freshness: Freshness
 
 
+@verb
+@looks
 def list_observations(vault: Context, subject_name: str, *, limit: int = 50) -> SubjectObservations:
     """The observations on a subject (by name, alias or id) in time: the newest first, at most `limit`, and how many a month."""
     require_limit(limit)
-    freshness = vault.fresh()
     entry = resolve.existing_subject(vault, subject_name)
     found = [e for e in members(vault.index.catalog, entry) if e.record_class is RecordClass.OBSERVATION]
     newest = sorted(found, key=lambda one: (one.by_observed, one.id), reverse=True)
     told = statuses(vault, newest[:limit])
     results = tuple(Memory(vault, e, told[e.path]).told(ListedObservation) for e in newest[:limit])
     months = tuple(sorted(Counter(one.observed[:7] for one in found).items()))
-    return SubjectObservations(subject=entry.title, results=results, total=len(found), months=months, freshness=freshness)
+    return SubjectObservations(subject=entry.title, results=results, total=len(found), months=months)
 
 
+@verb
+@looks
 def get_understandings(vault: Context, subject_names: Sequence[str]) -> Understandings:
     """All active understandings tagged with all of the subjects (names, aliases or ids), newest first."""
     if not subject_names:
         raise UsageError("no subject was named", "name one or several subjects")
-    freshness = vault.fresh()
     named = [subject_names] if isinstance(subject_names, str) else subject_names
     groups = [resolve.names_for(vault, resolve.existing_subject(vault, name).title) for name in named]
     tagged = vault.index.catalog.tagged(groups)
@@ -108,16 +108,17 @@ def get_understandings(vault: Context, subject_names: Sequence[str]) -> Understa
     held = [e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and not e.expired(now)]
     active = [e for e in held if not vault.superseded_by(e.id)]
     newest = sorted(active, key=lambda one: one.by_created, reverse=True)
-    return Understandings(results=_judged(vault, newest), freshness=freshness)
+    return Understandings(results=_judged(vault, newest))
 
 
+@verb
+@looks
 def get_understanding_history(vault: Context, understanding_id: str) -> UnderstandingHistory:
     """What an understanding replaced, and what those replaced, back to the original; it comes first itself."""
-    freshness = vault.fresh()
     entry = resolve.find(vault, understanding_id, (RecordClass.UNDERSTANDING,), begun=True)
     # Stable: of two of one second the one that replaces the other stays before it.
     older = sorted(_replaced(vault, entry), key=lambda one: one.by_created[0], reverse=True)
-    return UnderstandingHistory(id=entry.id, results=_judged(vault, [entry, *older]), freshness=freshness)
+    return UnderstandingHistory(id=entry.id, results=_judged(vault, [entry, *older]))
 
 
 def _replaced(vault: Context, entry: Entry) -> Iterator[Entry]:

@@ -25,6 +25,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import tag
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_units
+from vault_tool.vault.request import verb
 from vault_tool.vault.statuses import statuses
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ class _Destination:
     pending: bool = False
 
 
+@verb
 def create_understanding(
     vault: Context,
     subject_names: Sequence[str],
@@ -177,6 +179,7 @@ def create_understanding(
         return _take_place(op, draft, subject_names)
 
 
+@verb
 def update_understanding(
     vault: Context,
     understanding_id: str,
@@ -238,6 +241,7 @@ def update_understanding(
     )
 
 
+@verb
 def understand(
     vault: Context,
     subjects: Sequence[str],
@@ -289,6 +293,7 @@ def understand(
         return _understood(saved, record, kept, () if kept.pending else tagging.created)
 
 
+@verb
 def set_structural_understanding(
     vault: Context, subject_name: str, content: str, *, summary: str = "", reason: str = ""
 ) -> StructuralUnderstanding:

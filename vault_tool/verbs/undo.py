@@ -21,6 +21,7 @@ from vault_tool.vault import person, resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.note_history import note_history
 from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.request import verb
 from vault_tool.verbs.judging import mark_signal
 
 _Told = TypeVar("_Told", "git.LogEntry", "git.CommitChanges")
@@ -90,6 +91,7 @@ class _Reversal:
     kept: list[UntouchedFile] = field(default_factory=list)
 
 
+@verb
 def undo(vault: Context, target: str = "") -> Undone:
     """Take back one operation: the newest on HEAD that changed notes, or the one that `target` (a commit or an id) means.
 

@@ -19,7 +19,7 @@ from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import option
 from vault_tool.util.text import one_line
 from vault_tool.vault.answers import HasStatus, bodies_of
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import lean_tokens
 from vault_tool.vault.parameters import require_limit
@@ -55,28 +55,27 @@ _Pair: TypeAlias = tuple[Candidate, Candidate]
 _Changes: TypeAlias = Mapping[Key, Candidate]
 
 
-def gather(vault: Context, asked: Query, weights: Weights | None = None, *, freshness: Freshness | None = None) -> RecallAnswer:
+def gather(vault: Context, asked: Query, weights: Weights | None = None, *, looked: bool = False) -> RecallAnswer:
     """The memories that bear on a question, best first; `limit` bounds all of them, with what comes along.
 
     Two numbers: `score` orders, `match` is held against the profile's thresholds. `weights` stands in for the
-    profile's own, to measure with; `freshness` is that of a comparison which the caller made for this very answer.
+    profile's own, to measure with; `looked` says that the files were compared for this very answer.
     Raises UsageError for a profile, time or limit that is none.
     """
     require_limit(asked.limit)
     used = weights or _profile(asked)
     read = question.read(asked.query, said=asked.profile == "ambient", today=vault.clock.now().date())
     places = scopes(vault, include_global=asked.include_global)
-    freshness = freshness or vault.fresh()
+    if not looked:
+        vault.fresh()
     require_kinds([place for place, _ in places], asked.kinds)
     if not asked.query.strip():
-        return RecallAnswer(query=asked.query, results=(), freshness=freshness, degraded=())
+        return RecallAnswer(query=asked.query, results=(), degraded=())
     # In a large process one collection takes longer than the whole answer.
     with no_collection(), vault.consistent_read():
         results, lacks, fate, matches = _answered(places, read, asked, used)
     hints = () if results else tuple(unknown([place for place, _ in places], asked))
-    return RecallAnswer(
-        query=asked.query, results=results, freshness=freshness, degraded=lacks, warnings=hints, why_not=fate, matches=matches
-    )
+    return RecallAnswer(query=asked.query, results=results, degraded=lacks, warnings=hints, why_not=fate, matches=matches)
 
 
 def scopes(vault: Context, *, include_global: bool) -> list[tuple[Context, Scope]]:

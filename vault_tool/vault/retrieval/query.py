@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from vault_tool.vault.answers import EYES_FIRST, Headline
-from vault_tool.vault.context import Freshness
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
 
 ProfileName = Literal["targeted", "ambient", "core"]
@@ -145,7 +144,6 @@ class RecallAnswer:
 
     query: str
     results: tuple[Recalled, ...]
-    freshness: Freshness
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     why_not: Fate | None = None

@@ -23,11 +23,12 @@ from vault_tool.util.hints import step
 from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, body_of
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.open_pass import Passes, items_of, passes
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.verbs import pages
 from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
@@ -79,7 +80,7 @@ class PacketHead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Begun(Saved):
+class Begun(Saved, Answer):
     """A pass: `began` is false where one was open and is taken up again, or where nothing is new and none was made.
 
     `packets` are the first in the order of the walk, and `more` counts the others.
@@ -93,11 +94,10 @@ class Begun(Saved):
     more: int = 0
     unplaced: tuple[str, ...] = ()
     path: str = ""
-    freshness: Freshness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended(Saved):
+class Ended(Saved, Answer):
     """A pass whose ledger is complete."""
 
     id: str
@@ -109,11 +109,10 @@ class Ended(Saved):
     before: dict[str, int]
     after: dict[str, int]
     path: str
-    freshness: Freshness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pending:
+class Pending(Answer):
     """Subjects and intersections with content that no pass has settled since the last, in the order of their worth.
 
     `pass_id` names the pass that is open, and then the packets are what is left of it; `arrived` counts what was
@@ -130,7 +129,6 @@ class Pending:
     intersections: tuple[PacketHead, ...]
     more: int
     trivial: int
-    freshness: Freshness
     notice: str = EYES_FIRST
 
 
@@ -146,12 +144,11 @@ class PassLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PassList:
+class PassList(Answer):
     """The passes, the newest first, of `total` that there are."""
 
     results: tuple[PassLine, ...]
     total: int
-    freshness: Freshness
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,17 +163,18 @@ class Started:
     regions: Regions
 
 
+@verb
+@looks
 def list_passes(vault: Context, *, limit: int = LISTED) -> PassList:
     """The consolidation passes, the newest first; each one's ledger is its text."""
     require_limit(limit)
-    freshness = vault.fresh()
     known = passes(vault)
     newest = sorted(known.all, key=lambda one: (one.generation or 0, one.by_created, one.id), reverse=True)
     results = tuple(
         Memory(vault, one).told(PassLine, generation=one.generation or 0, ended=ledger.read(body_of(vault, one)).ended)
         for one in newest[:limit]
     )
-    return PassList(results=results, total=len(newest), freshness=freshness)
+    return PassList(results=results, total=len(newest))
 
 
 def recent_activity(vault: Context, most: int | None = None) -> RecentActivity | None:
@@ -202,13 +200,14 @@ def recent_activity(vault: Context, most: int | None = None) -> RecentActivity |
     )
 
 
+@verb
+@looks
 def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> Pending:
     """What a pass would settle now, or what is left of the one that is open: packets without their texts.
 
     At most `limit` subjects and as many intersections are listed.
     """
     require_limit(limit)
-    freshness = vault.fresh()
     known = passes(vault)
     regions = regions_of(vault.index.catalog)
     arrived = sum(map(len, unread_batches(vault, known))) if known.open else 0
@@ -227,7 +226,6 @@ def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> 
         intersections=tuple(intersections),
         more=len(heads) - len(subjects) - len(intersections),
         trivial=sum(head.trivial for head in heads),
-        freshness=freshness,
     )
 
 
@@ -237,6 +235,7 @@ def pending_plans(vault: Context, regions: Regions) -> list[PacketPlan]:
     return waiting(vault, known.open, regions) if known.open else plans_of(vault, unread_batches(vault, known), regions)
 
 
+@verb
 def begin_consolidation(vault: Context) -> Begun:
     """Begin a pass over what is new, or take up the open one where nothing new came; nothing to do touches nothing.
 
@@ -254,7 +253,7 @@ def start(vault: Context) -> Started:
         fresh = unread(vault, known)
         packets = plans(vault, fresh, regions)
         if not (packets or _unplaced(vault, fresh)):
-            return _resumed(vault, op.freshness, known, regions)
+            return _resumed(vault, known, regions)
         entries = _with_left(vault, known.open, regions, fresh)
         if known.open:
             _complete(op, known.open, regions)
@@ -262,9 +261,10 @@ def start(vault: Context) -> Started:
             packets = plans(vault, entries, regions)
         made = _began(op, known, entries, packets)
         saved = op.carry_out(f"pass {made.generation}", [made.id])
-    return _begun(vault, saved, made, entries, packets, regions, op.freshness)
+    return _begun(vault, saved, made, entries, packets, regions)
 
 
+@verb
 def end_consolidation(vault: Context, pass_id: str = "", *, core: bool = True) -> Ended:
     """Complete the ledger of a pass (by default the open one): what it wrote, replaced, passed over and left.
 
@@ -285,7 +285,6 @@ def end_consolidation(vault: Context, pass_id: str = "", *, core: bool = True) -
         before=dict(said.before),
         after=dict(said.after),
         path=one.path,
-        freshness=op.freshness,
     )
 
 
@@ -323,7 +322,7 @@ def head_of(plan: PacketPlan, done: Collection[tuple[str, ...]] = ()) -> PacketH
     )
 
 
-def _resumed(vault: Context, freshness: Freshness, known: Passes, regions: Regions) -> Started:
+def _resumed(vault: Context, known: Passes, regions: Regions) -> Started:
     """The answer where nothing new came: the open pass as it stands, or nothing at all."""
     one = known.open
     entries = items_of(vault, one) if one else []
@@ -338,7 +337,6 @@ def _resumed(vault: Context, freshness: Freshness, known: Passes, regions: Regio
         more=len(found[LISTED:]),
         unplaced=_unplaced(vault, entries),
         path=one.path if one else "",
-        freshness=freshness,
     )
     return Started(answer, one, tuple(found), regions)
 
@@ -350,7 +348,6 @@ def _begun(
     entries: Sequence[Entry],
     found: Sequence[PacketPlan],
     regions: Regions,
-    freshness: Freshness,
 ) -> Started:
     written = next(iter(vault.index.catalog.get(made.id)), None)
     answer = Begun(
@@ -363,7 +360,6 @@ def _begun(
         more=len(found[LISTED:]),
         unplaced=_unplaced(vault, entries),
         path=written.path if written else "",
-        freshness=freshness,
     )
     return Started(answer, written, tuple(found), regions)
 

@@ -10,8 +10,9 @@ from vault_tool.index.relations import Region, Regions, largest
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import option
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.verbs.consolidation.open_intersections import region
 
 # So many nodes a map may have: more is no picture.
@@ -51,16 +52,17 @@ class MapEdge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Map:
+class Map(Answer):
     """A neighbourhood; `around` is the subject in its middle, `more` counts subjects that are near and not shown."""
 
     around: str
     nodes: tuple[MapNode, ...]
     edges: tuple[MapEdge, ...]
     more: int
-    freshness: Freshness
 
 
+@verb
+@looks
 def open_map(vault: Context, around: str = "", *, hops: int = 2, limit: int = 150, memories: int = 0) -> Map:
     """The subjects around one (by default around the largest), at most `limit` of them, at most `hops` (1 or 2) away.
 
@@ -72,11 +74,10 @@ def open_map(vault: Context, around: str = "", *, hops: int = 2, limit: int = 15
         raise UsageError("a map goes one or two hops far", f"for example {option('hops', 1)}")
     if limit + memories > MOST or memories < 0:
         raise UsageError(f"a map has at most {MOST} nodes", "fewer, around another subject")
-    freshness = vault.fresh()
     regions = Regions(vault.index.catalog, vault.clock.now())
     middle = region(vault, regions, around) if around.strip() else next(iter(_largest(vault, regions)), None)
     if middle is None:
-        return Map(around="", nodes=(), edges=(), more=0, freshness=freshness)
+        return Map(around="", nodes=(), edges=(), more=0)
     near, more = _near(regions, middle, hops, limit)
     nodes = [_subject(one, regions) for one in near]
     edges = list(_shared(regions, near))
@@ -85,7 +86,7 @@ def open_map(vault: Context, around: str = "", *, hops: int = 2, limit: int = 15
         nodes += _memories(vault, found)
         edges += _about(regions, near, found)
         edges += _links(vault, found)
-    return Map(around=middle.name, nodes=tuple(nodes), edges=tuple(edges), more=more, freshness=freshness)
+    return Map(around=middle.name, nodes=tuple(nodes), edges=tuple(edges), more=more)
 
 
 def _largest(vault: Context, regions: Regions) -> Iterator[Region]:

@@ -25,9 +25,10 @@ from vault_tool.util.hints import step
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve, review_policy
 from vault_tool.vault.answers import EYES_FIRST, body_of
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.verbs.consolidation.open_intersections import SubjectLine, line_of
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, unusual
 from vault_tool.verbs.understandings import inherited
@@ -87,23 +88,23 @@ class SimilarPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarSubjects:
+class SimilarSubjects(Answer):
     """The answer of `find_similar_subjects`, the nearest pairs first."""
 
     results: tuple[SimilarPair, ...]
     more: int
     degraded: tuple[str, ...]
-    freshness: Freshness
     notice: str = EYES_FIRST
 
 
+@verb
+@looks
 def find_similar_subjects(vault: Context, subject_name: str = "", *, limit: int | None = 20) -> SimilarSubjects:
     """Pairs of subjects that may be one, or should be tagged across: near in name, or in meaning with little shared.
 
     With `subject_name` only the pairs that it is in. Nothing is changed: `merge_subjects` makes one of two.
     """
     require_limit(limit)
-    freshness = vault.fresh()
     lacks = prepared(vault)
     regions = regions_of(vault.index.catalog)
     only = regions.called(resolve.existing_subject(vault, subject_name).title).key if subject_name else ""
@@ -115,10 +116,10 @@ def find_similar_subjects(vault: Context, subject_name: str = "", *, limit: int 
         results=tuple(found[:limit]),
         more=len(found) - len(found[:limit]),
         degraded=lacks,
-        freshness=freshness,
     )
 
 
+@verb
 def merge_subjects(vault: Context, primary: str, duplicate: str, *, reason: str = "", dry_run: bool = False) -> Merged:
     """Make two subjects one, in one commit: every memory of `duplicate` is tagged with `primary`, whose alias it becomes.
 

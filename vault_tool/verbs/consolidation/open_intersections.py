@@ -12,9 +12,10 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.statuses import statuses
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, usual
 
@@ -55,14 +56,13 @@ class Neighbor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Neighborhood:
+class Neighborhood(Answer):
     """The answer of `open_around`: neighbours by the size of their intersections, the largest first."""
 
     subject: SubjectLine
     neighbors: tuple[Neighbor, ...]
     more: int
     degraded: tuple[str, ...]
-    freshness: Freshness
     notice: str = EYES_FIRST
 
 
@@ -118,7 +118,7 @@ class SharedObservation(HasStatus):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Intersection:
+class Intersection(Answer):
     """The answer of `open_intersection`; `intersection_size` counts observations and active understandings."""
 
     subject_a: SubjectLine
@@ -130,17 +130,17 @@ class Intersection:
     more: int
     intersection_size: int
     provenance: tuple[RelationshipRevision, ...]
-    freshness: Freshness
     notice: str = EYES_FIRST
 
 
+@verb
+@looks
 def open_around(vault: Context, subject_name: str, *, limit: int | None = 20) -> Neighborhood:
     """The subjects that share memories with one, by how many; their similarity in meaning stands beside it.
 
     Large and similar is a documented relation, large and dissimilar mere context, small and similar worth developing.
     """
     require_limit(limit)
-    freshness = vault.fresh()
     lacks = prepared(vault)
     regions = Regions(vault.index.catalog, vault.clock.now())
     own = region(vault, regions, subject_name)
@@ -164,10 +164,11 @@ def open_around(vault: Context, subject_name: str, *, limit: int | None = 20) ->
         ),
         more=len(found) - len(shown),
         degraded=lacks,
-        freshness=freshness,
     )
 
 
+@verb
+@looks
 def open_intersection(vault: Context, subject_a: str, subject_b: str, *, limit: int | None = None) -> Intersection:
     """All active memories that are about both subjects, and how their relationship understanding came to be.
 
@@ -175,7 +176,6 @@ def open_intersection(vault: Context, subject_a: str, subject_b: str, *, limit: 
     shown, and all of them are `contested`.
     """
     require_limit(limit)
-    freshness = vault.fresh()
     regions = Regions(vault.index.catalog, vault.clock.now())
     one, other = region(vault, regions, subject_a), region(vault, regions, subject_b)
     if one.key == other.key:
@@ -196,7 +196,6 @@ def open_intersection(vault: Context, subject_a: str, subject_b: str, *, limit: 
         more=len(observations) - len(observations[:limit]),
         intersection_size=len(members),
         provenance=tuple(_chain(vault, related[0])) if related else (),
-        freshness=freshness,
     )
 
 

@@ -19,10 +19,11 @@ from vault_tool.util.text import normal_name, one_line
 from vault_tool.util.text import tokens as text_tokens
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import NOTICE, Short, filled, lean_details, lean_tokens
 from vault_tool.vault.open_pass import items_of, passes
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.statuses import statuses
 from vault_tool.verbs.consolidation.consolidating import PacketHead, head_of, open_pass, start
 from vault_tool.verbs.consolidation.passes import (
@@ -125,7 +126,7 @@ class Packet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PassStep:
+class PassStep(Answer):
     """Where a pass stands: the packet that comes next (None when all are settled or passed over), and some after it.
 
     `remaining` counts the packets that are left, `trivial` those of them that are trivial; `packets` are the first of them.
@@ -139,7 +140,6 @@ class PassStep:
     remaining: int
     trivial: int = 0
     packets: tuple[PacketHead, ...]
-    freshness: Freshness
     notice: str = EYES_FIRST
 
     def lean(self, short: Short) -> dict[str, Any]:
@@ -152,6 +152,7 @@ class PassStep:
         })  # fmt: skip
 
 
+@verb
 def consolidate(
     vault: Context, *, packet: str = "", skip: Sequence[str] = (), skip_trivial: bool = False, tokens: int = PACKET_TOKENS
 ) -> PassStep:
@@ -161,40 +162,42 @@ def consolidate(
     by its label. Write its understanding with `pass_id`, and call again; `end_consolidation` completes the ledger.
     """
     _require_room(tokens)
-    walk, began, freshness = None, False, None
+    walk, began = None, False
     # What the indexes know of without a comparison only says where it is made: here, or where a pass is begun.
     if passes(vault).open is not None:
-        freshness = vault.fresh()
+        vault.fresh()
         walk = _Walk(vault, one) if (one := passes(vault).open) else None
-    if walk is None or freshness is None or not walk.open:
+    if walk is None or not walk.open:
         started = start(vault)
         begun = started.answer
-        began, freshness = begun.began, begun.freshness
+        began = begun.began
         if started.entry is None:
-            return PassStep(pass_id=None, generation=begun.generation, packet=None, remaining=0, packets=(), freshness=freshness)
+            return PassStep(pass_id=None, generation=begun.generation, packet=None, remaining=0, packets=())
         walk = _Walk(vault, started.entry, started.plans, started.regions)
     if skip or skip_trivial:
         walk = walk.without(skip, trivial=skip_trivial)
-    return replace(walk.at(packet, tokens, freshness), began=began)
+    return replace(walk.at(packet, tokens), began=began)
 
 
+@verb
+@looks
 def next_packet(vault: Context, pass_id: str = "", *, packet: str = "", tokens: int = PACKET_TOKENS) -> PassStep:
     """The next packet of a pass (by default the open one), or the one labelled `packet`, within `tokens`.
 
     A packet is settled by the understanding that is written in the pass, or passed over. Nothing is written.
     """
     _require_room(tokens)
-    freshness = vault.fresh()
-    return _Walk(vault, open_pass(vault, pass_id)).at(packet, tokens, freshness)
+    return _Walk(vault, open_pass(vault, pass_id)).at(packet, tokens)
 
 
+@verb
+@looks
 def skip_packets(vault: Context, pass_id: str = "", *, packets: Sequence[str] = (), trivial: bool = False) -> PassStep:
     """Pass over packets of a pass by their labels, and with `trivial` all that share too little to say anything.
 
     That is remembered on this machine, and stands in the ledger once the pass ends.
     """
-    freshness = vault.fresh()
-    return _Walk(vault, open_pass(vault, pass_id)).without(packets, trivial=trivial).step(None, freshness)
+    return _Walk(vault, open_pass(vault, pass_id)).without(packets, trivial=trivial).step(None)
 
 
 def _require_room(tokens: int) -> None:
@@ -234,10 +237,10 @@ class _Walk:
             pass_over(self.vault.root, self.entry.id, [*named, *light])
         return _Walk(self.vault, self.entry, self.plans, self.regions)
 
-    def at(self, packet: str, tokens: int, freshness: Freshness) -> PassStep:
+    def at(self, packet: str, tokens: int) -> PassStep:
         """The answer with the packet that somebody calls so, or with the next one."""
         chosen = self.labelled(packet) if packet else self.next
-        return self.step(None if chosen is None else self.filled(chosen, tokens), freshness)
+        return self.step(None if chosen is None else self.filled(chosen, tokens))
 
     def labelled(self, text: str) -> PacketPlan | tuple[str, ...]:
         """The packet that somebody calls `text`: as it is printed, or its subjects with an `x` between them."""
@@ -251,7 +254,7 @@ class _Walk:
             )
         return found
 
-    def step(self, packet: Packet | None, freshness: Freshness) -> PassStep:
+    def step(self, packet: Packet | None) -> PassStep:
         """The answer about this walk."""
         return PassStep(
             pass_id=self.entry.id,
@@ -260,7 +263,6 @@ class _Walk:
             remaining=len(self.open),
             trivial=sum(plan.trivial for plan in self.open),
             packets=tuple(map(head_of, self.open[:AHEAD])),
-            freshness=freshness,
         )
 
     def filled(self, plan: PacketPlan | tuple[str, ...], tokens: int) -> Packet:

@@ -17,10 +17,11 @@ from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.text import normal_name
 from vault_tool.vault.answers import EYES_FIRST, body_of
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.open_pass import passes
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.verbs.consolidation.consolidating import pending_plans
 from vault_tool.verbs.consolidation.open_intersections import Brief, brief, briefs
 from vault_tool.verbs.consolidation.passes import PacketPlan, due
@@ -154,7 +155,7 @@ class Hygiene:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsolidationReport:
+class ConsolidationReport(Answer):
     """What maintenance would pay. Each list is cut at the limit that was asked for; `counts` has how many there are."""
 
     generation: int
@@ -173,22 +174,22 @@ class ConsolidationReport:
     hygiene: tuple[Hygiene, ...]
     counts: Mapping[str, int]
     degraded: tuple[str, ...]
-    freshness: Freshness
     notice: str = EYES_FIRST
 
 
+@verb
+@looks
 def get_consolidation_report(vault: Context, *, limit: int | None = 20) -> ConsolidationReport:
     """What needs maintenance, in lists of at most `limit`, the most valuable first. It looks at the whole vault.
 
     Dense intersections need embeddings to be judged by meaning; without them they are listed by size alone.
     """
     require_limit(limit)
-    freshness = vault.fresh()
     with no_collection():
-        return _reported(vault, limit, freshness)
+        return _reported(vault, limit)
 
 
-def _reported(vault: Context, limit: int | None, freshness: Freshness) -> ConsolidationReport:
+def _reported(vault: Context, limit: int | None) -> ConsolidationReport:
     lacks = prepared(vault)
     seen = _Survey(vault)
     found: dict[str, Sequence[object]] = {
@@ -216,7 +217,6 @@ def _reported(vault: Context, limit: int | None, freshness: Freshness) -> Consol
         intersections_needing_synthesis=tuple(map(seen.changed, pairs[:limit])),
         counts=totals,
         degraded=lacks,
-        freshness=freshness,
     )
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from vault_tool.errors import Exit, VaultError
 from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
-from vault_tool.util.json_text import json_name
+from vault_tool.util.json_text import json_name, told_fields
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
+from vault_tool.vault.request import in_envelope, verb
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
 from vault_tool.verbs.contracts.meaning import RequestChecker
 from vault_tool.verbs.contracts.read import answered
@@ -38,6 +39,7 @@ class OpAnswer:
     exit: Exit = Exit.DONE
 
 
+@verb
 def op(vault: Context, request: object) -> Mapping[str, Any]:
     """The answer to one request as plain values. Raises nothing that a request can cause: `ok` is then false.
 
@@ -52,11 +54,13 @@ def outcome(vault: Context, request: object) -> OpAnswer:
         request = shaped(request)
         remarks = require_shape(request)
         assert isinstance(request, Mapping)  # its shape was just checked
-        made = _DO[request["op"]](_asker(vault, request), request)
+        asking = _asker(vault, request)
+        made = in_envelope(asking, _DO[request["op"]](asking, request))
     except VaultError as fault:
         said = request.get("op") if isinstance(request, Mapping) else None
         return refusal(fault, one_line(said, 40) if isinstance(said, str) else None)
-    answer = {json_name(name): value for name, value in asdict(made).items()}
+    values = asdict(made)
+    answer = {json_name(name): values[name] for name in told_fields(type(made))}
     answer["warnings"] = [*filter(None, [vault.settings_fault]), *remarks, *answer["warnings"]]
     code = Exit.ATTENTION if answer.get("attention") else Exit.DONE
     return OpAnswer({"ok": True, "op": request["op"], **answer}, code)

@@ -8,9 +8,10 @@ from typing import Any
 
 from vault_tool.model.details import Details
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import moved_among
 from vault_tool.vault.facts import copied
+from vault_tool.vault.request import Answer, verb
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, RecallAnswer, Recalled
 from vault_tool.verbs.contracts.meaning import RequestChecker
@@ -72,19 +73,21 @@ class ReadMemory(HasStatus):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class Read(Answer):
     """The answer of `read`, best first; `degraded` says what it had to do without."""
+
+    stands_before = "degraded"
 
     ok: bool = True
     query: str
     mode: str
     results: tuple[ReadMemory, ...]
-    freshness: Freshness
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     notice: str = EYES_FIRST
 
 
+@verb
 def read(
     vault: Context,
     query: str,
@@ -167,9 +170,7 @@ def _answer(vault: Context, mode: str, found: RecallAnswer) -> Read:
     local = {one.id: one.evidence for one in found.results if one.scope == "repo" and one.evidence}
     moved = moved_among(vault, local)
     results = tuple(_result(one, one.id in moved) for one in found.results)
-    return Read(
-        query=found.query, mode=mode, results=results, freshness=found.freshness, degraded=found.degraded, warnings=found.warnings
-    )
+    return Read(query=found.query, mode=mode, results=results, degraded=found.degraded, warnings=found.warnings)
 
 
 def _result(one: Recalled, moved: bool) -> ReadMemory:

@@ -13,6 +13,7 @@ from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.operation import Saved, writing
+from vault_tool.vault.request import verb
 from vault_tool.verbs.contracts.meaning import RequestChecker, scope_of
 from vault_tool.verbs.contracts.schemas import require_shape
 from vault_tool.verbs.judging import mark_signal, moved, superseded_remark
@@ -37,6 +38,7 @@ class Updated(Saved):
     scope: str = "repo"
 
 
+@verb
 def update(
     vault: Context,
     memory_id: str,

@@ -17,6 +17,7 @@ from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import NewObservation, appending, draft_of, remarks_on, tag
 from vault_tool.vault.operation import Operation, Saved
+from vault_tool.vault.request import verb
 from vault_tool.vault.similar import Similar, near
 from vault_tool.verbs.contracts.meaning import RequestChecker
 from vault_tool.verbs.contracts.schemas import require_shape
@@ -77,6 +78,7 @@ class WriteAnswer(Saved):
     dry_run: bool = False
 
 
+@verb
 def write(
     vault: Context,
     text: str,
@@ -133,7 +135,8 @@ def written(vault: Context, request: Mapping[str, Any]) -> WriteAnswer:
 def _operation(home: Context, dry_run: bool) -> Iterator[Operation]:
     """An operation under the lock; a dry run needs none, for its plan is thrown away."""
     if dry_run:
-        yield Operation(home, "write", home.fresh())
+        home.fresh()
+        yield Operation(home, "write")
     else:
         with appending(home, "write") as op:
             yield op

@@ -364,7 +364,8 @@ class Intake:
     @contextmanager
     def _operation(self) -> Iterator[Operation]:
         if self.dry_run:
-            yield Operation(self.vault, "import", self.vault.fresh())
+            self.vault.fresh()
+            yield Operation(self.vault, "import")
             return
         with writing(self.vault, "import") as op:
             yield op

@@ -22,9 +22,11 @@ from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation
 from vault_tool.vault.parameters import require_no_slip
+from vault_tool.vault.request import verb
 from vault_tool.verbs.importing.import_run import Imported, Intake, source_folder
 
 
+@verb
 def import_markdown(
     vault: Context,
     source: str | Path,

@@ -20,9 +20,10 @@ from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.vault.answers import EYES_FIRST, HasStatus, Headline, body_of
-from vault_tool.vault.context import Context, Freshness, Progress
+from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.core_understandings import core_kinds
 from vault_tool.vault.facts import Memory
+from vault_tool.vault.request import Answer, in_envelope, verb
 from vault_tool.vault.standing import Weighed, best_first
 from vault_tool.vault.statuses import statuses
 
@@ -74,7 +75,7 @@ class PresentMemory(Headline):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PresentState:
+class PresentState(Answer):
     """The document: made from the notes and signals of one moment, worth nothing once they change.
 
     `as_of` is when and `commit` at which HEAD; `made_from` are the ids of every memory that it speaks of; `expired` is
@@ -89,10 +90,10 @@ class PresentState:
     expired: int
     memories: tuple[PresentMemory, ...]
     made_from: tuple[str, ...]
-    freshness: Freshness
     notice: str = EYES_FIRST
 
 
+@verb
 def snapshot(vault: Context, *, progress: Progress | None = None) -> PresentState:
     """Every active memory as it stands now, best first. It is printed, not kept: the files stay the truth."""
     state, memories = present_state(vault, progress=progress)
@@ -102,7 +103,7 @@ def snapshot(vault: Context, *, progress: Progress | None = None) -> PresentStat
 
 def present_state(vault: Context, *, progress: Progress | None = None) -> tuple[PresentState, Iterator[PresentMemory]]:
     """The same without its memories, and these one after the other: of a large vault they take a gigabyte together."""
-    freshness = vault.fresh()
+    vault.fresh()
     now = vault.clock.now()
     weighed = [_Place.of(one, expired=one.entry.expired(now)) for one in vault.standings.each_present()]
     weighed.sort(key=lambda one: one.order)
@@ -113,9 +114,9 @@ def present_state(vault: Context, *, progress: Progress | None = None) -> tuple[
     state = PresentState(
         version=PROJECTION_VERSION, as_of=vault.now(), commit=git.head(vault.repo).commit if vault.repo else None,
         generation=vault.index.catalog.generation(), count=len(served), expired=len(weighed) - len(valid),
-        memories=(), made_from=tuple(ids), freshness=freshness,
+        memories=(), made_from=tuple(ids),
     )  # fmt: skip
-    return state, _present_memories(vault, served, chains, now, progress or _unwatched)
+    return in_envelope(vault, state), _present_memories(vault, served, chains, now, progress or _unwatched)
 
 
 class _Place(NamedTuple):

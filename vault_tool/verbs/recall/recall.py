@@ -21,10 +21,11 @@ from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.contests import foremost
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.lean import Short, filled, lean_details, lean_tokens
 from vault_tool.vault.lean import answer as lean_answer
+from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Fate, ProfileName, Query, RecallAnswer, Recalled
 from vault_tool.vault.statuses import statuses
@@ -77,8 +78,10 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bundle:
+class Bundle(Answer):
     """The answer to a question. `best_answer` is None where nothing fits well enough: an empty answer is a good answer."""
+
+    stands_before = "degraded"
 
     mode: Literal["question"] = "question"
     query: str
@@ -86,7 +89,6 @@ class Bundle:
     supporting: tuple[Support, ...]
     provenance: Origin | None
     results: tuple[Recalled, ...]
-    freshness: Freshness
     degraded: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     why_not: Fate | None = None
@@ -136,8 +138,10 @@ class Observed(HasStatus):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubjectView:
+class SubjectView(Answer):
     """What is understood of one subject, and what was seen of it last."""
+
+    stands_before = "degraded"
 
     mode: Literal["subject"] = "subject"
     query: str
@@ -145,7 +149,6 @@ class SubjectView:
     single_subject_understanding: Understood | None
     structural_understanding: Understood | None
     recent_observations: tuple[Observed, ...]
-    freshness: Freshness
     degraded: tuple[str, ...] = ()
     notice: str = EYES_FIRST
 
@@ -169,6 +172,9 @@ class SubjectView:
         return lean_answer(seen, self.degraded, subject=subject, **whole)
 
 
+@verb
+@looks
+@for_user
 def recall(
     vault: Context,
     query: str,
@@ -208,15 +214,13 @@ def recall(
         not_tags=tuple(not_tags), project=project, since=since, until=until, session=session, limit=limit,
         hops=hops, budget=budget, include_global=include_global, doubtful=doubtful, explain=explain,
     )  # fmt: skip
-    vault = vault.for_user(user or "")
-    freshness = vault.fresh()
     subject = None if _narrowed(asked) else resolve.subject(vault, query)
     # A name alone asks who or what that is; any filter makes it a question.
     if subject is not None and why_not:
         hint = f"put it as a question, or narrow it: {step('recall', query='what of ...?', why_not=...)}"
         raise UsageError(f"`{one_line(query, 40)}` is a subject, whose own page answers: nothing is ranked", hint)
     if subject is not None:
-        view = _of_subject(vault, query, subject, asked, freshness)
+        view = _of_subject(vault, query, subject, asked)
         if count:
             _note_subject(vault, view)
         return view
@@ -224,7 +228,7 @@ def recall(
         asked = replace(asked, problem=resolve.find(vault, problem, (RecordClass.OBSERVATION,), begun=True).id)
     if why_not:
         asked = replace(asked, why_not=resolve.find(resolve.home_of(vault, why_not, begun=True), why_not, begun=True).id)
-    answer = gather(vault, asked, freshness=freshness)
+    answer = gather(vault, asked, looked=True)
     bundle = _bundle(answer)
     if count:
         note_answer(vault, answer.results, "recall")
@@ -247,7 +251,6 @@ def _bundle(answer: RecallAnswer) -> Bundle:
         supporting=tuple(copied(Support, one) for one in supporting if not one.weak),
         provenance=copied(Origin, best) if best else None,
         results=results,
-        freshness=answer.freshness,
         degraded=answer.degraded,
         warnings=answer.warnings,
         why_not=answer.why_not,
@@ -286,7 +289,7 @@ def count_use(home: Context, ids: Sequence[str], session: str) -> None:
             home.local.note_use(Use(at=now, target=identity, session=session))
 
 
-def _of_subject(vault: Context, query: str, subject: Entry, asked: Query, freshness: Freshness) -> SubjectView:
+def _of_subject(vault: Context, query: str, subject: Entry, asked: Query) -> SubjectView:
     names = names_of(subject)
     now = vault.clock.now()
     tagged = [entry for entry in vault.index.catalog.tagged([names]) if not entry.expired(now)]
@@ -302,7 +305,6 @@ def _of_subject(vault: Context, query: str, subject: Entry, asked: Query, freshn
         single_subject_understanding=_understood(vault, understood["single_subject"], told),
         structural_understanding=_understood(vault, understood["structural"], told),
         recent_observations=(),
-        freshness=freshness,
     )
     # What is understood comes first: observations have what that leaves of the budget.
     left = None if asked.budget is None else asked.budget - lean_tokens(view) - _FRAME

@@ -18,10 +18,11 @@ from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval.filters import Filters, require_kinds, unknown
 from vault_tool.vault.retrieval.query import Query, Recalled
 from vault_tool.vault.statuses import CURRENT, statuses
@@ -80,12 +81,13 @@ class SearchResult(HasStatus):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResults:
+class SearchResults(Answer):
     """The answer of `search`."""
+
+    stands_before = "degraded"
 
     query: str
     results: tuple[SearchResult, ...]
-    freshness: Freshness
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     notice: str = EYES_FIRST
@@ -95,6 +97,9 @@ class SearchResults:
         return answer([one.lean(short) for one in self.results], self.degraded)
 
 
+@verb
+@looks
+@for_user
 def search(
     vault: Context,
     query: str,
@@ -123,8 +128,6 @@ def search(
     require_limit(limit)
     if mode not in MODES:
         raise UsageError(f"`{one_line(mode, 40)}` is no mode of search", f"the modes are {', '.join(MODES)}")
-    vault = vault.for_user(user or "")
-    freshness = vault.fresh()
     require_kinds([place for place, _ in engine.scopes(vault, include_global=include_global)], kinds)
     for name in subject_names:
         resolve.require_tagged(vault, name)
@@ -136,9 +139,9 @@ def search(
     by_words = _by_words(vault, asked, everything)
     if mode == "text" or everything or _EXACT.search(query):
         hints = () if by_words else tuple(unknown([vault], asked))
-        return SearchResults(query=query, results=_with_statuses(vault, by_words), freshness=freshness, warnings=hints)
+        return SearchResults(query=query, results=_with_statuses(vault, by_words), warnings=hints)
 
-    answer = engine.gather(vault, asked, freshness=freshness)
+    answer = engine.gather(vault, asked, looked=True)
     memories = tuple(_recalled(one) for one in answer.results)
     known = answer.matches
     fitting = [
@@ -147,9 +150,7 @@ def search(
         if one.record_class not in _MEMORIES or known.get(one.path, 1.0) >= engine.LEAST
     ]
     results = _with_statuses(vault, _merged(memories, fitting)[:limit], {one.path for one in memories})
-    return SearchResults(
-        query=query, results=results, freshness=freshness, degraded=answer.degraded, warnings=() if results else answer.warnings
-    )
+    return SearchResults(query=query, results=results, degraded=answer.degraded, warnings=() if results else answer.warnings)
 
 
 def _with_statuses(vault: Context, results: Sequence[SearchResult], asked: Collection[str] = ()) -> tuple[SearchResult, ...]:

@@ -14,9 +14,10 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.retrieval.vector_scores import stand_in, waiting
 from vault_tool.vault.statuses import statuses
 from vault_tool.vault.vector_upkeep import catch_up_briefly
@@ -55,17 +56,20 @@ class FoundObservation(HasStatus):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundObservations:
+class FoundObservations(Answer):
     """The answer of `search_observations`; `mode` is how it was searched in the end."""
+
+    stands_before = "degraded"
 
     query: str
     mode: str
     results: tuple[FoundObservation, ...]
-    freshness: Freshness
     degraded: tuple[str, ...] = ()
     notice: str = EYES_FIRST
 
 
+@verb
+@looks
 def search_observations(
     vault: Context, subject_names: Sequence[str], query: str, *, mode: str = "text", limit: int = 10
 ) -> FoundObservations:
@@ -79,12 +83,11 @@ def search_observations(
         raise UsageError(f"`{one_line(mode, 40)}` is no mode of search", "the modes are text and embedding")
     if not query.strip():
         raise UsageError("there is nothing to search for: the query is empty", "give a few words")
-    freshness = vault.fresh()
     allowed = _tagged(vault, subject_names)
     by_meaning, degraded = _by_meaning(vault, query, limit, allowed) if mode == "embedding" else (None, ())
     results = _after_their_changes(vault, _by_words(vault, query, limit, allowed) if by_meaning is None else by_meaning)[:limit]
     used = "text" if by_meaning is None else "embedding"
-    return FoundObservations(query=query, mode=used, results=tuple(results), freshness=freshness, degraded=degraded)
+    return FoundObservations(query=query, mode=used, results=tuple(results), degraded=degraded)
 
 
 def _after_their_changes(vault: Context, results: Sequence[FoundObservation]) -> list[FoundObservation]:

@@ -12,10 +12,11 @@ from vault_tool.errors import UsageError
 from vault_tool.files.sessions import AgentSession
 from vault_tool.vault import seen
 from vault_tool.vault.answers import EYES_FIRST
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import copied
 from vault_tool.vault.lean import Short, listed
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, verb
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, Recalled
 
@@ -42,11 +43,13 @@ class Reminder(Recalled):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reminders:
+class Reminders(Answer):
     """What `bring_to_mind` answers. `heartbeat_token` is all of it that is worth carrying forward: to the next call.
 
     `compaction_detected` says that the token or the time showed a context cut short, and the seen log was emptied.
     """
+
+    stands_before = "degraded"
 
     compaction_note: str
     heartbeat_token: int
@@ -54,7 +57,6 @@ class Reminders:
     topic_or_context: str
     session: str | None
     results: tuple[Reminder, ...]
-    freshness: Freshness
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     notice: str = EYES_FIRST
@@ -76,6 +78,7 @@ class Reminders:
         return listed(results, heartbeat_token=self.heartbeat_token, compaction_detected=self.compaction_detected)
 
 
+@verb
 def bring_to_mind(
     vault: Context,
     topic_or_context: str,
@@ -134,7 +137,6 @@ def bring_to_mind(
         topic_or_context=topic_or_context,
         session=vault.who.session or None,
         results=tuple(map(_reminder, found.results)),
-        freshness=found.freshness,
         degraded=found.degraded,
         warnings=(*kept, *found.warnings),
         notice=found.notice,

@@ -13,14 +13,15 @@ from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.answers import EYES_FIRST
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.verbs.judging import Marked, judged, mark_questionable, mark_useful, require_evidence
 from vault_tool.verbs.links import link
 from vault_tool.verbs.remember import remember
 from vault_tool.verbs.sessions.session_attempts import Attempt, attempts_of
-from vault_tool.verbs.sessions.session_context import ShownMemory, fresh_places, judgements, place_of, shown_memories
+from vault_tool.verbs.sessions.session_context import ShownMemory, judgements, look_beside, place_of, shown_memories
 
 LIMIT = 30
 
@@ -64,7 +65,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionEnd:
+class SessionEnd(Answer):
     """What there still is to say of a session: `surfaced` is to be voted on, `attempts` are to be recorded.
 
     `votes` and `recorded` are what this call took. Nothing is closed: the session may go on.
@@ -77,10 +78,11 @@ class SessionEnd:
     recorded: tuple[Recorded, ...]
     attention: bool
     warnings: tuple[str, ...]
-    freshness: Freshness
     notice: str = EYES_FIRST
 
 
+@verb
+@looks
 def end_session(
     vault: Context,
     *,
@@ -97,13 +99,13 @@ def end_session(
     """
     session = seen.required(vault)
     require_limit(limit)
-    freshness = fresh_places(vault)
+    look_beside(vault)
     offered = {one.key: one for one in attempts_of(vault, session)}
     cast, kept = _checked(vault, votes, attempts, offered)
     taken = [_voted(vault, vote) for vote in cast]
     done = [_recorded(vault, one) for one in kept]
     if taken or done:
-        freshness = vault.fresh()
+        vault.fresh()
     to_vote, open_tries = _to_vote(vault, session), attempts_of(vault, session)
     return SessionEnd(
         session=session,
@@ -113,7 +115,6 @@ def end_session(
         recorded=tuple(recorded for recorded, _ in done),
         attention=any(saved.attention for _, saved in (*taken, *done)),
         warnings=tuple(dict.fromkeys(_remarks(vault, [saved for _, saved in (*taken, *done)]))),
-        freshness=freshness,
     )
 
 

@@ -17,10 +17,11 @@ from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import around, step
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.core_understandings import CoreKind, core_kinds
 from vault_tool.vault.core_understandings import warnings as kept_warnings
 from vault_tool.vault.facts import Memory, copied
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.verbs.consolidation.consolidating import RecentActivity, recent_activity
 from vault_tool.verbs.consolidation.passes import due
 
@@ -79,7 +80,7 @@ class ContentPolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Orientation:
+class Orientation(Answer):
     """Soul, protocol and orientation in the order in which they are read, with what waits and what happened.
 
     `pending_consolidation_count` observations wait for a pass in `due_packets` packets.
@@ -99,17 +100,17 @@ class Orientation:
     session: str | None
     seen_cleared: int
     warnings: tuple[str, ...]
-    freshness: Freshness
     notice: str = EYES_FIRST
 
 
+@verb
+@looks
 def orient(vault: Context) -> Orientation:
     """Who we are, how we work and where we stand: to be read at the start of a session and after a compaction.
 
     The pages are understandings like any others: the newest of each that is its owner's and without faults. The seen log of
     this session is emptied, so that `bring_to_mind` starts afresh; without a session there is none, and nothing is kept.
     """
-    freshness = vault.fresh()
     # Kept pages are outside of recall, so this is the one place where an agent meets them.
     active = core_kinds(vault)
     now = vault.clock.now()
@@ -131,7 +132,6 @@ def orient(vault: Context) -> Orientation:
         session=vault.who.session or None,
         seen_cleared=cleared,
         warnings=tuple(around(one, unframed) for one in warnings),
-        freshness=freshness,
     )
 
 

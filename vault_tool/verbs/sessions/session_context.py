@@ -15,9 +15,10 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.vault import seen
 from vault_tool.vault.answers import EYES_FIRST, Headline
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.statuses import CURRENT, statuses
 
 JUDGEMENTS = (SignalKind.USEFUL, SignalKind.QUESTIONABLE)
@@ -57,7 +58,7 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionContext:
+class SessionContext(Answer):
     """What this session did and saw, the newest first; the counts are of all, the lists of the newest.
 
     `began` and `last_call` are None where this machine keeps no state of the session: it ran elsewhere, expired, or only wrote.
@@ -73,10 +74,11 @@ class SessionContext:
     shown: tuple[ShownMemory, ...]
     judged: tuple[Judgement, ...]
     subjects: tuple[str, ...]
-    freshness: Freshness
     notice: str = EYES_FIRST
 
 
+@verb
+@looks
 def get_session_context(vault: Context, *, limit: int = LIMIT) -> SessionContext:
     """What this session wrote, by the provenance of the notes, and what it was shown, by what this machine keeps.
 
@@ -84,7 +86,7 @@ def get_session_context(vault: Context, *, limit: int = LIMIT) -> SessionContext
     """
     session = seen.required(vault)
     require_limit(limit)
-    freshness = fresh_places(vault)
+    look_beside(vault)
     state = seen.current(vault)
     written = [entry for entry in written_in(vault.index.catalog, session) if visible(entry, vault.sight)]
     shown = shown_memories(vault, state)
@@ -99,16 +101,14 @@ def get_session_context(vault: Context, *, limit: int = LIMIT) -> SessionContext
         shown=tuple(shown[:limit]),
         judged=tuple(Judgement(id=s.target, mark=s.kind.value, reason=s.rationale, at=s.at) for s in judgements(vault)),
         subjects=tuple(dict.fromkeys(name for entry in reversed(written) for name in entry.subjects)),
-        freshness=freshness,
     )
 
 
-def fresh_places(vault: Context) -> Freshness:
+def look_beside(vault: Context) -> None:
     """Bring the indexes of this vault and of the global one up to date; what is said is of this one."""
     for place in _places(vault):
         if place is not vault:
             place.fresh()
-    return vault.fresh()
 
 
 def shown_memories(vault: Context, state: AgentSession | None) -> list[ShownMemory]:

@@ -21,9 +21,10 @@ from vault_tool.util.text import one_line
 from vault_tool.vault import review_policy, screening
 from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.beats import apply_turns
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.pending import Saved, heal
+from vault_tool.vault.request import Answer, verb
 from vault_tool.vault.turn_recall import Beat, recollect
 from vault_tool.verbs.turns import candidates as extracted
 from vault_tool.verbs.turns import logged
@@ -39,13 +40,15 @@ _CHILDREN: list[subprocess.Popen[bytes]] = []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turned:
+class Turned(Answer):
     """What a turn recalls and what becomes of it.
 
     `prompt` is the recalled beats as text. `accepted` candidates are safe in the local queue, where `waiting` turns wait
     to be written: by the `writer`, which is the owner of the vault, a process of its own (`child`), or whatever writes next
     (`later`).
     """
+
+    stands_before = "degraded"
 
     turn_id: str
     recalled: tuple[Beat, ...]
@@ -54,7 +57,6 @@ class Turned:
     accepted: int
     waiting: int
     writer: Literal["owner", "child", "later", ""]
-    freshness: Freshness
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     notice: str = EYES_FIRST
@@ -72,6 +74,7 @@ class Drained(Saved):
     waiting: int
 
 
+@verb
 def turn(
     vault: Context,
     session: str,
@@ -128,7 +131,6 @@ def turn(
         accepted=accepted,
         waiting=queue.count(),
         writer=_sent(vault, write) if accepted else "",
-        freshness=recollection.answer.freshness,
         degraded=recollection.answer.degraded,
         warnings=(review_policy.WAITS,) if accepted and gate.destination == "inbox" else (),
     )
@@ -148,6 +150,7 @@ def _keep(vault: Context, queue: Turns, said: TurnSource, gate: Gate, taken: tup
         queue.skip(SkippedTurn(**asdict(said), reason=reason, flags=gate.flags), oldest_skipped_day(vault))
 
 
+@verb
 def drain(vault: Context, *, link: bool = True) -> Drained:
     """Write all turns that wait, a commit a batch, and (`link`) the links of what was written; nothing is written twice."""
     written: list[str] = []
@@ -157,9 +160,9 @@ def drain(vault: Context, *, link: bool = True) -> Drained:
     # With an empty queue too: what a writer wrote before it was killed still waits for its commit.
     while queue.count() or vault.local.pending():
         with writer.lock(vault.root, vault.settings.lock_wait, "turn"):
-            freshness = vault.fresh()
+            vault.fresh()
             heal(vault)
-            batch, done = apply_turns(vault, freshness)
+            batch, done = apply_turns(vault)
         if not batch.turns:
             break
         saved = done if batch.written else saved

@@ -13,6 +13,7 @@ from vault_tool.model.ids import SHORTEST_PREFIX
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.request import verb
 
 # So many reasons to look again make a turn worth it.
 ENOUGH = 2
@@ -48,6 +49,7 @@ class Backstop:
     dropped: int = 0
 
 
+@verb
 def backstop(
     vault: Context, *, limit: int | None = 20, user: str = "", world: str = "", session: str = "", settled: Sequence[str] = ()
 ) -> Backstop:

@@ -16,6 +16,7 @@ from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault.beats import THREAD
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.request import looks, verb
 from vault_tool.vault.standing import confidence_of
 from vault_tool.vault.turn_recall import beat_order
 from vault_tool.verbs.turns.candidates import LOCATION
@@ -52,12 +53,13 @@ class _Link:
         return str(uuid.uuid5(_SPACE, f"{self.type}\n{self.start.id}\n{self.end.id}"))
 
 
+@verb
+@looks
 def link_beats(vault: Context, *, written: Sequence[str] = ()) -> LinkedBeats:
     """Write the links between beats that are not there yet, as one commit; a second pass with nothing new writes nothing.
 
     With the ids that were `written` just now, only the beats of their users (or sessions) and worlds are looked at.
     """
-    vault.fresh()
     beats = _beats(vault, written)
     if not _missing(vault, beats):
         return LinkedBeats(beats=len(beats), linked=0)

@@ -21,10 +21,11 @@ from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash, counted, one_line
 from vault_tool.vault import screening
 from vault_tool.vault.beats import beat_id
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.drafts import undecided
 from vault_tool.vault.parameters import require_limit, require_moment
 from vault_tool.vault.person import is_owner
+from vault_tool.vault.request import Answer, verb
 from vault_tool.vault.seen import UNKEPT
 from vault_tool.vault.turn_recall import Recollection
 from vault_tool.verbs.turns.gate import Gate, Mode, Risk, judged
@@ -84,13 +85,14 @@ class ExtractedThen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnShown(TurnSource):
+class TurnShown(TurnSource, Answer):
     """One turn whole, with what became of it; `replay` says, where it was asked for, what the same recalls now."""
+
+    stands_before = "withheld"
 
     gate: Gate
     recalled: tuple[RecalledThen, ...]
     candidates: tuple[ExtractedThen, ...]
-    freshness: Freshness
     withheld: str = ""
     replay: Replay | None = None
 
@@ -140,6 +142,7 @@ def _is_forgotten(vault: Context, identity: str) -> bool:
     return identity in vault.forgotten() or identity in vault.local.forgetting()
 
 
+@verb
 def list_turns(
     vault: Context, *, user: str = "", session: str = "", world: str = "", since: str | None = None, limit: int | None = 20
 ) -> TurnList:
@@ -162,6 +165,7 @@ def list_turns(
     return TurnList(results=tuple(map(_line, found[:limit])), total=len(found), problems=problems)
 
 
+@verb
 def get_turn(vault: Context, turn_id: str, *, replay: bool = False) -> TurnShown:
     """One turn whole, by its id, by its number, or by a memory that was written of it: what was said, judged and recalled.
 
@@ -171,7 +175,7 @@ def get_turn(vault: Context, turn_id: str, *, replay: bool = False) -> TurnShown
     turn = _found(_visible(vault), turn_id)
     # In the order in which a candidate moves on, so that none is missed on its way: queue, inbox, vault.
     queued, inbox = Turns(vault.root).waits(turn.id), _waiting(vault)
-    freshness = vault.fresh()
+    vault.fresh()
     gate = _gate(turn)
     catalog = vault.index.catalog
     recalled = []
@@ -183,7 +187,7 @@ def get_turn(vault: Context, turn_id: str, *, replay: bool = False) -> TurnShown
     return TurnShown(
         id=turn.id, at=turn.at, session=turn.session, user=turn.user, world=turn.world, turn=turn.turn, text=turn.text,
         gate=gate, withheld=turn.withheld, recalled=tuple(recalled), candidates=tuple(map(fates.of, turn.candidates)),
-        freshness=freshness, replay=replayed(vault, turn) if replay else None,
+        replay=replayed(vault, turn) if replay else None,
     )  # fmt: skip
 
 

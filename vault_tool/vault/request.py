@@ -1,0 +1,114 @@
+"""One call of a verb: what is asked, how it is carried out, and what every answer says beside its own.
+
+A verb is a function that `@verb(...)` describes. Whoever calls it, by whatever door, calls `run`: it looks at the files where
+the verb answers from them, calls, and puts the answer in its envelope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+
+from vault_tool.vault.context import NOT_COMPARED, Freshness
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from vault_tool.vault.context import Context
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What an answer says beside its own, which `run` puts there: `freshness` tells how the indexes stood to the files.
+
+    In JSON it stands before the field that `stands_before` names, and at the end where there is none.
+    """
+
+    __slots__ = ()
+
+    stands_before: ClassVar[str] = "notice"
+
+    freshness: Freshness = NOT_COMPARED
+
+
+class Verb:
+    """A function that is a verb, with what the decorators below `@verb` say of it."""
+
+    __slots__ = ("for_user", "function", "looks", "name")
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        said = vars(function)
+        self.function = function
+        self.name = function.__name__
+        self.looks: bool = said.get("looks", False)
+        self.for_user: bool = said.get("for_user", False)
+
+
+class Request:
+    """What is asked: a verb with its arguments, of these vaults (one, today), as of a time (None: now, the only one today)."""
+
+    __slots__ = ("as_of", "given", "named", "vaults", "verb")
+
+    def __init__(
+        self, verb: Verb, vaults: tuple[Context, ...], given: tuple[Any, ...], named: Mapping[str, Any],
+        as_of: datetime | None = None,
+    ) -> None:  # fmt: skip
+        self.verb = verb
+        self.vaults = vaults
+        self.given = given
+        self.named = named
+        self.as_of = as_of
+
+
+def run(request: Request) -> Any:
+    """Carry out a request: look, call, and put the answer in its envelope."""
+    (vault,), verb = request.vaults, request.verb
+    if verb.for_user:
+        vault = vault.for_user(request.named.get("user") or "")
+    looks = vault.looks
+    before, looks.told = looks.told, None
+    try:
+        if verb.looks:
+            vault.fresh(request.named.get("progress"))
+        return in_envelope(vault, verb.function(vault, *request.given, **request.named))
+    finally:
+        # A verb that asks another tells of its own look, where it had one.
+        looks.told = before or looks.told
+
+
+def in_envelope(vault: Context, result: _Result) -> _Result:
+    """An answer with what every answer says; what is no answer stays as it is."""
+    if isinstance(result, Answer):
+        return cast(_Result, replace(result, freshness=vault.looks.told or vault.looks.last))
+    return result
+
+
+def verb(function: _Function) -> _Function:
+    """Make a verb of a function whose first parameter is the open vault; decorators below it say more of it.
+
+    Each takes a function and gives the same: of others mypy knows too late what they give for `Vault` to have it.
+    """
+    made = Verb(function)
+
+    @wraps(function)
+    def asked(vault: Context, *given: Any, **named: Any) -> Any:
+        return run(Request(made, (vault,), given, named))
+
+    return cast(_Function, asked)
+
+
+def looks(function: _Function) -> _Function:
+    """Say that the files are compared with the indexes before it is called; what writes does so under the lock."""
+    vars(function)["looks"] = True
+    return function
+
+
+def for_user(function: _Function) -> _Function:
+    """Say that its argument `user` names whose memories it is asked for: see `Context.for_user`."""
+    vars(function)["for_user"] = True
+    return function
