@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from vault_tool.index.vectors.status import VectorStatus
 from vault_tool.mcp.table import LEAN, LEFT_OUT, PARAMETERS, PARAMETERS_OF, RENAMED, SESSION, TOOLS, Described
@@ -22,6 +22,7 @@ from vault_tool.model.consent import ConsentRecord
 from vault_tool.model.details import Details
 from vault_tool.util.json_text import json_name, told_fields
 from vault_tool.vault.answers import Mark
+from vault_tool.vault.context import Freshness
 from vault_tool.verbs.vault import Vault
 
 Schema = dict[str, Any]
@@ -63,7 +64,9 @@ _DETAILS: Schema = {
 }
 
 # What some modules import for annotations alone.
-_UNLOADED = {"ConsentRecord": ConsentRecord, "Details": Details, "Mark": Mark, "VectorStatus": VectorStatus}
+_UNLOADED = {
+    "ConsentRecord": ConsentRecord, "Details": Details, "Freshness": Freshness, "Mark": Mark, "VectorStatus": VectorStatus,
+}  # fmt: skip
 
 
 def _object(**properties: Schema) -> Schema:
@@ -228,7 +231,7 @@ def _of(kind: Any) -> Schema:
     origin, inner = get_origin(kind), get_args(kind)
     if dataclasses.is_dataclass(kind):
         hints = get_type_hints(kind, {**_UNLOADED, **vars(sys.modules[kind.__module__])})
-        return _object(**{json_name(name): _of(hints[name]) for name in told_fields(kind)})
+        return _object(**{json_name(name): _of(hints[name]) for name in told_fields(cast(type, kind))})
     if origin in (Union, types.UnionType):
         return _any([_of(one) for one in inner if one is not types.NoneType])
     if origin is Literal:

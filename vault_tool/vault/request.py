@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from vault_tool.vault.context import NOT_COMPARED, Freshness
 
@@ -31,7 +31,7 @@ class Answer:
 
     __slots__ = ()
 
-    stands_before: ClassVar[str] = "notice"
+    stands_before = "notice"
 
     freshness: Freshness = NOT_COMPARED
 
