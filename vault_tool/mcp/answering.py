@@ -19,6 +19,7 @@ from vault_tool.util.hints import MARK
 from vault_tool.util.hints import told as told_by
 from vault_tool.util.json_text import flaw_in, json_fields
 from vault_tool.util.text import one_line
+from vault_tool.vault.checked import asked_as_checked
 from vault_tool.vault.context import Progress
 from vault_tool.vault.lean_values import lean_values
 from vault_tool.vault.leniency import as_meant
@@ -80,7 +81,7 @@ def asked(
     with_names = {names.get(name, name): value for name, value in given.items() if name != "session"}
     asking = asked_by(caller, vault, given.get("session", ""))
     asking.progress = progress
-    return asking, getattr(asking, tool)(**with_names)
+    return asking, asked_as_checked(asking, tool, with_names)
 
 
 def in_words(tool: str, asking: Vault, result: Any, preset: str = "") -> tuple[str, dict[str, Any]]:

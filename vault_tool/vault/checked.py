@@ -16,6 +16,7 @@ from vault_tool.util.atomic import storage_error
 from vault_tool.util.hints import option
 from vault_tool.util.json_text import flaw_in, shown_place
 from vault_tool.vault.leniency import listed
+from vault_tool.vault.parameters import require_limit
 
 Checked = TypeVar("Checked", bound=type)
 
@@ -37,6 +38,9 @@ _KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = MappingProxyType(
 )
 
 TEXTS = ("Sequence[str]",)
+
+# The verbs whose contract says itself what each argument may be, and names all faults at once.
+_BY_CONTRACT = frozenset({"read", "write", "update"})
 
 _EXAMPLES: Mapping[str, str] = MappingProxyType(
     {
@@ -124,41 +128,69 @@ def deferred_verbs(module: str) -> Any:
     return _VerbsOf(module)
 
 
+def asked_as_checked(vault: Any, verb: str, arguments: Mapping[str, Any]) -> Any:
+    """What a verb of an open vault answers to arguments that were checked already, by a schema that was made of the verb."""
+    as_checked = vars(getattr(type(vault), verb))["as_checked"]
+    return as_checked(vault, arguments)
+
+
 def _checked(verb: FunctionType) -> Callable[..., Any]:
     @wraps(verb)
     def with_checks(*given: Any, **named: Any) -> Any:
-        if given and given[0].process != os.getpid():
-            message = "this vault was opened before a fork, and its files belong to the process that opened it"
-            raise UsageError(message, "open it again here: Vault.open(path)")
         if given:
-            given[0].require_present()
-        signature, kinds, unchecked, leaves_out = _signature(verb)
+            _require_here(given[0])
         try:
-            bound = signature.bind(*given, **named)
+            bound = _signature(verb)[0].bind(*given, **named)
         except TypeError:
             return verb(*given, **named)  # Python's own words for too many, too few and unknown ones
-        for name, value in bound.arguments.items():
-            default = signature.parameters[name].default
-            if value is None and default is not inspect.Parameter.empty and name in leaves_out:
-                # What JSON calls null is what was not said.
-                bound.arguments[name] = default
-                continue
-            kind = kinds.get(name)
-            if kind == TEXTS and (isinstance(value, str) or _is_texts(value)):
-                bound.arguments[name] = listed(name, value) if isinstance(value, str) or _holds_a_list(value) else value
-            elif kind is not None and "float" not in kind and isinstance(value, float) and value.is_integer() and "int" in kind:
-                bound.arguments[name] = int(value)
-            elif wanted := misfit(kind, value):
-                raise UsageError(f"{name} must be {wanted}, not {_called(value)}", _example(name, kind or ()))
-            if name not in unchecked and (flaw := flaw_in(value)) is not None:
-                raise UsageError(f"{name}{shown_place(flaw.place)} {flaw.message}", flaw.hint)
-        require_whole(verb.__name__, given[0].sight if given else None)
-        try:
-            return verb(*bound.args, **bound.kwargs)
-        except OSError as fault:
-            raise storage_error(str(fault.filename or "the vault"), fault, doing="use") from fault
+        _check(verb, bound)
+        return _called(verb, bound.args, bound.kwargs)
 
+    def as_checked(vault: Any, arguments: Mapping[str, Any]) -> Any:
+        _require_here(vault)
+        return _called(verb, (vault,), arguments)
+
+    vars(with_checks)["as_checked"] = as_checked
     return with_checks
+
+
+def _require_here(vault: Any) -> None:
+    """Refuse a vault that came along by a fork, or that is not at its place any more."""
+    if vault.process != os.getpid():
+        message = "this vault was opened before a fork, and its files belong to the process that opened it"
+        raise UsageError(message, "open it again here: Vault.open(path)")
+    vault.require_present()
+
+
+def _check(verb: FunctionType, bound: inspect.BoundArguments) -> None:
+    """Refuse arguments that a verb does not take, and put in their place what was plainly meant."""
+    signature, kinds, unchecked, leaves_out = _signature(verb)
+    for name, value in bound.arguments.items():
+        default = signature.parameters[name].default
+        if value is None and default is not inspect.Parameter.empty and name in leaves_out:
+            # What JSON calls null is what was not said.
+            bound.arguments[name] = default
+            continue
+        kind = kinds.get(name)
+        if kind == TEXTS and (isinstance(value, str) or _is_texts(value)):
+            bound.arguments[name] = listed(name, value) if isinstance(value, str) or _holds_a_list(value) else value
+        elif kind is not None and "float" not in kind and isinstance(value, float) and value.is_integer() and "int" in kind:
+            bound.arguments[name] = value = int(value)
+        elif wanted := misfit(kind, value):
+            raise UsageError(f"{name} must be {wanted}, not {_shown(value)}", _example(name, kind or ()))
+        if name not in unchecked and (flaw := flaw_in(value)) is not None:
+            raise UsageError(f"{name}{shown_place(flaw.place)} {flaw.message}", flaw.hint)
+        if name == "limit" and verb.__name__ not in _BY_CONTRACT:
+            require_limit(value)
+
+
+def _called(verb: FunctionType, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """What a verb answers, with a fault of the system that it did not expect as StorageError."""
+    require_whole(verb.__name__, given[0].sight if given else None)
+    try:
+        return verb(*given, **named)
+    except OSError as fault:
+        raise storage_error(str(fault.filename or "the vault"), fault, doing="use") from fault
 
 
 def kinds_of(function: Callable[..., Any]) -> dict[str, tuple[str, ...]]:
@@ -207,5 +239,5 @@ def _is_texts(value: object) -> bool:
     return all(isinstance(one, str) for one in value)
 
 
-def _called(value: object) -> str:
+def _shown(value: object) -> str:
     return "one text" if isinstance(value, str) else "None" if value is None else f"a value of type {type(value).__name__}"

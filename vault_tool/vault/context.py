@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -117,12 +118,10 @@ class Freshness:
 NOT_COMPARED = Freshness(checked="")
 
 
-class Looks:
+class Looks(threading.local):
     """What comparisons with the files found: the last one, and the last of the call that is answered now, which its answer
-    tells of. Shared by all who ask the same open vault.
+    tells of. Shared by all who ask the same open vault, but each thread has its own calls.
     """
-
-    __slots__ = ("last", "told")
 
     def __init__(self) -> None:
         self.last = NOT_COMPARED

@@ -21,7 +21,6 @@ from vault_tool.vault.answers import HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import log_of
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.statuses import statuses
 
@@ -97,7 +96,6 @@ class Activity(Answer):
 @looks
 def activity(vault: Context, day: str = "", *, days: int = 90, limit: int = 200) -> Activity:
     """What happened on each of the last `days` (UTC) and in the latest sessions, or in full on one `day` (`2026-11-20`)."""
-    require_limit(limit)
     if day and not _DAY.fullmatch(day.strip()):
         raise UsageError(f"`{one_line(day, 40)}` is no day", "write it as 2026-11-20")
     if days < 1:

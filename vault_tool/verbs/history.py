@@ -22,7 +22,6 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.generated_pages import resolve_page_conflicts
 from vault_tool.vault.note_history import note_history, with_their_old_places
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.pending import Saved, heal
 from vault_tool.vault.person import is_owner
 from vault_tool.vault.request import Answer, looks, verb
@@ -86,7 +85,6 @@ class Gathered(Saved):
 @verb
 def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     """The commits that touched the vault (or one memory's file), newest first; nothing where there is no history yet."""
-    require_limit(limit)
     repo = vault.require_repo()
     if memory_id or not is_owner(vault):
         vault.fresh()

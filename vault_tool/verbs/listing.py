@@ -24,7 +24,6 @@ from vault_tool.vault.answers import EYES_FIRST, HISTORY, HasStatus, Headline
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval.filters import Filters, require_kinds
 from vault_tool.vault.retrieval.query import Query
@@ -123,7 +122,6 @@ def list_memories(
     that wait, have expired or were superseded; `all` lists these too. The other filters are those of `recall`. `after` is the
     `next` of the part before. UsageError for a word that none of a closed set is.
     """
-    require_limit(limit)
     _require_one_of("class", record_class, [one.value for one in CLASSES])
     _require_one_of("status", status, STATUSES)
     _require_one_of("order", sort, SORTS)

@@ -16,7 +16,6 @@ from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.generated_pages import GeneratedPage
 from vault_tool.vault.operation import Saved, writing
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.standing import SCORE_DIGITS, Weighed, best_first
 
@@ -67,7 +66,6 @@ def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = 
 
     `limit` and `standings` (active, fading, dormant, archived) choose what is returned, not what is computed.
     """
-    require_limit(limit)
     unknown = [name for name in standings if name not in set(Standing)]
     if unknown:
         raise UsageError(f"`{unknown[0]}` is no standing", f"choose from {', '.join(Standing)}")

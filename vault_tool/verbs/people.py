@@ -13,7 +13,6 @@ from vault_tool.util.text import one_line
 from vault_tool.vault.about_people import NAMED, Naming, Person, naming, people_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, looks, verb
 
 
@@ -50,7 +49,6 @@ def people(vault: Context, name: str = "", *, limit: int = 100) -> People:
 
     Raises NotFound for a user of whom there is nothing.
     """
-    require_limit(limit)
     vault = vault.with_withheld()
     listed = tuple(one for one in people_of(vault) if name in ("", one.user))
     if not name:

@@ -14,7 +14,6 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.text import tag_name
 from vault_tool.vault.context import Context
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, looks, verb
 
 # So many tags are named beside each.
@@ -95,7 +94,6 @@ def tags(vault: Context, prefix: str = "", limit: int = 50) -> Tags:
     Tags are one whatever their case, and with `-`, `_` or a space. What a newer understanding replaced, and what has expired,
     does not count.
     """
-    require_limit(limit)
     begins = tag_name(prefix)
     spelt: Counter[tuple[str, str]] = Counter()
     sets: list[frozenset[str]] = []

@@ -14,7 +14,6 @@ from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.statuses import statuses
 
@@ -85,7 +84,6 @@ class SubjectObservations(Answer):
 @looks
 def list_observations(vault: Context, subject_name: str, *, limit: int = 50) -> SubjectObservations:
     """The observations on a subject (by name, alias or id) in time: the newest first, at most `limit`, and how many a month."""
-    require_limit(limit)
     entry = resolve.existing_subject(vault, subject_name)
     found = [e for e in members(vault.index.catalog, entry) if e.record_class is RecordClass.OBSERVATION]
     newest = sorted(found, key=lambda one: (one.by_observed, one.id), reverse=True)

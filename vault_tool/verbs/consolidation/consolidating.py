@@ -27,7 +27,6 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.open_pass import Passes, items_of, passes
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.verbs import pages
 from vault_tool.verbs.consolidation.passes import (
@@ -167,7 +166,6 @@ class Started:
 @looks
 def list_passes(vault: Context, *, limit: int = LISTED) -> PassList:
     """The consolidation passes, the newest first; each one's ledger is its text."""
-    require_limit(limit)
     known = passes(vault)
     newest = sorted(known.all, key=lambda one: (one.generation or 0, one.by_created, one.id), reverse=True)
     results = tuple(
@@ -207,7 +205,6 @@ def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> 
 
     At most `limit` subjects and as many intersections are listed.
     """
-    require_limit(limit)
     known = passes(vault)
     regions = regions_of(vault.index.catalog)
     arrived = sum(map(len, unread_batches(vault, known))) if known.open else 0

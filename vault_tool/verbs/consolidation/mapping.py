@@ -11,7 +11,6 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import option
 from vault_tool.vault.context import Context
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.verbs.consolidation.open_intersections import region
 
@@ -69,7 +68,6 @@ def open_map(vault: Context, around: str = "", *, hops: int = 2, limit: int = 15
     With `memories` also so many of their newest memories, with every link among those. Its cost grows with the neighbourhood,
     not with the vault.
     """
-    require_limit(limit)
     if hops not in (1, 2):
         raise UsageError("a map goes one or two hops far", f"for example {option('hops', 1)}")
     if limit + memories > MOST or memories < 0:

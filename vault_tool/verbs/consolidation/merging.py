@@ -27,7 +27,6 @@ from vault_tool.vault import resolve, review_policy
 from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.verbs.consolidation.open_intersections import SubjectLine, line_of
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, unusual
@@ -104,7 +103,6 @@ def find_similar_subjects(vault: Context, subject_name: str = "", *, limit: int 
 
     With `subject_name` only the pairs that it is in. Nothing is changed: `merge_subjects` makes one of two.
     """
-    require_limit(limit)
     lacks = prepared(vault)
     regions = regions_of(vault.index.catalog)
     only = regions.called(resolve.existing_subject(vault, subject_name).title).key if subject_name else ""

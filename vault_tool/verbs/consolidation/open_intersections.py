@@ -14,7 +14,6 @@ from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.statuses import statuses
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, usual
@@ -140,7 +139,6 @@ def open_around(vault: Context, subject_name: str, *, limit: int | None = 20) ->
 
     Large and similar is a documented relation, large and dissimilar mere context, small and similar worth developing.
     """
-    require_limit(limit)
     lacks = prepared(vault)
     regions = Regions(vault.index.catalog, vault.clock.now())
     own = region(vault, regions, subject_name)
@@ -175,7 +173,6 @@ def open_intersection(vault: Context, subject_a: str, subject_b: str, *, limit: 
     Observations are the newest first, at most `limit`. Where several relationship understandings are active the newest is
     shown, and all of them are `contested`.
     """
-    require_limit(limit)
     regions = Regions(vault.index.catalog, vault.clock.now())
     one, other = region(vault, regions, subject_a), region(vault, regions, subject_b)
     if one.key == other.key:

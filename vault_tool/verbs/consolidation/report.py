@@ -20,7 +20,6 @@ from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.open_pass import passes
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.verbs.consolidation.consolidating import pending_plans
 from vault_tool.verbs.consolidation.open_intersections import Brief, brief, briefs
@@ -184,7 +183,6 @@ def get_consolidation_report(vault: Context, *, limit: int | None = 20) -> Conso
 
     Dense intersections need embeddings to be judged by meaning; without them they are listed by size alone.
     """
-    require_limit(limit)
     with no_collection():
         return _reported(vault, limit)
 

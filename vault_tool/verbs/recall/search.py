@@ -21,7 +21,6 @@ from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval.filters import Filters, require_kinds, unknown
 from vault_tool.vault.retrieval.query import Query, Recalled
@@ -125,7 +124,6 @@ def search(
     or date, so any filter but `kinds` leaves it out. Superseded and expired memories are history, not answers:
     `everything` shows them too, by words.
     """
-    require_limit(limit)
     if mode not in MODES:
         raise UsageError(f"`{one_line(mode, 40)}` is no mode of search", f"the modes are {', '.join(MODES)}")
     require_kinds([place for place, _ in engine.scopes(vault, include_global=include_global)], kinds)

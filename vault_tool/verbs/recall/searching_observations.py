@@ -16,7 +16,6 @@ from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.retrieval.vector_scores import stand_in, waiting
 from vault_tool.vault.statuses import statuses
@@ -78,7 +77,6 @@ def search_observations(
     `mode` is `text` (words, "phrases", prefix*) or `embedding` (meaning); where nothing is embedded the words decide,
     and `degraded` says so. Expired observations are left out.
     """
-    require_limit(limit)
     if mode not in MODES:
         raise UsageError(f"`{one_line(mode, 40)}` is no mode of search", "the modes are text and embedding")
     if not query.strip():

@@ -15,7 +15,6 @@ from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import copied
 from vault_tool.vault.lean import Short, listed
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, verb
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, Recalled
@@ -106,7 +105,6 @@ def bring_to_mind(
     """
     if not topic_or_context.strip():
         raise UsageError("there is no topic: the text is empty", "say in a few words what the conversation is about")
-    require_limit(limit)
     # It goes into a prompt unasked: without a user that is anybody's, and nobody's own memories are for it.
     vault = vault.seen_by(vault.who.user)
     moment = vault.clock.now()

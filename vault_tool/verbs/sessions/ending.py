@@ -15,7 +15,6 @@ from vault_tool.vault import resolve, seen
 from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.verbs.judging import Marked, judged, mark_questionable, mark_useful, require_evidence
 from vault_tool.verbs.links import link
@@ -98,7 +97,6 @@ def end_session(
     boundary: call it any number of times, or never.
     """
     session = seen.required(vault)
-    require_limit(limit)
     look_beside(vault)
     offered = {one.key: one for one in attempts_of(vault, session)}
     cast, kept = _checked(vault, votes, attempts, offered)

@@ -17,7 +17,6 @@ from vault_tool.vault import seen
 from vault_tool.vault.answers import EYES_FIRST, Headline
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.statuses import CURRENT, statuses
 
@@ -85,7 +84,6 @@ def get_session_context(vault: Context, *, limit: int = LIMIT) -> SessionContext
     At most `limit` of each. It shows nothing new, so nothing joins the seen log. UsageError without a session.
     """
     session = seen.required(vault)
-    require_limit(limit)
     look_beside(vault)
     state = seen.current(vault)
     written = [entry for entry in written_in(vault.index.catalog, session) if visible(entry, vault.sight)]

@@ -22,7 +22,6 @@ from vault_tool.vault import review_policy, screening
 from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.beats import apply_turns
 from vault_tool.vault.context import Context
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.pending import Saved, heal
 from vault_tool.vault.request import Answer, verb
 from vault_tool.vault.turn_recall import Beat, recollect
@@ -101,7 +100,6 @@ def turn(
     and candidates) is one. `budget` is in tokens; `write` overrides who writes (`turn_writes`). Without a `user` the
     session alone is remembered.
     """
-    require_limit(limit)
     if not (session.strip() or user.strip()):
         raise UsageError(
             "a turn belongs to a session or a user, and neither is named", f"pass {option('session')} or {option('user')}"

@@ -12,7 +12,6 @@ from vault_tool.files.turns import SkippedTurn, Turns, TurnSource
 from vault_tool.model.ids import SHORTEST_PREFIX
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
-from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.request import verb
 
 # So many reasons to look again make a turn worth it.
@@ -59,7 +58,6 @@ def backstop(
     length. `user`, `world` and `session` narrow it; `settled` ids were judged again and are dropped first. What is worth
     keeping is given to `turn` once more, with its candidates.
     """
-    require_limit(limit)
     vault.for_user(user)
     kept = Turns(vault.root)
     known = {one.id for one in _theirs(vault, kept)} if settled else set()

@@ -23,7 +23,7 @@ from vault_tool.vault import screening
 from vault_tool.vault.beats import beat_id
 from vault_tool.vault.context import Context
 from vault_tool.vault.drafts import undecided
-from vault_tool.vault.parameters import require_limit, require_moment
+from vault_tool.vault.parameters import require_moment
 from vault_tool.vault.person import is_owner
 from vault_tool.vault.request import Answer, verb
 from vault_tool.vault.seen import UNKEPT
@@ -151,7 +151,6 @@ def list_turns(
     `user`, `session` and `world` narrow it, and `since` to those from a time on (`2026-11-20`, `7d`). Asked for one user
     there are no others' turns.
     """
-    require_limit(limit)
     vault.for_user(user)
     begin = require_moment(since, vault.clock.now()) if since else None
     wanted = {"user": user, "session": session, "world": world}
