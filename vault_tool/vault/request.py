@@ -1,7 +1,7 @@
 """One call of a verb: what is asked, how it is carried out, and what every answer says beside its own.
 
-A verb is a function that `@verb(...)` describes. Whoever calls it, by whatever door, calls `run`: it looks at the files where
-the verb answers from them, calls, and puts the answer in its envelope.
+A verb is a function under `@verb`. Whoever calls it, by whatever door, calls `run`: it looks at the files where the verb
+answers from them, calls, and puts the answer in its envelope.
 """
 
 from __future__ import annotations
