@@ -11,6 +11,7 @@ from vault_tool.index.catalog import Catalog
 from vault_tool.index.database import marks
 from vault_tool.index.schema import ENTRY_OF_E, REFERENCES, entry_of
 from vault_tool.index.slight import slight
+from vault_tool.index.visibility import Request, visible
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.supersession import Place, place_of, superseded_by
 from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
@@ -182,7 +183,7 @@ class Regions:
 
     def _current(self, entries: list[Entry]) -> list[Entry]:
         now = self._now
-        return entries if now is None else [entry for entry in entries if not entry.expired(now)]
+        return [entry for entry in entries if visible(entry, Request(now=now), "observed") is None]
 
     def _looked_up(self, normal: str, name: str) -> Region:
         found = self._catalog.subject_named(normal) if normal else ()

@@ -13,8 +13,7 @@ from vault_tool.index.fulltext.documents import TextHit
 from vault_tool.index.schema import JUDGED_FOR, USER
 from vault_tool.index.text_search import Wording
 from vault_tool.index.vault_index import Index, Progress, Refresh
-from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass
+from vault_tool.index.visibility import Request, visible
 
 T = TypeVar("T")
 
@@ -77,13 +76,6 @@ INSERT OR IGNORE INTO hidden SELECT e.n, e.id, e.path FROM main.entries e WHERE 
 """
 
 
-def visible(entry: Entry, user: str | None) -> bool:
-    """Whether a record that is not hidden is told to a user, None for whoever keeps the vault: the ledger of a pass counts for
-    all, and names memories of anybody.
-    """
-    return user is None or entry.record_class is not RecordClass.CONSOLIDATION
-
-
 class _VisibleCatalog(Catalog):
     """A catalogue of which the memories of other users are hidden, those that are withheld, and what only they lead to."""
 
@@ -131,7 +123,7 @@ class _VisibleCatalog(Catalog):
         """Which of these files may be seen."""
         wanted = list(paths)
         kept = self.cached_by_paths(wanted).values()
-        records = (entry.path for entry in kept if visible(entry, self.user))
+        records = (entry.path for entry in kept if visible(entry, Request(self.user), "named") is None)
         return {*records, *(path for path in wanted if self.page(path) is not None)}
 
     def _hide(self) -> None:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from vault_tool.belief.gates import doubtful
 from vault_tool.index import claims
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.relations import beside, contesting_among, forked
-from vault_tool.model.authority import OWNER, Act, Effect, authority, by_origin, replacing, writer_of
+from vault_tool.index.visibility import Request, visible, waits
+from vault_tool.model.authority import OWNER, Act, Effect, authority, by_origin, writer_of
 from vault_tool.model.records import Observation, Remembered
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
+from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import Rival
+from vault_tool.vault.asking import request_of
 from vault_tool.vault.context import Context
 
 Pointed = Mapping[str, Sequence[tuple[str, Entry]]]
@@ -96,14 +97,14 @@ def changes_of(vault: Context, targets: Sequence[Entry], pointed: Pointed | None
 
     `pointed` is what points at them, where it was looked up; those that nothing overtook are left out.
     """
-    catalog, now = vault.index.catalog, vault.clock.now()
+    catalog, request = vault.index.catalog, Request(now=vault.clock.now())
     if pointed is None:
         pointed = catalog.pointing_at_each({one.id for one in targets}, claims.ON) if targets else {}
     held = claims.let_through(catalog, claims.claims_on(catalog, targets, pointed))[0]
     believed = vault.standings.beliefs(one.change for one in held) if held else {}
     found: dict[str, dict[str, Entry]] = {}
     for one in held:
-        if not one.change.expired(now) and not doubtful(believed[one.change.id]):
+        if visible(one.change, request, "observed") is None and not doubtful(believed[one.change.id]):
             found.setdefault(one.target.path, {})[one.change.id] = one.change
     return {path: sorted(by_id.values(), key=lambda one: one.by_observed, reverse=True) for path, by_id in found.items()}
 
@@ -126,13 +127,6 @@ def _said(vault: Context) -> set[tuple[str, str]]:
     catalog = vault.index.catalog
     heads = {head for pair in catalog.barred() for one in pair for head in _heads(vault, one)}
     return {*_changing(catalog), *catalog.barred(), *((head, head) for head in heads)}
-
-
-def waits(entry: Entry, reviewed: Callable[[], bool]) -> bool:
-    """Whether it is a page that is read at each session's start and that its owner has to see first."""
-    if entry.type not in KEPT_TYPES or entry.record_class is not RecordClass.UNDERSTANDING:
-        return False
-    return authority(replacing(entry.type), by_origin(entry.origin)) is not Effect.ALLOWED and not reviewed()
 
 
 def _forks(vault: Context, memories: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
@@ -179,7 +173,7 @@ def contested(
     pairs = [(one.change, one.target) for one in claims.let_through(catalog, [*on, *by])[1]] if on or by else []
     pairs += [*alike, *_replacing(vault, memories), *_forks(vault, memories)]
     # A page that its owner has to see first contests nothing until then.
-    pairs = [pair for pair in pairs if not any(waits(entry, partial(vault.standings.reviewed, entry)) for entry in pair)]
+    pairs = [pair for pair in pairs if not any(waits(entry, vault.standings.reviewed) for entry in pair)]
     if not pairs:
         return {}
     present = _present(vault, [entry for pair in pairs for entry in pair])
@@ -220,8 +214,6 @@ def _heads(vault: Context, identity: str) -> list[str]:
 
 def _present(vault: Context, entries: Sequence[Entry]) -> set[str]:
     """The paths of those that are neither superseded nor expired, and that nothing overtook."""
-    now = vault.clock.now()
+    request = request_of(vault)
     gone = {target.path for target, _ in claims.changes_of(vault.index.catalog, entries)}
-    return {
-        entry.path for entry in entries if entry.path not in gone and not entry.expired(now) and not vault.superseded_by(entry.id)
-    }
+    return {entry.path for entry in entries if entry.path not in gone and visible(entry, request, "present") is None}

@@ -13,6 +13,7 @@ from vault_tool.files.layout import VAULT
 from vault_tool.index.authorship import brought_to, owners_texts
 from vault_tool.index.catalog import UNREADABLE
 from vault_tool.index.refresh.reading import Seen, understand
+from vault_tool.index.visibility import Request, visible
 from vault_tool.model.authority import Effect, authority, by_origin, replacing
 from vault_tool.model.problems import Severity
 from vault_tool.model.snapshot import Entry
@@ -39,7 +40,7 @@ class CoreKind:
 
     def live(self, moment: datetime) -> tuple[Entry, ...]:
         """The good ones whose time is not over; the last is the one that is served."""
-        return tuple(entry for entry in self.good if not entry.expired(moment))
+        return tuple(entry for entry in self.good if visible(entry, Request(now=moment), "observed") is None)
 
     def body(self, vault: Context, entry: Entry) -> str:
         """The text of a good one."""

@@ -16,6 +16,7 @@ from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind
 from vault_tool.generate.core_page import same_but_for_date
 from vault_tool.generate.reflection_page import Concern, reflection_page
 from vault_tool.index.slight import narrowed, observations_of
+from vault_tool.index.visibility import Request, visible
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
@@ -185,7 +186,8 @@ def _reflection(vault: Context, seen: _Seen, new: int) -> str:
     beliefs = {one.entry.id: one.belief for one in seen.weighed}
     days, merges = _reflection_days(vault)
     catalog = vault.seen_by("").index.catalog
-    current = [one.entry for one in seen.weighed if not one.entry.expired(seen.moment)]
+    request = Request(now=seen.moment)
+    current = [one.entry for one in seen.weighed if visible(one.entry, request, "observed") is None]
     return reflection_page(
         [*current, *seen.snapshot.of_class(RecordClass.CONSOLIDATION)],
         {identity: belief.access_count for identity, belief in beliefs.items()},

@@ -12,7 +12,7 @@ from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError, VaultErr
 from vault_tool.index.catalog import Page
 from vault_tool.index.relations import names_of
 from vault_tool.index.schema import link_name
-from vault_tool.index.viewing import visible
+from vault_tool.index.visibility import Request, visible
 from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
 from vault_tool.model.snapshot import Entry, keeper
 from vault_tool.model.types import RecordClass
@@ -48,7 +48,8 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
         raise NotFound("nothing was named", _advice(wanted))
     named_by = candidates_begun if begun else candidates
     found = [entry for entry in named_by(vault, wanted) if classes is None or entry.record_class in classes]
-    if classes is None and found and not (found := [entry for entry in found if visible(entry, vault.sight)]):
+    told = [entry for entry in found if visible(entry, Request(vault.sight), "named") is None]
+    if classes is None and found and not (found := told):
         raise NotFound("the ledger of a pass names memories of anybody", f"ask without {option('user')}")
     if len(found) > 1:
         found = _without_copies(found)

@@ -19,6 +19,7 @@ from vault_tool.index.export import StateFile
 from vault_tool.index.export import StateRow as Row
 from vault_tool.index.slight import slight
 from vault_tool.index.vault_index import Index
+from vault_tool.index.visibility import Request, visible
 from vault_tool.model.authority import by_origin, is_review, vouches
 from vault_tool.model.signals import Signal, Use
 from vault_tool.model.snapshot import Entry
@@ -131,14 +132,15 @@ class Standings:
         if not failed:
             return {}
         pointed = self._index.catalog.pointing_at_each({entry.text("problem") for entry in failed}, ("problem",))
-        now = self._clock.now()
+        request = Request(now=self._clock.now())
         found: dict[str, Entry] = {}
         for entry in failed:
             solutions = [
                 one for _, one in pointed[entry.text("problem")] if one.type == "solution" and one.by_observed > entry.by_observed
             ]
-            ours = (one for one in solutions if one.text("user") in ("", entry.text("user")) and not one.expired(now))
-            for one in sorted(ours, key=lambda one: one.by_observed, reverse=True):
+            ours = (one for one in solutions if one.text("user") in ("", entry.text("user")))
+            current = [one for one in ours if visible(one, request, "observed") is None]
+            for one in sorted(current, key=lambda one: one.by_observed, reverse=True):
                 if not self.doubted(one):
                     found[entry.id] = one
                     break

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from vault_tool.belief.fold import Belief, question_of
 from vault_tool.belief.gates import doubtful
 from vault_tool.index import claims
+from vault_tool.index.visibility import Request, visible
 from vault_tool.model.authority import bringer
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES
 from vault_tool.vault.answers import HasStatus, Mark, Rival
-from vault_tool.vault.contests import Pointed, all_contested, changes_of, contested, waits
+from vault_tool.vault.asking import request_of
+from vault_tool.vault.contests import Pointed, all_contested, changes_of, contested
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import FAILED_TACTIC
 
@@ -66,26 +68,6 @@ def contested_now(vault: Context) -> int:
     return sum(told.status == "contested" for told in statuses(vault, entries).values())
 
 
-class History:
-    """Which memories of a vault are history now: those that wait, have expired, or were superseded."""
-
-    def __init__(self, vault: Context) -> None:
-        self._now = vault.clock.now()
-        self._superseded = vault.superseded()
-
-    def of(self, entry: Entry, reviewed: Callable[[], bool]) -> StatusName | None:
-        """The first of these that a memory is, None for what is none of them; `reviewed` says whether its owner saw it."""
-        if waits(entry, reviewed):
-            return "waiting"
-        if entry.expired(self._now):
-            return "expired"
-        return "superseded" if self.by(entry) else None
-
-    def by(self, entry: Entry) -> tuple[str, ...]:
-        """The ids of what replaces an understanding."""
-        return tuple(self._superseded.get(entry.id, ()))
-
-
 class _Found:
     """What was looked up of some memories together."""
 
@@ -102,7 +84,7 @@ class _Found:
         catalog = vault.index.catalog
         self._vault = vault
         self._now = vault.clock.now()
-        self._history = History(vault)
+        self._request = request_of(vault, reviewed=lambda entry: self._believed[entry.id].reviewed)
         ids = {entry.id for entry in memories}
         self._pointed = catalog.pointing_at_each(ids, POINTING) if pointed is None else pointed
         self._believed = vault.standings.beliefs(memories) if believed is None else believed
@@ -123,8 +105,8 @@ class _Found:
         return HasStatus(status=name, status_by=by, status_why=why, marks=(*rest, *self._marks(entry)))
 
     def _holding(self, entry: Entry) -> Iterator[tuple[StatusName, tuple[str, ...], str]]:
-        if past := self._history.of(entry, lambda: self._believed[entry.id].reviewed):
-            yield past, self._history.by(entry) if past == "superseded" else (), ""
+        if past := visible(entry, self._request, "past"):
+            yield cast("StatusName", past), self._request.superseded[entry.id] if past == "superseded" else (), ""
         if changes := self._changes.get(entry.path):
             yield "overtaken", tuple(change.id for change in changes), ""
         if rivals := self._rivals.get(entry.id):
@@ -167,7 +149,7 @@ class _Found:
                 one
                 for one in found.values()
                 if could_solve(one, believed[one.id], self._now)
-                and not self._history.by(one)
+                and one.id not in self._request.superseded
                 and (not one.pulled or problem.pulled or believed[one.id].reviewed)
                 and one.text("user") in ("", problem.text("user"))
             ),
@@ -182,7 +164,7 @@ class _Found:
 
 def could_solve(entry: Entry, belief: Belief, now: datetime) -> bool:
     """Whether a memory that says that it solves a problem holds now, as far as it can be told of it alone."""
-    return not entry.expired(now) and not doubtful(belief)
+    return visible(entry, Request(now=now), "observed") is None and not doubtful(belief)
 
 
 def _line(rival: Rival) -> str:

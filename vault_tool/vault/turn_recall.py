@@ -10,6 +10,7 @@ from typing import Literal
 
 from vault_tool.belief.gates import withheld
 from vault_tool.index.timeline import written_of
+from vault_tool.index.visibility import Request, visible
 from vault_tool.model.details import Details, in_words
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry
@@ -133,10 +134,10 @@ def beat_order(entry: Entry) -> tuple[datetime, int, str]:
 
 def _in_force(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
     """Those that are still told unprompted: not expired, not believed to be false."""
-    now = vault.clock.now()
     # Looked up together: each look by itself would read all of this machine's use again.
     believed = vault.standings.beliefs(entries)
-    return [entry for entry in entries if not entry.expired(now) and not withheld(believed[entry.id])]
+    request = Request(now=vault.clock.now(), disbelieved=lambda entry: withheld(believed[entry.id]))
+    return [entry for entry in entries if visible(entry, request, "recent") is None]
 
 
 def _beat(vault: Context, entry: Entry, content: str, why: Literal["recent", "similar"], match: float | None = None) -> Beat:

@@ -8,12 +8,12 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import UsageError
 from vault_tool.files.layout import VAULT
 from vault_tool.index.schema import ENTRY, entry_of
+from vault_tool.index.visibility import visible
 from vault_tool.model.authority import bringer
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
@@ -22,12 +22,13 @@ from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line, unwrap_link
 from vault_tool.vault.answers import EYES_FIRST, HISTORY, HasStatus, Headline
 from vault_tool.vault.context import Context
+from vault_tool.vault.asking import request_of
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval.filters import Filters, require_kinds
 from vault_tool.vault.retrieval.query import Query
-from vault_tool.vault.statuses import CURRENT, STATUS_NAMES, History, statuses
+from vault_tool.vault.statuses import CURRENT, STATUS_NAMES, statuses
 
 if TYPE_CHECKING:
     import difflib
@@ -211,8 +212,8 @@ def _with_status(vault: Context, entries: list[Entry], status: str) -> list[Entr
         told = statuses(vault, entries)
         return [entry for entry in entries if told.get(entry.path, CURRENT).status == status]
     # What is history is told by the heads alone, without looking anything up for most.
-    history = History(vault)
-    return [entry for entry in entries if (history.of(entry, partial(vault.standings.reviewed, entry)) or "") == status]
+    request = request_of(vault)
+    return [entry for entry in entries if (visible(entry, request, "listed") or "") == status]
 
 
 def _places(vault: Context, entries: Sequence[Entry], sort: str, moment: datetime) -> dict[_Place, Entry]:

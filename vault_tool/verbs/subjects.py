@@ -12,6 +12,7 @@ from vault_tool.errors import Refused, UsageError
 from vault_tool.files.frontmatter import AddItems, Set
 from vault_tool.index.relations import members, names_of
 from vault_tool.index.slight import narrowed, slight
+from vault_tool.index.visibility import visible
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Subject
 from vault_tool.model.snapshot import Entry, Snapshot
@@ -21,6 +22,7 @@ from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import HasStatus
+from vault_tool.vault.asking import request_of
 from vault_tool.vault.contests import foremost
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
@@ -136,9 +138,9 @@ def card(vault: Context, entry: Entry) -> SubjectCard:
 
 
 def _cards(vault: Context, subjects: Sequence[Entry], tagged: Sequence[Sequence[Entry]]) -> tuple[SubjectCard, ...]:
-    now, replaced = vault.clock.now(), vault.superseded()
+    request = request_of(vault)
     understood = [
-        [e for e in found if e.record_class is RecordClass.UNDERSTANDING and not e.expired(now) and e.id not in replaced]
+        [e for e in found if e.record_class is RecordClass.UNDERSTANDING and visible(e, request, "present") is None]
         for found in tagged
     ]
     heads = [{kind: _head(vault, found, kind) for kind in _POINTED} for found in understood]

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
 from vault_tool.index.relations import members
+from vault_tool.index.visibility import visible
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
+from vault_tool.vault.asking import request_of
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.statuses import statuses
@@ -102,9 +104,8 @@ def get_understandings(vault: Context, subject_names: Sequence[str]) -> Understa
     named = [subject_names] if isinstance(subject_names, str) else subject_names
     groups = [resolve.names_for(vault, resolve.existing_subject(vault, name).title) for name in named]
     tagged = vault.index.catalog.tagged(groups)
-    now = vault.clock.now()
-    held = [e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and not e.expired(now)]
-    active = [e for e in held if not vault.superseded_by(e.id)]
+    request = request_of(vault)
+    active = [e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and visible(e, request, "present") is None]
     newest = sorted(active, key=lambda one: one.by_created, reverse=True)
     return Understandings(results=_judged(vault, newest))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from vault_tool.belief.gates import withheld
 from vault_tool.errors import VaultError
+from vault_tool.index.visibility import visible
 from vault_tool.model.snapshot import Entry
 from vault_tool.recall import select
 from vault_tool.recall.candidate import Candidate
@@ -15,7 +15,7 @@ from vault_tool.recall.weights import Weights
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.retrieval.query import Fate, Query, Recalled, Stage
 from vault_tool.vault.retrieval.retrievers import Pool
-from vault_tool.vault.retrieval.weighing import Ranked, threshold
+from vault_tool.vault.retrieval.weighing import Ranked, judging, ranked_for, threshold
 
 # So far down the full text's own order a memory is looked for.
 _FAR = 2000
@@ -69,8 +69,9 @@ def _before_ranking(pool: Pool, entry: Entry, question: Question, asked: Query) 
     if one is None:
         return "not found", _unfound(pool, entry, question), None, None
     if one.score < 0:
-        belief = pool.vault.standings.beliefs([entry])[entry.id]
-        if withheld(belief):
+        believed = pool.vault.standings.beliefs([entry])
+        belief = believed[entry.id]
+        if visible(entry, judging(believed, asked), ranked_for(asked)) == "disbelieved":
             return (
                 "disbelieved",
                 f"its truth is {belief.truth:.2f}: `doubtful` shows also what is believed to be false",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from vault_tool.errors import UsageError
 from vault_tool.index.catalog import PAGE
+from vault_tool.index.visibility import Reason, visible
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES, MEMORIES, STORY_EDGES, RecordClass, near_type
+from vault_tool.model.types import MEMORIES, STORY_EDGES, RecordClass, near_type
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line, tag_name, unwrap_link
 from vault_tool.vault import resolve
+from vault_tool.vault.asking import request_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_moment
 from vault_tool.vault.retrieval.query import Query
@@ -22,10 +24,10 @@ class Filters:
     """What a memory must be to answer one question."""
 
     def __init__(self, vault: Context, asked: Query) -> None:
-        self._superseded = vault.superseded()
         self._asked = asked
         self._now = vault.clock.now()
         self._kinds = {kind.casefold() for kind in asked.kinds}
+        self._request = request_of(vault, kinds=self._kinds, shown=frozenset(asked.exclude))
         self._subjects = [frozenset(resolve.names_for(vault, unwrap_link(name))) for name in asked.subject_names]
         self._tags, self._not_tags = _asked_tags(asked.tags), _asked_tags(asked.not_tags)
         self._project = normal_name(asked.project or "")
@@ -35,7 +37,7 @@ class Filters:
 
     def replaced_by(self, identity: str) -> tuple[str, ...]:
         """The ids of what replaces an understanding; nothing for one that is active."""
-        return self._superseded.get(identity, ())
+        return self._request.superseded.get(identity, ())
 
     @property
     def narrow(self) -> bool:
@@ -56,7 +58,7 @@ class Filters:
 
     def admits(self, entry: Entry) -> bool:
         """Whether a memory may answer."""
-        return self.current(entry) and (self._anything or self.wants(entry))
+        return visible(entry, self._request, "asked") is None and (self._anything or self.wants(entry))
 
     def refusal(self, entry: Entry) -> str:
         """Why a memory may not answer, in words; empty where it may."""
@@ -64,22 +66,28 @@ class Filters:
 
     def _refusals(self, entry: Entry) -> Iterator[str]:
         asked = self._asked
-        if entry.record_class not in MEMORIES:
-            yield f"it is of class {entry.record_class}, and only observations and understandings answer"
-        if newer := self._superseded.get(entry.id):
-            yield f"it is superseded by {', '.join(newer)}, which answers in its place"
-        if entry.type in KEPT_TYPES and entry.type not in self._kinds:
-            yield f"every session reads its {entry.type} anyway; ask for that kind to have it as an answer"
-        if entry.expired(self._now):
-            yield "it has expired"
-        if entry.id in asked.exclude:
-            yield "this session was shown it before"
+        if reason := visible(entry, self._request, "asked"):
+            yield self._said(entry)[reason]
         if not self._of_kind(entry):
             yield f"it is of type {entry.type}, and only {', '.join(asked.kinds)} was asked for"
         if not self._in_time(entry):
             yield f"it was observed on {entry.observed[:10] or 'no day'}, outside of the time that was asked for"
         if not self._fits(entry):
             yield "its subjects, tags, project or session are not those that were asked for"
+
+    def _said(self, entry: Entry) -> Mapping[Reason, str]:
+        """Each reason in words."""
+        return {
+            "other_user": "it is about another user",
+            "no_consent": "consent to it was refused or withdrawn",
+            "ledger": "it is the ledger of a pass",
+            "no_memory": f"it is of class {entry.record_class}, and only observations and understandings answer",
+            "waiting": "it waits for its owner's review",
+            "expired": "it has expired",
+            "superseded": f"it is superseded by {', '.join(self.replaced_by(entry.id))}, which answers in its place",
+            "kept": f"every session reads its {entry.type} anyway; ask for that kind to have it as an answer",
+            "shown": "this session was shown it before",
+        }
 
     def hides(self, entry: Entry, *, unseen: bool = False) -> bool:
         """Whether an observation may not answer only since it has another type, or was seen before, so that it can lead to
@@ -92,15 +100,7 @@ class Filters:
 
     def comes_along(self, entry: Entry) -> bool:
         """Whether a memory may come with one that it bears on: of any kind, and though this session has seen it."""
-        return self.current(entry) and self._fits(entry)
-
-    def current(self, entry: Entry) -> bool:
-        """Whether it is a memory that nothing replaces and that has not expired; what every session reads anyway is none."""
-        if entry.record_class not in MEMORIES or entry.id in self._superseded:
-            return False
-        if entry.type in KEPT_TYPES and entry.type not in self._kinds:
-            return False
-        return not entry.expired(self._now)
+        return visible(entry, self._request, "along") is None and self._fits(entry)
 
     def tells(self, edge: Entry) -> bool:
         """Whether a link may lead to what it joins: one that was read from what it joins says no more than that."""

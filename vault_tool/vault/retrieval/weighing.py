@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.gates import local_utility, truth_asked_for, truth_gate, voted_down, withheld
+from vault_tool.index.visibility import Purpose, Request, visible
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.candidate import Candidate
@@ -48,6 +49,19 @@ def threshold(base: float, entry: Entry, weights: Weights) -> float:
     return max(min(base, LEAST), base - weights.preference) if entry.type == _PREFERENCE else base
 
 
+def judging(believed: Mapping[str, Belief], asked: Query) -> Request:
+    """What leaves out those of which this is believed, for who does not ask for what is believed to be false."""
+    return Request(
+        disbelieved=lambda entry: not asked.doubtful and withheld(believed[entry.id]),
+        voted_down=lambda entry: voted_down(believed[entry.id]),
+    )
+
+
+def ranked_for(asked: Query) -> Purpose:
+    """What memories are ranked for: an answer, or what comes unasked."""
+    return "ranked_unasked" if asked.profile == "ambient" else "ranked"
+
+
 def weigh(pool: Pool, some: Sequence[Candidate], asked: Query, weights: Weights) -> dict[str, Belief]:
     """Set the score of each candidate of one vault; those that must not be shown are given a score of -1."""
     vault = pool.vault
@@ -61,12 +75,13 @@ def weigh(pool: Pool, some: Sequence[Candidate], asked: Query, weights: Weights)
     )
     likeness = _likeness(vault, pool, believed.values(), asked)
     now, types, strong_models = vault.clock.now(), vault.settings.types, vault.settings.recall.strong_models
+    request, purpose = judging(believed, asked), ranked_for(asked)
     for one in some:
         belief = believed[one.entry.id]
         truth, start = belief.truth, confidence_of(one.entry)
         if asked.profile == "targeted":
             truth = truth_asked_for(truth, start)
-        if (withheld(belief) and not asked.doubtful) or (asked.profile == "ambient" and voted_down(belief)):
+        if visible(one.entry, request, purpose):
             one.score = -1.0
             continue
         worth = Worth(

@@ -16,6 +16,7 @@ from vault_tool.files import git
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.claims import CHANGES, Claim, let_through
 from vault_tool.index.slight import slight
+from vault_tool.index.visibility import Request, visible
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
@@ -105,7 +106,9 @@ def present_state(vault: Context, *, progress: Progress | None = None) -> tuple[
     """The same without its memories, and these one after the other: of a large vault they take a gigabyte together."""
     vault.fresh()
     now = vault.clock.now()
-    weighed = [_Place.of(one, expired=one.entry.expired(now)) for one in vault.standings.each_present()]
+    request = Request(now=now)
+    present = vault.standings.each_present()
+    weighed = [_Place.of(one, expired=visible(one.entry, request, "observed") == "expired") for one in present]
     weighed.sort(key=lambda one: one.order)
     valid = [one for one in weighed if not one.expired]
     chains = _Chains(vault, weighed)

@@ -7,9 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from vault_tool.belief.fold import Belief
 from vault_tool.belief.gates import withheld
 from vault_tool.errors import UsageError
 from vault_tool.index.relations import names_of
+from vault_tool.index.visibility import Request, visible
 from vault_tool.model.details import Details
 from vault_tool.model.signals import Use
 from vault_tool.model.snapshot import Entry
@@ -20,6 +22,7 @@ from vault_tool.util.hints import step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
+from vault_tool.vault.asking import request_of
 from vault_tool.vault.contests import foremost
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory, copied
@@ -291,8 +294,8 @@ def count_use(home: Context, ids: Sequence[str], session: str) -> None:
 
 def _of_subject(vault: Context, query: str, subject: Entry, asked: Query) -> SubjectView:
     names = names_of(subject)
-    now = vault.clock.now()
-    tagged = [entry for entry in vault.index.catalog.tagged([names]) if not entry.expired(now)]
+    request = request_of(vault)
+    tagged = [entry for entry in vault.index.catalog.tagged([names]) if visible(entry, request, "observed") is None]
     observations = [entry for entry in tagged if entry.record_class is RecordClass.OBSERVATION]
     observations.sort(key=lambda entry: entry.by_observed, reverse=True)
     some = _believed(vault, observations, asked.limit)
@@ -320,20 +323,26 @@ def _believed(vault: Context, entries: Sequence[Entry], limit: int) -> list[Entr
     found: list[Entry] = []
     for start in range(0, len(entries), 4 * limit):
         some = entries[start : start + 4 * limit]
-        beliefs_in = vault.standings.beliefs(some)
-        found.extend(entry for entry in some if not withheld(beliefs_in[entry.id]))
+        request = _disbelieving(vault.standings.beliefs(some))
+        found.extend(entry for entry in some if visible(entry, request, "ranked") is None)
         if len(found) >= limit:
             break
     return found[:limit]
 
 
+def _disbelieving(believed: Mapping[str, Belief]) -> Request:
+    return Request(disbelieved=lambda entry: withheld(believed[entry.id]))
+
+
 def _understanding(vault: Context, tagged: Sequence[Entry], kind: str, names: Sequence[str]) -> Entry | None:
     """The newest active understanding of a kind that is of exactly this subject; what contests another comes after that."""
-    known = set(names)
+    known, request = set(names), request_of(vault)
     found = [
         entry
         for entry in tagged
-        if entry.type == kind and not vault.superseded_by(entry.id) and {normal_name(name) for name in entry.subjects} <= known
+        if entry.type == kind
+        and visible(entry, request, "present") is None
+        and {normal_name(name) for name in entry.subjects} <= known
     ]
     return foremost(vault, found)
 

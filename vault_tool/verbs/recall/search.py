@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from vault_tool.errors import UsageError
 from vault_tool.index.catalog import PAGE, UNREADABLE, Catalog, Page
 from vault_tool.index.fulltext.documents import TextHit
+from vault_tool.index.visibility import visible
 from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -19,6 +20,7 @@ from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
+from vault_tool.vault.asking import request_of
 from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.request import Answer, for_user, looks, verb
@@ -189,7 +191,7 @@ def _by_words(vault: Context, asked: Query, everything: bool) -> tuple[SearchRes
 def _passing(vault: Context, hits: Sequence[TextHit], filters: Filters, asked: Query, everything: bool) -> Iterator[SearchResult]:
     catalog = vault.index.catalog
     kinds = {kind.casefold() for kind in asked.kinds}
-    now = vault.clock.now()
+    request = request_of(vault)
     for hit in hits:
         path, score = hit.path, hit.score
         entry = catalog.by_path(path)
@@ -199,7 +201,7 @@ def _passing(vault: Context, hits: Sequence[TextHit], filters: Filters, asked: Q
             continue
         if (entry.record_class not in SEARCHED and not kinds) or not filters.wants(entry):
             continue
-        if not everything and (entry.expired(now) or filters.replaced_by(entry.id)):
+        if not everything and visible(entry, request, "searched"):
             continue
         yield _found(vault, entry, score)
 

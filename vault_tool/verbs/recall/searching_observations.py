@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from vault_tool.errors import UsageError, VaultError
+from vault_tool.index.visibility import visible
 from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -15,6 +16,7 @@ from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
+from vault_tool.vault.asking import request_of
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.retrieval.vector_scores import stand_in, waiting
@@ -112,8 +114,9 @@ def _tagged(vault: Context, subject_names: Sequence[str]) -> dict[str, Entry] | 
 
 def _current(vault: Context, entries: Iterable[Entry]) -> dict[str, Entry]:
     """The observations among these that have not expired, by path."""
-    now = vault.clock.now()
-    return {e.path: e for e in entries if e.record_class is RecordClass.OBSERVATION and not e.expired(now)}
+    request = request_of(vault)
+    observations = (entry for entry in entries if entry.record_class is RecordClass.OBSERVATION)
+    return {entry.path: entry for entry in observations if visible(entry, request, "observed") is None}
 
 
 def _by_words(vault: Context, query: str, limit: int, allowed: dict[str, Entry] | None) -> list[FoundObservation]:

@@ -9,7 +9,7 @@ from vault_tool.files.sessions import AgentSession
 from vault_tool.files.signal_lines import merge
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.timeline import signals_in, written_in
-from vault_tool.index.viewing import visible
+from vault_tool.index.visibility import Request, visible
 from vault_tool.model.signals import Signal, SignalKind, withdrawals
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.clock import parse_time, stamp
@@ -86,7 +86,9 @@ def get_session_context(vault: Context, *, limit: int = LIMIT) -> SessionContext
     session = seen.required(vault)
     look_beside(vault)
     state = seen.current(vault)
-    written = [entry for entry in written_in(vault.index.catalog, session) if visible(entry, vault.sight)]
+    written = [
+        entry for entry in written_in(vault.index.catalog, session) if visible(entry, Request(vault.sight), "named") is None
+    ]
     shown = shown_memories(vault, state)
     return SessionContext(
         session=session,

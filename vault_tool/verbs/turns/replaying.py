@@ -9,6 +9,7 @@ from typing import Literal
 from vault_tool.belief.gates import withheld
 from vault_tool.errors import NotFound
 from vault_tool.files.turn_log import LoggedTurn
+from vault_tool.index.visibility import Request, visible
 from vault_tool.util.clock import moment
 from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
@@ -112,10 +113,9 @@ def _why_gone(vault: Context, turn: LoggedTurn, identity: str, hit: Recalled | N
         return "withheld: consent to it was refused or withdrawn"
     if entry is None:
         return "not in the vault any more"
-    if entry.expired(vault.clock.now()):
-        return "expired"
-    if withheld(seen.standings.beliefs([entry])[identity]):
-        return "withheld: it is believed to be false"
+    request = Request(now=vault.clock.now(), disbelieved=lambda one: withheld(seen.standings.beliefs([one])[one.id]))
+    if why := visible(entry, request, "recent"):
+        return "expired" if why == "expired" else "withheld: it is believed to be false"
     if hit is not None and hit.status == "overtaken":
         change = next(iter(seen.index.catalog.get(hit.status_by[0])), None)
         return f"overtaken by {one_line(change.title, _SHOWN) if change else hit.status_by[0]}"

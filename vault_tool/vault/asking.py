@@ -1,0 +1,22 @@
+"""What decides for a vault's viewer which records are told, beside the records themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from vault_tool.index.visibility import Request
+from vault_tool.model.snapshot import Entry
+from vault_tool.vault.context import Context
+
+
+def request_of(
+    vault: Context,
+    *,
+    kinds: Collection[str] = (),
+    shown: Collection[str] = (),
+    reviewed: Callable[[Entry], bool] | None = None,
+) -> Request:
+    """Who asks of this vault, and when; `kinds` are the types asked for, `shown` the ids that the session has seen."""
+    withheld = frozenset[str]() if vault.everything else vault.whole_index.catalog.withheld()
+    known = reviewed or vault.standings.reviewed
+    return Request(vault.sight, withheld, vault.clock.now(), vault.superseded(), kinds, shown, reviewed=known)
