@@ -22,8 +22,6 @@ from vault_tool.mcp.tools import Caller
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.recall.recall import Bundle
 
-pytest_plugins = ("tests.verbs.conftest",)
-
 TEXT = "The zinnia greenhouse is watered from the northern cistern."
 QUESTION = "from which cistern is the zinnia greenhouse watered?"
 
