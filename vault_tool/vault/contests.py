@@ -17,8 +17,8 @@ from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import Rival
-from vault_tool.vault.asking import request_of
 from vault_tool.vault.context import Context
+from vault_tool.vault.viewer import request_of
 
 Pointed = Mapping[str, Sequence[tuple[str, Entry]]]
 """By id, what points at a memory, with the field that does."""

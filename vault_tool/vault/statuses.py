@@ -14,10 +14,10 @@ from vault_tool.model.authority import bringer
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES
 from vault_tool.vault.answers import HasStatus, Mark, Rival
-from vault_tool.vault.asking import request_of
 from vault_tool.vault.contests import Pointed, all_contested, changes_of, contested
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import FAILED_TACTIC
+from vault_tool.vault.viewer import request_of
 
 # In the order in which they are looked for: the first that holds is the status.
 StatusName = Literal[

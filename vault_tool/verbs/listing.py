@@ -22,13 +22,13 @@ from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line, unwrap_link
 from vault_tool.vault.answers import EYES_FIRST, HISTORY, HasStatus, Headline
 from vault_tool.vault.context import Context
-from vault_tool.vault.asking import request_of
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval.filters import Filters, require_kinds
 from vault_tool.vault.retrieval.query import Query
 from vault_tool.vault.statuses import CURRENT, STATUS_NAMES, statuses
+from vault_tool.vault.viewer import request_of
 
 if TYPE_CHECKING:
     import difflib

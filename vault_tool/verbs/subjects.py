@@ -22,7 +22,6 @@ from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import HasStatus
-from vault_tool.vault.asking import request_of
 from vault_tool.vault.contests import foremost
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
@@ -30,6 +29,7 @@ from vault_tool.vault.leniency import listed
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.statuses import statuses
+from vault_tool.vault.viewer import request_of
 
 _POINTED = ("single_subject", "structural")
 

@@ -14,10 +14,10 @@ from vault_tool.model.types import RecordClass
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
-from vault_tool.vault.asking import request_of
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.statuses import statuses
+from vault_tool.vault.viewer import request_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

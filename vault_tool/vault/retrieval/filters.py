@@ -14,10 +14,10 @@ from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line, tag_name, unwrap_link
 from vault_tool.vault import resolve
-from vault_tool.vault.asking import request_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_moment
 from vault_tool.vault.retrieval.query import Query
+from vault_tool.vault.viewer import request_of
 
 
 class Filters:

@@ -22,7 +22,6 @@ from vault_tool.util.hints import step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
-from vault_tool.vault.asking import request_of
 from vault_tool.vault.contests import foremost
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory, copied
@@ -32,6 +31,7 @@ from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Fate, ProfileName, Query, RecallAnswer, Recalled
 from vault_tool.vault.statuses import statuses
+from vault_tool.vault.viewer import request_of
 
 if TYPE_CHECKING:
     from vault_tool.vault import screening

@@ -20,13 +20,13 @@ from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
-from vault_tool.vault.asking import request_of
 from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval.filters import Filters, require_kinds, unknown
 from vault_tool.vault.retrieval.query import Query, Recalled
 from vault_tool.vault.statuses import CURRENT, statuses
+from vault_tool.vault.viewer import request_of
 
 if TYPE_CHECKING:
     from vault_tool.vault.retrieval import engine

@@ -16,12 +16,12 @@ from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
-from vault_tool.vault.asking import request_of
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.retrieval.vector_scores import stand_in, waiting
 from vault_tool.vault.statuses import statuses
 from vault_tool.vault.vector_upkeep import catch_up_briefly
+from vault_tool.vault.viewer import request_of
 
 MODES = ("text", "embedding")
 
