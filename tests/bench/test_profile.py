@@ -11,10 +11,10 @@ from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
     "remember": 97,
-    "recall": 97,
-    "search": 85,
+    "recall": 98,
+    "search": 86,
     "get": 65,
-    "bring-to-mind": 81,
+    "bring-to-mind": 82,
     "consolidate": 101,
     "mark-useful": 73,
     "create-understanding": 94,
