@@ -405,3 +405,17 @@ def test_payloads_stay_in_their_line_and_block(start: int) -> None:
     assert len(items) == len(lines(found.text))
     assert all(LINE.fullmatch(line) and line.endswith("(not reviewed)") for line in lines(found.text))
     assert not re.search(r"<(?!!--)|[\u200b-\u200f\u202a-\u202e\u2028\u2029\x00-\x08\x0b-\x1f\x85]", found.text)
+
+
+def test_what_a_map_tells_of_is_not_among_what_is_not_shown() -> None:
+    def told(total: int, imports: list[ImportMap]) -> str:
+        return core_page(
+            [item(1), item(2)], (), budget=12000, registry=Registry(), as_of=TODAY, total=total, imports=imports
+        ).text  # fmt: skip
+
+    brought = [ImportMap("notes", 300), ImportMap("wiki", 250)]
+    assert "not shown" not in told(552, brought)
+    assert "7 more are not shown." in told(559, brought)
+    assert "550 more are not shown." in told(552, [])
+    # A choice that was made before some of them went tells of more than there are.
+    assert "not shown" not in told(500, brought)

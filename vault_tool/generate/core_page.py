@@ -91,7 +91,9 @@ def core_page(
     room -= form.size(imported)
     end = form.more(total)
     filled = _Sections(items, Claims(registry, as_of), form, as_of).filled(max(0, room - form.size(end)))
-    left = total - len(filled.shown)
+    # What a map tells of is not left out.
+    mapped = sum(one.count for one in imports) if imported else 0
+    left = total - len(filled.shown) - mapped
     end = form.more(left) if left > 0 and form.size(end) <= room else ""
     return CorePage(f"{head}{texts}{filled.text}{imported}{end}", filled.shown, filled.reach)
 
