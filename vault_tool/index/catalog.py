@@ -24,7 +24,7 @@ from vault_tool.model.problems import Problem, Severity
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry, Snapshot, owners_first
 from vault_tool.model.supersession import longest_chain
-from vault_tool.model.types import RecordClass
+from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.gc_paused import no_collection
 
@@ -282,6 +282,15 @@ class Catalog(Database):
             "ORDER BY m.n DESC LIMIT ?"
         )
         return [row[0] for row in self.rows(query, [*sorted(names), *([type] if type else ()), limit])]
+
+    def stored_titles(self) -> dict[str, str]:
+        """The titles that stand in the heads of memories and that these are called by, by path."""
+        kinds = [record_class.value for record_class in MEMORIES]
+        query = (
+            f"SELECT path, title FROM entries WHERE class IN ({marks(kinds)}) "
+            "AND title = json_extract(CAST(head AS TEXT), '$.title')"
+        )
+        return dict(self.rows(query, kinds))
 
     def newest_of_all(self, groups: Sequence[Collection[str]], limit: int, type: str = "") -> list[str]:
         """The paths of the newest that are tagged with one normalised name of each group, of one type where it is given."""

@@ -178,6 +178,34 @@ def committed_blobs(repo: Repo, commit: str, paths: Iterable[str]) -> dict[str, 
     return {path: entry.split(" ")[2] for entry, _, name in entries if (path := repo.relative(name))}
 
 
+def earlier_blobs(repo: Repo, tip: str, paths: Sequence[str]) -> dict[str, set[str]]:
+    """The blobs that commits before `tip` have of these files; without paths of all that a commit, or nobody yet, changed, as far
+    as no operation is told by its trailer to have put something new beside them alone.
+    """
+    raw = ("--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv")
+    what: tuple[str, ...] = ("--full-history", "--diff-filter=AM")
+    places: tuple[str, ...] = ("--", *repo.places(paths))
+    if not paths:
+        what, places = ("--diff-filter=M", "-E", "--invert-grep", f"--grep={_ADDING}"), ()
+    told = [output(repo.work_tree, "read the history", "log", "--format=", *what, *raw, tip, *places, limit=WALK_LIMIT)]
+    if not paths:
+        told.append(output(repo.work_tree, "compare the work tree", "diff-index", "--diff-filter=M", *raw, tip))
+    found: dict[str, set[str]] = {}
+    for out in told:
+        walk = iter(part.lstrip("\n") for part in out.decode(errors="surrogateescape").split("\0") if part.strip("\n"))
+        for entry in walk:
+            path = repo.relative(next(walk, ""))
+            values = entry.lstrip(":").split(" ")
+            if path and len(values) == _RAW_FIELDS:
+                found.setdefault(path, set()).update(one for one in values[2:4] if one.strip(_NONE))
+    return found
+
+
+# What writes new files and changes no text that is there.
+_ADDING = "^Vault-Op: (remember|add_observations|turn|link|mark_useful|mark_questionable|create_understanding|reflect|core)$"
+_RAW_FIELDS = 5
+
+
 def blobs(repo: Repo, names: Iterable[str]) -> dict[str, bytes]:
     """The contents of blobs by their ids, from one process; those that git has not are left out."""
     wanted = list(dict.fromkeys(names))

@@ -109,6 +109,12 @@ def document(entry: Entry, body: str) -> SearchDocument:
     )  # fmt: skip
 
 
+def body_in(document: SearchDocument, entry: Entry) -> str:
+    """The body that a record's document was made of, without what of its head is searched as prose before it."""
+    prose = [text for field in _PROSE if field in entry.head for text in _texts(entry.head[field])]
+    return document.body[len("\n".join(prose)) + 1 :] if prose else document.body
+
+
 def named_anew(document: SearchDocument, entry: Entry) -> SearchDocument:
     """The same document, of an entry of which is known by now who put what to its lists."""
     return replace(document, names=_named(entry), tags=_lines(entry.own("tags")))

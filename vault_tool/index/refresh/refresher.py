@@ -31,13 +31,14 @@ from vault_tool.util.deferred import deferred
 if TYPE_CHECKING:
     from vault_tool.index import graves
     from vault_tool.index.graves import Graves
-    from vault_tool.index.refresh import ahead, attribution, build, ingest, reading, served_notes
+    from vault_tool.index.refresh import ahead, attribution, build, former_titles, ingest, reading, served_notes
     from vault_tool.index.refresh.reading import Seen
 else:
     # 4 ms together, where a file changed
     ahead = deferred("vault_tool.index.refresh.ahead")  # where the clock was put back
     graves = deferred("vault_tool.index.graves")  # where something was forgotten
     attribution = deferred("vault_tool.index.refresh.attribution")
+    former_titles = deferred("vault_tool.index.refresh.former_titles")  # where a note has a title of its own
     ingest = deferred("vault_tool.index.refresh.ingest")
     reading = deferred("vault_tool.index.refresh.reading")
     served_notes = deferred("vault_tool.index.refresh.served_notes")
@@ -220,7 +221,7 @@ class Refresher:
             was = catalog.files([one.path for one in found.seen])
             new = [one.path for one in found.seen if one.path in changed or one.path not in was or was[one.path].hash != one.hash]
             history = authorship.doubted(self._repo, catalog, head.now, new, self._clock.now())
-        seen = self._served(catalog, history, found.seen, head.now, forgotten)
+        seen = self._served(catalog, history, found.seen, head.now, forgotten, moved=head.moved)
         reason = ""
         if walked and gone:
             if scan.partial:
@@ -281,15 +282,26 @@ class Refresher:
         return Owners(frozenset(filter(None, [git.own_address(self._repo)] if self._repo is not None else [])))
 
     def _served(
-        self, catalog: Catalog, history: HistoryDelta, seen: Sequence[Seen], head: str, forgotten: Graves | None
+        self,
+        catalog: Catalog,
+        history: HistoryDelta,
+        seen: Sequence[Seen],
+        head: str,
+        forgotten: Graves | None,
+        *,
+        moved: bool = False,
     ) -> tuple[Seen, ...]:
-        """What was read, as it is served: a broken note as HEAD has it, a forgotten one not at all, others' texts as theirs."""
+        """What was read, as it is served: a broken note as HEAD has it, a forgotten one not at all, others' texts as theirs,
+        and a title that an earlier text made as the present one makes it.
+        """
         shown = reading.with_head(seen, self._repo, head, self._config.types)
         paths = [one.path for one in seen]
         attributed = attribution.attribution(self._repo, catalog, history, paths, self._clock.now(), head, self._root)
         served = tuple(reading.without(attributed.of(shown), forgotten))
         self._first_ahead = min(filter(None, (self._first_ahead, attributed.first_ahead)), default=None)
-        return served
+        if not any(one.entry is not None and "title" in one.entry.head for one in served):
+            return served
+        return former_titles.followed(self._repo, catalog, head, served, self._config.types, moved=moved)
 
     def _as_they_are_now(
         self, catalog: Catalog, history: HistoryDelta, seen: tuple[Seen, ...], gone: tuple[str, ...], head: str
@@ -384,8 +396,12 @@ class Refresher:
             scan = self._scanned()
             changes = compare(catalog.known(), scan)
             known = catalog.files([*changes.suspects, *changes.gone])
-            found = diff.read(self._root, self._config, changes.suspects, known, ())
+            titles = former_titles.given_in(catalog) if self._repo is not None and head else {}
+            retitled = former_titles.made_before(self._repo, head, titles, self._config.types, whole=True)
+            suspects = {**reader.present(self._root, retitled), **changes.suspects}
+            found = diff.read(self._root, self._config, suspects, known, retitled)
             seen = self._served(catalog, HistoryDelta(), found.seen, head, self._graves(catalog))
+            seen = tuple(former_titles.renamed(one) if one.path in retitled else one for one in seen)
             seen = self._under_their_ids(catalog, seen, changes.gone) if self._around else seen
             lost = scan.partial or diff.withheld(catalog, changes.gone, seen, self._repo, HeadMove(head, head))
             gone = () if lost else changes.gone

@@ -1,0 +1,106 @@
+"""Titles that an earlier committed text of a note made: what such a note is called follows the text that it has now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+from vault_tool.errors import GitError
+from vault_tool.files import git
+from vault_tool.files.layout import is_around
+from vault_tool.files.parse import parse
+from vault_tool.files.title_lines import says_itself
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.fulltext.documents import body_in, document
+from vault_tool.index.refresh.reading import Seen
+from vault_tool.model.made_titles import is_made_of, made_title
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import MEMORIES, Registry
+from vault_tool.util.text import one_line
+
+_CUTS = ".。… "
+
+
+def followed(
+    repo: git.Repo | None, catalog: Catalog, head: str, seen: Iterable[Seen], registry: Registry, *, moved: bool
+) -> tuple[Seen, ...]:
+    """What was read, where a note has its title by an earlier text. Git is asked where a changed text leaves a title that the
+    one before it made, or where HEAD `moved` with texts that were never looked at.
+    """
+    found = {one.path: one for one in seen}
+    titles = {path: title for path, one in found.items() if (title := _given(one))} if repo is not None and head else {}
+    if not titles:
+        return tuple(found.values())
+    before = catalog.by_paths(titles)
+    asked: dict[str, str] = {}
+    for path, title in titles.items():
+        old, now = before.get(path), found[path].entry
+        if old is None or now is None or stored(old) != title:
+            continue
+        if old.body_hash == now.body_hash:
+            if old.title != title:
+                found[path] = renamed(found[path])
+        elif old.title != title or moved or _begins(old, title):
+            asked[path] = title
+    for path in made_before(repo, head, asked, registry):
+        found[path] = renamed(found[path])
+    return tuple(found.values())
+
+
+def given_in(catalog: Catalog) -> dict[str, str]:
+    """The titles of all memories that are called by one that stands in their head, by path."""
+    return {path: one_line(title) for path, title in catalog.stored_titles().items() if not is_around(path)}
+
+
+def made_before(
+    repo: git.Repo | None, head: str, titles: Mapping[str, str], registry: Registry, *, whole: bool = False
+) -> frozenset[str]:
+    """The paths of those titles that an earlier committed text of the note made; `whole` where they are most of a vault's."""
+    if repo is None or not titles:
+        return frozenset()
+    with suppress(GitError):
+        earlier = git.earlier_blobs(repo, head, () if whole else sorted(titles))
+        blobs = {path: some for path, some in earlier.items() if path in titles}
+        texts = git.blobs(repo, sorted(set[str]().union(*blobs.values())))
+        return frozenset(
+            path
+            for path, some in blobs.items()
+            if any(says_itself(parse(path, texts[one], registry), titles[path]) for one in some if one in texts)
+        )
+    return frozenset()
+
+
+def stored(entry: Entry) -> str:
+    """The title that stands in a note's head."""
+    said = entry.head.get("title")
+    return one_line(said) if isinstance(said, str) else ""
+
+
+def renamed(one: Seen) -> Seen:
+    """What was read of a note, called by its text."""
+    if one.entry is None or one.text is None:
+        return one
+    body = body_in(one.text, one.entry)
+    title = made_title(one.entry.record_class, one.entry.text("summary"), body)
+    if not title:
+        return one
+    entry = replace(one.entry, title=title)
+    return replace(one, entry=entry, text=document(entry, body))
+
+
+def _given(one: Seen) -> str:
+    """The title of a memory that its text does not make; empty where it has none."""
+    entry = one.entry
+    if entry is None or one.text is None or entry.record_class not in MEMORIES or is_around(one.path):
+        return ""
+    title = stored(entry)
+    if not title or title != entry.title:
+        return ""
+    return "" if is_made_of(title, entry.record_class, entry.text("summary"), body_in(one.text, entry)) else title
+
+
+def _begins(old: Entry, title: str) -> bool:
+    """Whether the text that was known begins with this title: then it may have made it."""
+    beginning = title.rstrip(_CUTS)
+    return any(said.lstrip("#*_> ").startswith(beginning) for said in (old.preview, one_line(old.text("summary"))) if said)
