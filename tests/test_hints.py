@@ -21,6 +21,7 @@ from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.cli.main import main
 from vault_tool.cli.table import SECTIONS, command_of
+from vault_tool.hooks.answers import answer as hook_answer
 from vault_tool.mcp.table import TOOLS
 from vault_tool.mcp.wording import ForClient
 from vault_tool.util import hints
@@ -121,6 +122,16 @@ async def test_what_a_client_may_read_names_no_command_line(root: Path, tmp_path
             with pytest.raises(MCPError, match="no vault") as told:
                 await ask("vault://core")
             assert not COMMAND_LINE.search(str(told.value)), ascii(str(told.value))
+
+
+def test_the_page_that_a_session_starts_with_names_no_command_line(root: Path) -> None:
+    with Vault.open(root, person=True) as vault:
+        vault.core()
+        vault.reflect()
+    with Vault.open(root, origin="agent", session="s1") as vault:
+        for event, source in (("session-start", "startup"), ("session-start", "compact"), ("prompt", "")):
+            text = hook_answer(vault, event, "why does redis drop idle connections?", source)
+            assert text and not COMMAND_LINE.search(text) and "Refresh" not in text, (event, text)
 
 
 async def _listen(client: Client, uri: str) -> None:

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+# What begins a step of a hint, and stands around what only some doors say (`util/hints.py`): variation selectors, which nobody
+# sees.
+MARK = "\ufe00"
+OPEN_CLAUSE, CLOSE_CLAUSE = f"\ufe01{MARK}", f"\ufe02{MARK}"
+
+
+def bare(text: str) -> str:
+    """A text without the marks of its hints: in the words of the library."""
+    if MARK not in text:
+        return text
+    return text.replace(OPEN_CLAUSE, "").replace(CLOSE_CLAUSE, "").replace(f"`{MARK}", "`")
+
 
 class Exit(IntEnum):
     """Exit codes of the command line; a caller that is a program branches on them."""
@@ -21,18 +33,24 @@ class Exit(IntEnum):
 class VaultError(Exception):
     """What could not be done: one sentence that names the item, and what to type next.
 
-    `exit_code` is the class's own; `hint` may be empty. Nothing was changed unless the sentence says so.
+    `exit_code` is the class's own; `hint` may be empty. Nothing was changed unless the sentence says so. As a text it is what a
+    program of the library reads; a door words `message` and `hint`, or `marked`, which is both with the marks of their steps.
     """
 
     exit_code: Exit = Exit.USAGE
 
     def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
+        super().__init__(bare(message))
         self.message = message
         self.hint = hint
 
-    def __str__(self) -> str:
+    @property
+    def marked(self) -> str:
+        """The sentence and the hint, for what a door puts in its words later."""
         return f"{self.message}; {self.hint}" if self.hint else self.message
+
+    def __str__(self) -> str:
+        return bare(self.marked)
 
 
 class UsageError(VaultError):

@@ -46,6 +46,20 @@ def test_a_person_reads_the_answer_its_cautions_and_its_factors(vault_folder: Pa
     assert any(line == "degraded: no embeddings" for line in lines)
 
 
+def test_the_best_answer_is_printed_once(vault_folder: Path) -> None:
+    text = "The larder of the lighthouse is painted green each May."
+    with Vault.open(vault_folder) as vault:
+        made = vault.remember(text, ["Lighthouse"])
+        other = vault.remember("The lighthouse keeps a larder for winter storms. It is cold.", ["Lighthouse"])
+    printed = vt("recall", "is the larder of the lighthouse painted green each May?", cwd=vault_folder).stdout
+    assert (printed.count("painted green"), printed.count(made.id[:6])) == (1, 1), printed
+    assert printed.splitlines()[0] == text.rstrip(".") and "match:" in printed and "why:" in printed
+    assert printed.count(other.id[:6]) == 1
+    # The same of a memory of which nothing else is found.
+    alone = vt("recall", "why do Redis connections drop?", "--limit", "1", cwd=vault_folder).stdout
+    assert "match:" in alone and "  match  why" not in alone and "nothing comes" not in alone
+
+
 def test_a_long_memory_does_not_flood_the_terminal(vault_folder: Path) -> None:
     with Vault.open(vault_folder) as vault:
         made = vault.remember("The quagga log says: " + "it ran on and on; " * 5000, ["Quagga"], title="Quagga log")

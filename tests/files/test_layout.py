@@ -93,6 +93,31 @@ def test_a_note_goes_to_where_there_is_room(full: dict[str, int], folder: str) -
     assert place(record, {}, free, lambda path: counts.get(path, 0)) == f"{month}{folder}/x-a1b2c3.md"
 
 
+@pytest.mark.parametrize(
+    ("title", "begins"),
+    [
+        ("Redis drops idle connections after 300 s when nobody looks", "redis-drops-idle-connections-after-300-s"),
+        ("Added socket_keepalive=True to the connection settings", "added-socket-keepalive-true-to-the"),
+        ("x" * 90, "x" * 40),
+        ("a " + "y" * 90, "a-" + "y" * 38),
+        ("Kurz", "kurz"),
+    ],
+)
+def test_at_most_forty_characters_stand_before_the_id(title: str, begins: str) -> None:
+    observation = Observation(id=ID, type="fact", title=title, created=AT, body="x")
+    understanding = Understanding(id=ID, type="soul", title=title, created=AT, body="x", summary="x")
+    for record in (observation, understanding):
+        name = place(record, {}, free).rsplit("/", 1)[-1]
+        assert name == f"{begins}-a1b2c3.md"
+
+
+@given(st.text(max_size=200))
+def test_no_title_makes_a_longer_beginning(title: str) -> None:
+    name = place(Observation(id=ID, type="fact", title=title, created=AT, body="x"), {}, free).rsplit("/", 1)[-1]
+    begun = name.removesuffix("-a1b2c3.md")
+    assert 0 < len(begun) <= 40 and not begun.endswith("-")
+
+
 def test_a_taken_place_is_left_alone() -> None:
     taken = {"vault/subjects/redis.md", "vault/subjects/redis-a1b2c3.md"}
     record = Subject(id=ID, type="subject", name="Redis")

@@ -360,7 +360,7 @@ class TestMarks:
             if reason:
                 with untouched(owner.root), pytest.raises(Refused) as refused:
                     owner.undo(commit)
-                assert str(refused.value) == reason
+                assert refused.value.marked == reason
         owner.undo(marked.commit or "")
         assert "taken back already" in undoable(owner, [marked.commit or ""])[marked.commit or ""]
 

@@ -178,7 +178,7 @@ class MemoryTool:
         except NotFound as fault:
             raise MemoryToolError(missing or f"The path {path} does not exist. Please provide a valid path.") from fault
         except VaultError as fault:
-            raise MemoryToolError(told(str(fault), PlainWords())) from fault
+            raise MemoryToolError(told(fault.marked, PlainWords())) from fault
 
     def _placed(self, path: str) -> str:
         """A path of the model's in the vault; MemoryToolError for one that is not below the tool's folder."""

@@ -72,7 +72,8 @@ def offer_model(call: Call, root: str) -> None:
                 with _told_of_waiting(), call.progress("fetching the model") as fetching:
                     embedding.embed(vault, download=True, fetching=fetching)
         except (VaultError, click.Abort) as fault:
-            output.warn(f"there is no model yet: {str(fault) or 'interrupted'}; `vt embed` asks again")
+            why = fault.marked if isinstance(fault, VaultError) else "interrupted"
+            output.warn(f"there is no model yet: {why}; `vt embed` asks again")
 
 
 @contextmanager

@@ -78,21 +78,17 @@ def _answer(found: Bundle | SubjectView, short: Short) -> Iterator[Block]:
 
 
 def _bundle(found: Bundle, short: Short) -> Iterator[Block]:
-    if found.best_answer is not None:
-        best = found.results[0]
-        yield Heading(best.title)
-        yield from _text(found.best_answer.content, short(best.id) if best.scope == "repo" else best.id)
-        said = source(best.origin, best.model or "", best.created, reviewed=best.reviewed)
-        yield fields(
-            ("id", short(best.id)), ("type", best.type), ("subjects", best.subjects), ("from", said), ("caution", best.caution)
-        )
-        yield detail_fields(best.details, short, but="failure_mode" if best.caution else "")
-        yield ""
+    titles = {one.id: one.title for one in found.results}
+    best = next((one for one in found.results if found.best_answer is not None and one.id == found.best_answer.id), None)
+    if best is not None and found.best_answer is not None:
+        yield from _best(best, found.best_answer.content, short, titles)
     elif found.results:
         yield "Nothing fits well; the nearest are:"
-    titles = {one.id: one.title for one in found.results}
-    rows = [_row(one, short, titles) for one in found.results]
-    yield from sourced(("id", "type", "title", "match", "from", "why"), rows, right=["match"], empty="nothing comes to mind")
+    if rows := [_row(one, short, titles) for one in found.results if one is not best]:
+        yield from [""] if best is not None else []
+        yield from sourced(("id", "type", "title", "match", "from", "why"), rows, right=["match"], empty="")
+    elif best is None:
+        yield "nothing comes to mind"
     for one in found.results:
         yield from warnings_of(one, short)
     if found.why_not is not None:
@@ -104,6 +100,20 @@ def _bundle(found: Bundle, short: Short) -> Iterator[Block]:
     yield from degraded(found.degraded)
     if found.results:
         yield found.notice
+
+
+def _best(best: Recalled, content: str, short: Short, titles: Mapping[str, str]) -> Iterator[Block]:
+    """The answer, whole, with what the table says of the others."""
+    yield Heading(best.title)
+    if content.strip().rstrip(".") != best.title.rstrip("."):
+        yield from _text(content, short(best.id) if best.scope == "repo" else best.id)
+    name, kind, _, match, _, why = _row(best, short, titles)
+    said = source(best.origin, best.model or "", best.created, reviewed=best.reviewed)
+    yield fields(
+        ("id", name), ("type", kind), ("subjects", best.subjects), ("match", match), ("why", why), ("from", said),
+        ("caution", best.caution),
+    )  # fmt: skip
+    yield detail_fields(best.details, short, but="failure_mode" if best.caution else "")
 
 
 def warnings_of(one: Recalled, short: Short) -> Iterator[str]:

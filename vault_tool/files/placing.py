@@ -19,6 +19,9 @@ FULL_DAY = 250
 # Git writes the lists of all folders above a note: a month that is so much too long keeps its days beside it, and not below.
 LONG_MONTH = 4000
 
+# So many characters of what a note is called stand before its id: where a note lies is said beside its title again and again.
+NAME_LENGTH = 40
+
 _END_BYTES = 56
 _NOT_TYPE = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
 
@@ -52,9 +55,9 @@ def _folder_and_stem(record: Record, names: Mapping[str, str]) -> tuple[str, str
         case Observation():
             made = _made(record)
             months = f"/{made:%Y/%m}" if made else ""
-            return f"{VAULT}/observations{months}", slug(record.label)
+            return f"{VAULT}/observations{months}", _named(record.label)
         case Understanding():
-            return f"{VAULT}/understandings", slug(record.label)
+            return f"{VAULT}/understandings", _named(record.label)
         case Edge():
             ends = (names.get(record.from_id) or record.from_title, names.get(record.to_id) or record.to_title)
             start, end = (cut(slug(name, "memory"), _END_BYTES) for name in ends)
@@ -64,7 +67,17 @@ def _folder_and_stem(record: Record, names: Mapping[str, str]) -> tuple[str, str
             return f"{VAULT}/consolidations", f"{made:%Y%m%dT%H%M%SZ}" if made else "pass"
         case Workspace():
             return VAULT, "workspace"
-    return VAULT, slug(record.label)
+    return VAULT, _named(record.label)
+
+
+def _named(title: str) -> str:
+    """A file name's beginning for a title, cut where a word ends, if not much is lost by that."""
+    whole = slug(title)
+    if len(whole) <= NAME_LENGTH:
+        return whole
+    begun = whole[: NAME_LENGTH + 1]
+    at = begun.rfind("-")
+    return begun[:at] if at > NAME_LENGTH // 2 else begun[:NAME_LENGTH].rstrip("-")
 
 
 def _made(record: Observation) -> datetime | None:

@@ -102,7 +102,7 @@ class Notices:
         try:
             _, texts = await self._look(new, "")
         except VaultError as fault:
-            raise MCPError(types.INVALID_PARAMS, told(str(fault), self._wording)) from fault
+            raise MCPError(types.INVALID_PARAMS, told(fault.marked, self._wording)) from fault
         self._digests.update({uri: _digest(text) for uri, text in texts.items()})
         self._asked.set()
 

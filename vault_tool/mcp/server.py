@@ -88,7 +88,7 @@ def connection(backend: Backend, *, preset: str, caller: Caller, notices: Notice
         try:
             text, kind = await backend.read(params.uri)
         except VaultError as fault:
-            raise MCPError(types.INVALID_PARAMS, told(str(fault), ForClient(preset))) from fault
+            raise MCPError(types.INVALID_PARAMS, told(fault.marked, ForClient(preset))) from fault
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type=kind, text=text)])
 
     async def list_prompts(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:

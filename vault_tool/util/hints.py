@@ -13,25 +13,25 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
+from vault_tool.errors import CLOSE_CLAUSE, OPEN_CLAUSE
+from vault_tool.errors import MARK as MARK
+from vault_tool.errors import bare as bare
 from vault_tool.util.deferred import deferred_pattern
 
-# Stands at the beginning of a step; a variation selector, which is shown as nothing, and passes for a printable character.
-MARK = "\ufe00"
-
-# Around what is said only where the door has all that it names. Two selectors in a row, and one behind a backtick, are in no
-# language: those of a note's own text, behind the letters that they select, stay.
-_OPEN, _CLOSE = f"\ufe01{MARK}", f"\ufe02{MARK}"
+# `MARK` stands at the beginning of a step; a variation selector, which is shown as nothing, and passes for a printable
+# character. `OPEN_CLAUSE` and `CLOSE_CLAUSE` stand around what is said only where the door has all that it names. Two selectors
+# in a row, and one behind a backtick, are in no language: those of a note's own text, behind the letters that they select, stay.
 
 # A value that whoever follows the hint has to find.
 Value: TypeAlias = object
 OPEN = ...
 
 _FOUND = deferred_pattern(f"`{MARK}(?:Vault\\.(\\w+)\\(([^`]*)\\)|(\\w+)=([^`]*)|([^`]*))`|`{MARK}[^`]*(?:…|$)")
-_CLAUSE = deferred_pattern(f"{_OPEN}((?:(?!{_OPEN}|{_CLOSE}).)*){_CLOSE}", re.DOTALL)
+_CLAUSE = deferred_pattern(f"{OPEN_CLAUSE}((?:(?!{OPEN_CLAUSE}|{CLOSE_CLAUSE}).)*){CLOSE_CLAUSE}", re.DOTALL)
 # An argument that needs no parser, and the values that are words.
 _PLAIN = deferred_pattern(r"(\w+)=(\.\.\.|True|False|'([^'\\\n]*)')(?:, |$)")
 _VALUES: Mapping[str, Value] = {"...": OPEN, "True": True, "False": False}
-_STRAY = deferred_pattern(f"(?<=`){MARK}|{_OPEN}|{_CLOSE}")
+_STRAY = deferred_pattern(f"(?<=`){MARK}|{OPEN_CLAUSE}|{CLOSE_CLAUSE}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def shell(command: str) -> str:
 
 def if_there(clause: str) -> str:
     """A part of a hint that only those doors say that have what it names."""
-    return f"{_OPEN}{clause}{_CLOSE}"
+    return f"{OPEN_CLAUSE}{clause}{CLOSE_CLAUSE}"
 
 
 def told(text: str, wording: Wording) -> str:
@@ -100,11 +100,6 @@ def around(text: str, change: Callable[[str], str]) -> str:
         made += change(text[last : found.start()]) + found[0]
         last = found.end()
     return made + change(text[last:])
-
-
-def bare(text: str) -> str:
-    """A text without the marks: in the words of the library."""
-    return _STRAY.sub("", text) if MARK in text else text
 
 
 def _steps(text: str) -> Iterator[Step]:

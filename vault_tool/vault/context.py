@@ -429,7 +429,7 @@ class Context:
             try:
                 self._machine = self.machine_settings()
             except VaultError as fault:
-                self._machine = machine.unusable(str(fault))
+                self._machine = machine.unusable(fault.marked)
         return self._machine
 
     def _stamp_of_machine(self) -> tuple[int, ...]:

@@ -132,7 +132,7 @@ def undoable(vault: Context, commits: Sequence[str]) -> dict[str, str]:
         vault = person.acting(vault, "undo").with_withheld()
         _require_no_obstacle(repo)
     except VaultError as fault:
-        return dict.fromkeys(commits, str(fault))
+        return dict.fromkeys(commits, fault.marked)
     whole = {name: name if _WHOLE.fullmatch(name) else git.resolve(repo, name) for name in commits}
     known = _committed(repo, [commit for commit in whole.values() if commit])
     return {name: _refusal(vault, known, commit) if commit else "no commit is called so" for name, commit in whole.items()}
@@ -143,7 +143,7 @@ def _refusal(vault: Context, known: _Committed, commit: str) -> str:
     try:
         _reversal(vault, known, commit)
     except VaultError as fault:
-        return str(fault)
+        return fault.marked
     return ""
 
 

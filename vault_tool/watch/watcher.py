@@ -205,7 +205,7 @@ class Watcher:
     def _miss(self, fault: VaultGone) -> None:
         """Say once that the vault is not at its place, whoever noticed first: until it is back, and that is said too."""
         if not self._is_gone:
-            self._tell(WatchReport(remark=str(fault)))
+            self._tell(WatchReport(remark=fault.marked))
         self._is_gone = True
 
     def _due_in(self) -> float:
@@ -422,7 +422,7 @@ class Watcher:
             self._miss(fault)
             return False
         except VaultError as fault:
-            self._remark(str(fault))
+            self._remark(fault.marked)
             return False
         return True
 
@@ -439,4 +439,4 @@ class Watcher:
         try:
             watcher_presence.say(self._vault.root, self._record)
         except StorageError as fault:
-            self._remark(str(fault))
+            self._remark(fault.marked)

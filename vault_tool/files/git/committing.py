@@ -76,7 +76,7 @@ def commit(
             # Two that always lose to each other come apart by pauses of random length.
             time.sleep(min(_LONGEST_PAUSE, 0.01 * 2**attempt) * os.urandom(1)[0] / 255)
     except GitError as error:
-        return Commit(False, None, str(error))
+        return Commit(False, None, error.marked)
     return Commit(False, None, "other commits were made here at the same time, again and again; the next write tries again")
 
 

@@ -213,7 +213,7 @@ def look_for(root: Path) -> tuple[Repo | None, str]:
     try:
         result = call(root, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-prefix")
     except GitError as error:
-        return None, str(error)
+        return None, error.marked
     answer = fsdecode(result.out).split("\n")
     if result.code or len(answer) != 5:
         return None, _absence(root, result)

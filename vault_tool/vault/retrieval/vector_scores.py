@@ -147,7 +147,7 @@ class VectorScores:
         try:
             return call()
         except VaultError as fault:
-            self._lacks.append(f"no embeddings: {fault}")
+            self._lacks.append(f"no embeddings: {fault.marked}")
             return None
 
 
@@ -169,7 +169,7 @@ def ask(vault: Context, ways: Sequence[str], weights: Weights, until: float) -> 
         if vectors.filling:
             made = f"those of {vectors.filling} are not made yet: {step('embed')}"
             return None, (f"no embeddings: {made} (meanwhile {vectors.model} was asked: {fault.message})",)
-        return None, (f"no embeddings: {fault}",)
+        return None, (f"no embeddings: {fault.marked}",)
     return asked, waiting(behind, vectors)
 
 

@@ -290,7 +290,7 @@ def _refreshed(vault: Context) -> tuple[str, ...]:
     try:
         pages.core(vault)
     except VaultError as fault:
-        return (f"CORE.md is as it was: {fault}",)
+        return (f"CORE.md is as it was: {fault.marked}",)
     return ()
 
 

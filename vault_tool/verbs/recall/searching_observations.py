@@ -142,7 +142,7 @@ def _by_meaning(
         near = vectors.similarities(vectors.query(query, seconds=until - time.monotonic()))
         found = _first(vault, limit, allowed, lambda reach: near.top(reach, within))
     except VaultError as fault:
-        return None, (f"no embeddings: {one_line(str(fault), 120)}",)
+        return None, (f"no embeddings: {one_line(fault.marked, 120)}",)
     lacks = (*waiting(behind, vectors), *stand_in(vectors))
     return _told(vault, [(entry, hit.cosine, hit.perspective) for hit, entry in found]), lacks
 

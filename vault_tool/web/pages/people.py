@@ -107,11 +107,11 @@ async def turn(request: Request) -> Response:
         except NotFound as fault:
             if not replay:
                 raise
-            return vault.get_turn(named), str(fault)
+            return vault.get_turn(named), fault.marked
         except VaultError as fault:
             if not replay:
                 raise
-            return vault.get_turn(named), str(fault)
+            return vault.get_turn(named), fault.marked
 
     found, fault = await ask(request, use)
     return await render(request, "turn.html", title=f"Turn {found.turn or found.id[:6]}", found=found, fault=fault)
