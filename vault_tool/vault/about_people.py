@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from unicodedata import normalize
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files import layout, reader
-from vault_tool.files.bin import DraftBin, RefusedDraft
-from vault_tool.files.parse import parse
-from vault_tool.files.turn_log import TurnLog
-from vault_tool.files.turns import Turns
 from vault_tool.index.slight import head_fields
 from vault_tool.util.text import normal_name
+from vault_tool.vault import stores
 from vault_tool.vault.context import Context
-from vault_tool.vault.drafts import undecided
 
 # So many files that the full text proposes are looked into for a name; more name nobody in particular.
 _CANDIDATES = 5000
 # So many of them are told by name.
 NAMED = 100
+# What of a user is counted beside memories; the stores say which of them they hold.
+COUNTED = ("waiting", "turns", "refused")
 
 _WORDS = re.compile(r"[\w ]*\w[\w ]*")
 _SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -55,12 +53,14 @@ def people_of(vault: Context) -> list[Person]:
     """The users of whom there is anything, those with most memories first."""
     named = (user for _, (user,) in head_fields(vault.index.catalog, "user"))
     memories = Counter(user for user in named if user and isinstance(user, str))
-    waiting = Counter(user for name, data in undecided(vault) if (user := user_in(vault, name, data)))
-    refused = Counter(user for one in DraftBin(vault.root).drafts(vault.now()) if (user := user_of_draft(vault, one)))
-    turns = Counter(user for user, _ in _turns(vault))
+    here: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for store in stores.of(vault):
+        for user, ids in store.people().items():
+            # A turn that waits, was passed over, or stands in the log is one.
+            here[user][store.counted_as].update(ids)
     found = [
-        Person(user=user, memories=memories[user], waiting=waiting[user], turns=turns[user], refused=refused[user])
-        for user in {*memories, *waiting, *refused, *turns}
+        Person(user=user, memories=memories[user], **{name: len(here[user][name]) for name in COUNTED})
+        for user in {*memories, *here}
     ]
     return sorted(found, key=lambda one: (-one.memories, one.user))
 
@@ -69,23 +69,6 @@ def person_of(vault: Context, user: str) -> Person:
     """What there is of one user, maybe nothing."""
     nothing = Person(user=user, memories=0, waiting=0, turns=0)
     return next((one for one in people_of(vault) if one.user == user), nothing)
-
-
-def _turns(vault: Context) -> set[tuple[str, str]]:
-    """Whose each turn is that this machine keeps, with its id: one that waits, was passed over, or stands in the log is one."""
-    kept = Turns(vault.root)
-    return {(one.user, one.id) for one in (*TurnLog(vault.root).turns(), *kept.waiting(), *kept.skipped("")) if one.user}
-
-
-def user_in(vault: Context, name: str, data: bytes) -> str:
-    """Whom a note's text is about; empty for nobody."""
-    user = parse(name, data, vault.settings.types).head.get("user")
-    return user if isinstance(user, str) else ""
-
-
-def user_of_draft(vault: Context, draft: RefusedDraft) -> str:
-    """Whom a refused draft is about; empty for nobody."""
-    return user_in(vault, draft.name, draft.data)
 
 
 def naming(vault: Context, user: str, without: Collection[str] = ()) -> list[Naming]:

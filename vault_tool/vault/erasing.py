@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from types import MappingProxyType
 
-from vault_tool.consolidation import ledger
 from vault_tool.errors import UsageError
 from vault_tool.files import git, layout, reader, tombstones
-from vault_tool.files.bin import DraftBin
-from vault_tool.files.episode_text import redacted_episode
-from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import parse
-from vault_tool.files.parse import record as record_in
-from vault_tool.files.sessions import Sessions
-from vault_tool.files.signal_lines import redacted_signals
-from vault_tool.files.turn_log import TurnLog
-from vault_tool.files.turns import Turns
-from vault_tool.generate.escape import link_path
-from vault_tool.index.seals import discard
 from vault_tool.model.ids import canonical
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, STORY_EDGES, RecordClass
 from vault_tool.util.text import content_hash, counted, normal_body, one_line
-from vault_tool.vault import resolve
+from vault_tool.vault import resolve, stores
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
-from vault_tool.vault.generated_pages import make_anew
 from vault_tool.vault.new_observation import emptied_by
 from vault_tool.vault.operation import Operation, Saved
+from vault_tool.vault.store_interface import Phase, Rewrites, Traces
 
 # A text shorter than this may stand anywhere by chance, so only whole titles are looked for by it.
 _TELLING = 12
@@ -42,8 +29,6 @@ _COMMITS = 200
 
 # So many characters of a memory in a row, in what is kept elsewhere, are taken for a quotation of it.
 _QUOTED = 40
-
-_IDS = re.compile(r"\b(?:id|from_id|to_id): ([0-9a-f-]{36})")
 
 # Texts that git has, with their paths.
 Versions = Sequence[tuple[str, bytes]]
@@ -74,33 +59,6 @@ class Erased(Saved):
     local: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Traces:
-    """By what a text that repeats one of the memories is known: ids, paths, titles, and passages of what they say."""
-
-    ids: frozenset[str]
-    paths: frozenset[str]
-    titles: frozenset[str]
-    quotes: tuple[str, ...]
-
-    def repeated_in(self, text: str) -> bool:
-        """Whether a text repeats one of the memories."""
-        return self.quoted_by(text) or any(title in normal_body(text) for title in self.titles)
-
-    def quoted_by(self, text: str) -> bool:
-        """Whether a text repeats what the memory says: a title may stand anywhere by chance, a passage does not."""
-        flat = normal_body(text)
-        return any(quote in flat for quote in self.quotes)
-
-    def is_head_of(self, text: str) -> bool:
-        """Whether a text is a memory's own file, or a link's to it."""
-        return any(found in self.ids for found in _IDS.findall(text))
-
-    def mentioned_in(self, text: str) -> bool:
-        """Whether a text repeats one of the memories or names its id."""
-        return any(identity in text for identity in self.ids) or self.repeated_in(text)
-
-
 def erased(
     op: Operation,
     found: Mapping[str, list[Entry]],
@@ -121,7 +79,7 @@ def erased(
     emptied = [subject for subject in emptied_by(vault, entries) if subject.path not in copies]
     going = {*copies, *(subject.path for subject in emptied)}
     repeating = list(_repeating(vault, traces, going))
-    redactions = dict(_redactions(vault, traces, repeating))
+    redactions = _redactions(vault, traces, repeating)
     shown = Erased(
         ids=tuple(found),
         titles=tuple(one_line(some[0].title, 60) for some in found.values() if some) if dry_run else (),
@@ -137,12 +95,26 @@ def erased(
     op.screen()
     with _under_way(vault, shown.ids, how):
         # While the notes still say by which words they are known.
-        local = _forget_locally(vault, traces)
+        local = erase_from(vault, Phase.LOCAL, traces)
         saved = _carried_out(op, shown, redactions)
-        unmade = _forget_derived(vault, traces)
+        derived = erase_from(vault, Phase.DERIVED, traces)
     again = ((one_line(old.title, 60), resolve.short(vault, old.id)) for old in _revived(vault, entries))
     revived = [f"`{title}` ({short}) is active again" for title, short in again]
-    return replace(shown, **saved.fields(*revived, *unmade), local=local)
+    return replace(shown, **saved.fields(*revived, *derived.remarks), local=local.count)
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedHere:
+    """How many things went from the stores, and the remarks on what could not go."""
+
+    count: int
+    remarks: tuple[str, ...]
+
+
+def erase_from(vault: Context, phase: Phase, traces: Traces) -> ErasedHere:
+    """Erase memories from the stores of a phase."""
+    cleaned = [place for store in stores.of(vault) if store.phase is phase for place in store.erase(traces)]
+    return ErasedHere(sum(place.count for place in cleaned), tuple(place.remark for place in cleaned if place.remark))
 
 
 @contextmanager
@@ -176,7 +148,7 @@ def resolve_target(vault: Context, named: str) -> tuple[str, list[Entry]]:
     """The id that is meant, with every file that has it; it may be forgotten already, or wait for review."""
     whole = canonical(named)
     known = list(vault.index.catalog.get(whole)) if whole else []
-    if whole and (known or tombstones.has(vault.root, whole) or whole in _drafts(vault) or _is_mentioned(vault, whole)):
+    if whole and (known or tombstones.has(vault.root, whole) or _is_mentioned(vault, whole)):
         entry = known[0] if known else None
     else:
         entry = resolve.find(vault, named)
@@ -188,12 +160,10 @@ def resolve_target(vault: Context, named: str) -> tuple[str, list[Entry]]:
 
 
 def _is_mentioned(vault: Context, identity: str) -> bool:
-    """Whether anything still tells of a memory whose file is gone: what cites it, what was judged of it, or git."""
-    told = (signal.target for signal in vault.index.catalog.signals())
+    """Whether anything still tells of a memory whose file is gone: a store, what cites it, or git."""
     return (
-        bool(vault.index.catalog.pointing_at(identity))
-        or identity in told
-        or bool(vault.uses.of([identity]))
+        any(store.holds(identity) for store in stores.of(vault))
+        or bool(vault.index.catalog.pointing_at(identity))
         or bool(_as_committed(vault, identity))
     )
 
@@ -216,17 +186,11 @@ def _as_committed(vault: Context, identity: str) -> Mapping[str, bytes]:
     return {path: data for path, data in found.items() if parse(path, data, vault.settings.types).head.get("id") == identity}
 
 
-def _drafts(vault: Context) -> set[str]:
-    """The ids of what waits for review, or was refused there lately."""
-    waiting = (record_in(name, data, vault.settings.types) for name, data in Inbox(vault.root).notes())
-    return {record.id for record in waiting if record is not None} | {one.id for one in DraftBin(vault.root).drafts(vault.now())}
-
-
 def redacted_files(vault: Context, identity: str, versions: Versions = ()) -> list[str]:
     """The journals and ledgers that repeat a memory, known also by earlier `versions`, and that forgetting it would redact."""
     found = {identity: list(vault.index.catalog.get(identity))}
     traces = traces_of(vault, found, _links(vault, found), {identity: versions})
-    return [path for path, _ in _redactions(vault, traces, list(_repeating(vault, traces, ())))]
+    return [*_redactions(vault, traces, list(_repeating(vault, traces, ())))]
 
 
 def _links(vault: Context, ids: Collection[str]) -> list[Entry]:
@@ -250,9 +214,7 @@ def _repeating(vault: Context, traces: Traces, going: Collection[str]) -> Iterat
             yield path
 
 
-def _quoting(
-    vault: Context, traces: Traces, repeating: Sequence[str], redactions: Mapping[str, tuple[bytes, bytes]]
-) -> Iterator[Citing]:
+def _quoting(vault: Context, traces: Traces, repeating: Sequence[str], redactions: Rewrites) -> Iterator[Citing]:
     """The notes that go on repeating the memories, and do not name them."""
     cited = {entry.path for entry in _citing(vault, traces.ids)}
     for path in repeating:
@@ -316,32 +278,16 @@ def _conflict_copies(vault: Context, traces: Traces) -> Iterator[str]:
             yield path
 
 
-def _redactions(vault: Context, traces: Traces, repeating: Sequence[str]) -> Iterator[tuple[str, tuple[bytes, bytes]]]:
+def _redactions(vault: Context, traces: Traces, repeating: Sequence[str]) -> Rewrites:
     """The journals and ledgers that repeat the memory, as they are and as they shall be.
 
     What they say of a note that says the same itself, as somebody else's may, is that one's.
     """
-    theirs = [entry for path in repeating if (entry := vault.index.catalog.by_path(path)) is not None]
-    paths, ids = {entry.path for entry in theirs}, {entry.id for entry in theirs}
-    rewrite: Mapping[str, Callable[[str, bytes], bytes]] = {
-        "episode": lambda path, data: redacted_episode(path, data, traces.paths, traces.mentioned_in, paths),
-        "signals": lambda path, data: redacted_signals(data, traces.ids, traces.repeated_in, ids),
-    }
-    for kind, redacted in rewrite.items():
-        for path in vault.index.catalog.of_kind(kind):
-            data = reader.read(vault.root, path)
-            if (after := redacted(path, data)) != data:
-                yield path, (data, after)
-    for one in vault.index.catalog.of_class(RecordClass.CONSOLIDATION):
-        data = reader.read(vault.root, one.path)
-        # The bytes of a name that is not UTF-8 are kept through the decoding and back.
-        text = data.decode("utf-8", "surrogateescape")
-        after = ledger.redacted(text, traces.ids, traces.repeated_in).encode("utf-8", "surrogateescape")
-        if after != data:
-            yield one.path, (data, after)
+    spared = [entry for path in repeating if (entry := vault.index.catalog.by_path(path)) is not None]
+    return {path: texts for store in stores.of(vault) for path, texts in store.rewrites(traces, spared).items()}
 
 
-def _plan(op: Operation, shown: Erased, redactions: Mapping[str, tuple[bytes, bytes]]) -> None:
+def _plan(op: Operation, shown: Erased, redactions: Rewrites) -> None:
     for path in (*shown.removed, *shown.links_removed, *shown.subjects_removed):
         op.remove(path)
     for path, (before, after) in redactions.items():
@@ -357,7 +303,7 @@ def _plan(op: Operation, shown: Erased, redactions: Mapping[str, tuple[bytes, by
             op.rewrite(tombstone, before, tombstones.confirmed(before, op.vault.now()))
 
 
-def _carried_out(op: Operation, shown: Erased, redactions: Mapping[str, tuple[bytes, bytes]]) -> Saved:
+def _carried_out(op: Operation, shown: Erased, redactions: Rewrites) -> Saved:
     local = op.vault.local
     # Or our own journals would look like somebody else's, and be left for new ones; after a kill they are either.
     mine = {path: texts for path, texts in redactions.items() if f".{local.token()}." in path}
@@ -368,52 +314,3 @@ def _carried_out(op: Operation, shown: Erased, redactions: Mapping[str, tuple[by
     for path, (_, after) in mine.items():
         local.expect_journal(path, content_hash(after))
     return saved
-
-
-def _forget_locally(vault: Context, traces: Traces) -> int:
-    """Erase the memory from what only this machine keeps; returns how many things that were."""
-    dropped = Turns(vault.root).forget(traces.mentioned_in) + vault.local.forget(traces.ids, traces.mentioned_in)
-    dropped += Sessions(vault.root, vault.settings.lock_wait).forget(traces.ids)
-    dropped += TurnLog(vault.root).forget(traces.ids, traces.mentioned_in)
-    inbox = Inbox(vault.root)
-    for name, data in inbox.notes():
-        record = record_in(name, data, vault.settings.types)
-        if record is not None and (record.id in traces.ids or traces.repeated_in(record.body)):
-            inbox.decide(record.id, "refused", vault.now())
-            inbox.discard(record.id, name)
-            dropped += 1
-    # An id may be told in a link, or beside it in what helped to judge it.
-    dropped += DraftBin(vault.root).forget(lambda one: one.id in traces.ids or traces.mentioned_in(one.told))
-    drafts = vault.local.place / layout.LOCAL / "drafts"
-    for draft in drafts.glob("*.md") if drafts.is_dir() else ():
-        if traces.mentioned_in(draft.read_text(encoding="utf-8", errors="replace")):
-            draft.unlink()
-            dropped += 1
-    return dropped
-
-
-def _forget_derived(vault: Context, traces: Traces) -> list[str]:
-    """Make everything derived anew: deleted rows and merged segments may keep a text's bytes for long.
-
-    Returns what is said of pages that could not be made anew.
-    """
-    vault.uses.forget()
-    vault.index.refresh(full=True, confirm=True)
-    cache = vault.local.place / layout.CACHE
-    if (cache / layout.VECTORS).is_dir():
-        from vault_tool.index.vectors.maintenance import erase  # loads numpy, and few vaults that forget have vectors
-
-        erase(cache, traces.paths, vault.settings.lock_wait)
-        discard(vault.root / layout.EMBEDDINGS_FILE)
-    # Now, and not at rest: they hold what is to be gone.
-    vault.export_if_due()
-    return list(make_anew(vault, partial(_shown_by, traces)))
-
-
-def _shown_by(traces: Traces, page: str) -> bool:
-    """Whether a generated page shows one of the memories.
-
-    It cuts and escapes what it quotes, but it links to the file of all that it shows. Of what is gone already nobody knows the
-    words: then it may.
-    """
-    return not traces.paths or traces.repeated_in(page) or any(link_path(one) in page for one in traces.paths)

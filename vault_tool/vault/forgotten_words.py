@@ -14,7 +14,8 @@ from vault_tool.model.problems import Problem
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_body
 from vault_tool.vault.context import Context
-from vault_tool.vault.erasing import Traces, Versions, redacted_files, traces_of
+from vault_tool.vault.erasing import Versions, redacted_files, traces_of
+from vault_tool.vault.store_interface import Traces
 
 
 def left(vault: Context) -> Iterator[Problem]:

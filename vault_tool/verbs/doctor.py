@@ -17,8 +17,6 @@ from vault_tool.files.frontmatter import Remove
 from vault_tool.files.git import rewriting
 from vault_tool.files.parse import record
 from vault_tool.files.render import body_text
-from vault_tool.files.turn_log import TurnLog
-from vault_tool.files.turns import Turns
 from vault_tool.index.authorship import doubts, taken_away
 from vault_tool.index.relations import names_of
 from vault_tool.model.authority import bringer
@@ -32,16 +30,15 @@ from vault_tool.util.deferred import deferred
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import shell, step
 from vault_tool.util.text import counted, normal_name, one_line
-from vault_tool.vault import resolve, screening
+from vault_tool.vault import resolve, screening, stores
 from vault_tool.vault.context import Context, Progress
-from vault_tool.vault.core_age import behind, found_behind
+from vault_tool.vault.core_age import behind
 from vault_tool.vault.drafts import undecided
 from vault_tool.vault.local_doubts import in_a_line, local_problems
 from vault_tool.vault.note_check import checked
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.statuses import contested_now
-from vault_tool.vault.vector_upkeep import not_embedded
 from vault_tool.verbs.consolidation.passes import due
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
 
@@ -56,6 +53,8 @@ else:
     editing = deferred("vault_tool.verbs.editing")  # 10 ms, for `doctor --fix`
 
 NO_OWNER = "none"
+# What the stores are asked for `status` in numbers.
+FIGURES = ("turns", "logged_turns", "logged_bytes")
 # So long it is told that somebody else deleted a note: whoever agrees has nothing to do.
 _TOLD_FOR = timedelta(days=30)
 
@@ -183,8 +182,8 @@ def status(vault: Context) -> Status:
     problems = Counter(problem.severity.value for problem in found)
     embeddings = status_of(vault)
     said = (*in_a_line(vault), *_advice(vault.looks.last.withheld, tracked, problems), *_unknown_authors(vault, found))
-    held, turns = len(undecided(vault)) + len(_waiting_tombstones(vault)), Turns(vault.root).count()
-    logged_turns, logged_bytes = TurnLog(vault.root).size()
+    held = len(undecided(vault)) + len(_waiting_tombstones(vault))
+    figures = {name: figure for store in stores.of(vault) for name, figure in store.figures().items() if name in FIGURES}
     contested = contested_now(vault)
     age = behind(vault)
     copies, unsettled = len(catalog.of_kind("conflict")), len(catalog.with_problem("unsettled"))
@@ -200,9 +199,7 @@ def status(vault: Context) -> Status:
         conflict_copies=copies,
         unsettled=unsettled,
         contested=contested,
-        turns=turns,
-        logged_turns=logged_turns,
-        logged_bytes=logged_bytes,
+        **figures,
         due_packets=waits.packets,
         due_observations=waits.observations,
         core_memories=age.memories,
@@ -210,7 +207,7 @@ def status(vault: Context) -> Status:
         embeddings=embeddings,
         watcher=watcher_presence.watch(vault.root),
         owner=_owner_status(vault),
-        next=(*said, *_to_settle(copies, unsettled, contested), *_waiting(held, turns), *embedding_advice(embeddings)),
+        next=(*said, *_to_settle(copies, unsettled, contested), *_waiting(held, figures["turns"]), *embedding_advice(embeddings)),
     )
 
 
@@ -245,10 +242,8 @@ def doctor(vault: Context, *, fix: bool = False, every: bool = False) -> Diagnos
     found = tuple(
         sorted(
             {
-                *_problems(vault, _uncommitted(vault)),
+                *_problems(vault, _uncommitted(vault), thorough=True),
                 *_secrets(vault),
-                *not_embedded(vault),
-                *found_behind(vault),
                 *_purged_is_back(vault),
                 *forgotten_words.left(vault),
             }
@@ -280,7 +275,7 @@ def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progre
     )
 
 
-def _problems(vault: Context, pending: Sequence[git.UncommittedFile]) -> Iterator[Problem]:
+def _problems(vault: Context, pending: Sequence[git.UncommittedFile], *, thorough: bool = False) -> Iterator[Problem]:
     """What reading the files found, what the records say of each other, and what git and the folder say."""
     with no_collection():
         graves = vault.forgotten()
@@ -302,8 +297,8 @@ def _problems(vault: Context, pending: Sequence[git.UncommittedFile]) -> Iterato
         message = "all of this vault is by another address than yours, so nothing of it counts as yours"
         yield note(layout.CONFIG_FILE, 0, _ANOTHER_ADDRESS, message, asked)
     yield from _not_served(vault)
-    for path in TurnLog(vault.root).unreadable():
-        yield warning(path, 0, "no-turn", "this file in the log of turns is none: torn, or put there by hand", "delete it")
+    for store in stores.of(vault):
+        yield from store.health(thorough=thorough)
     if vault.repo is not None:
         for path in sorted(git.in_conflict(vault.repo)):
             generated = path in (layout.CORE_FILE, layout.REFLECTION_FILE)

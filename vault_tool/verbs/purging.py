@@ -24,9 +24,10 @@ from vault_tool.util.hints import option, shell, step
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault import person
 from vault_tool.vault.context import Context
-from vault_tool.vault.erasing import Citing, Erased, Traces, Versions, alone, erased, resolve_target, traces_of
+from vault_tool.vault.erasing import Citing, Erased, Versions, alone, erased, resolve_target, traces_of
 from vault_tool.vault.operation import writing
 from vault_tool.vault.request import verb
+from vault_tool.vault.store_interface import Traces
 
 # What a purge stops at until it is told to go on, and why.
 DESPITE = {

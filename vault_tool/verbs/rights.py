@@ -4,38 +4,29 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from vault_tool.errors import Refused, UsageError
-from vault_tool.files import reader, writer
-from vault_tool.files.bin import DraftBin
-from vault_tool.files.inbox import Inbox
-from vault_tool.files.parse import parse
-from vault_tool.files.signal_lines import signal_line
-from vault_tool.files.turn_log import TurnLog
-from vault_tool.files.turns import Turns
-from vault_tool.model.consent import consent_of
-from vault_tool.model.snapshot import Entry
+from vault_tool.files import writer
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.atomic import storage
 from vault_tool.util.hints import option
-from vault_tool.vault import person
-from vault_tool.vault.about_people import NAMED, Naming, Person, naming, person_of, user_of_draft
+from vault_tool.vault import person, stores
+from vault_tool.vault.about_people import NAMED, Naming, Person, naming, person_of
 from vault_tool.vault.context import Context
-from vault_tool.vault.drafts import Draft, undecided
-from vault_tool.vault.erasing import Citing, Erased, erased
+from vault_tool.vault.erasing import Citing, Erased, erase_from, erased
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.store_interface import Phase, Traces
 from vault_tool.verbs import purging
 from vault_tool.verbs.purging import Purged
 
 # What an export says beside the notes.
 RECORDS = "records.json"
 
-NOTES = "notes"
 _FORMAT = 1
 _ERASABLE = (*MEMORIES, RecordClass.EDGE)
 
@@ -104,33 +95,26 @@ def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
         raise Refused(f"{target} is among the vault's own notes", "name a folder elsewhere")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise Refused(f"{target} is there already", "name a folder that is not there yet")
-    entries = [*vault.index.catalog.of_user(user), *_links_among(vault, user)]
-    signals = [line for entry in entries for line in _signals(vault, entry)]
-    waiting = [
-        {"file": name, "text": data.decode("utf-8", "replace"), "why": why}
-        for name, data, why in _inbox(vault, user, undecided(vault))
-    ]
-    refused = [
-        {"file": one.name, "text": one.data.decode("utf-8", "replace"), "at": one.at, "why": asdict(one.about)}
-        for one in DraftBin(vault.root).drafts(vault.now())
-        if user_of_draft(vault, one) == user
-    ]
-    turns = [asdict(one) for one in Turns(vault.root).of_user(user)]
-    found = {
-        "format": _FORMAT, "user": user, "made": vault.now(), "memories": [_about(vault, entry) for entry in entries],
-        "signals": signals, "waiting": waiting, "refused": refused, "turns": turns,
-        "turn_log": [asdict(one) for one in TurnLog(vault.root).turns_of(user)],
-    }  # fmt: skip
+    every = list(stores.of(vault))
+    sections: dict[str, list[Any]] = {name: [] for store in every for name in store.sections}
+    files: dict[str, str] = {}
+    for place, text in (given for store in every for given in store.of_person(user)):
+        if "/" in place:
+            files[place] = text
+        else:
+            sections.setdefault(place, []).append(json.loads(text))
+    found = {"format": _FORMAT, "user": user, "made": vault.now(), **sections}
     with storage(str(target)):
         target.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for entry in entries:
-            _write(target / NOTES / PurePosixPath(entry.path), reader.read(vault.root, entry.path))
+        for place, note in files.items():
+            _write(target / PurePosixPath(place), note.encode("utf-8", "surrogateescape"))
         text = json.dumps(found, ensure_ascii=False, indent=1, sort_keys=True)
         _write(target / RECORDS, f"{text}\n".encode("utf-8", "surrogatepass"))
     counts, elsewhere = person_of(vault, user), naming(vault, user)
     return Exported(
-        user=user, folder=str(target), notes=len(entries), signals=len(signals), waiting=len(waiting), turns=counts.turns,
-        refused=len(refused), elsewhere=tuple(elsewhere[:NAMED]), elsewhere_count=len(elsewhere),
+        user=user, folder=str(target), notes=len(sections["memories"]), signals=len(sections["signals"]),
+        waiting=len(sections["waiting"]), turns=counts.turns, refused=len(sections["refused"]),
+        elsewhere=tuple(elsewhere[:NAMED]), elsewhere_count=len(elsewhere),
     )  # fmt: skip
 
 
@@ -182,54 +166,9 @@ def _require_name(user: str) -> None:
         raise UsageError("no user is named", f"say whose memories are meant: {option('all_of')}")
 
 
-def _links_among(vault: Context, user: str) -> Iterator[Entry]:
-    """The links of the vault's keeper between two things that are about this user, or about nobody in particular."""
-    catalog = vault.index.catalog
-    theirs = {entry.id for entry in catalog.of_user(user)}
-    for edge in catalog.of_class(RecordClass.EDGE):
-        ends = {edge.text("from_id"), edge.text("to_id")}
-        if edge.text("user") == "" and ends & theirs and all(_seen_by(vault, end, user) for end in ends):
-            yield edge
-
-
-def _seen_by(vault: Context, identity: str, user: str) -> bool:
-    return all(entry.text("user") in ("", user) for entry in vault.index.catalog.get(identity))
-
-
-def _about(vault: Context, entry: Entry) -> dict[str, Any]:
-    consent = consent_of(entry, vault.index.catalog.signals(entry.id))
-    return {
-        "id": entry.id, "type": entry.type, "file": f"{NOTES}/{entry.path}", "consent": consent.state,
-        "consents": [asdict(one) for one in consent.records],
-    }  # fmt: skip
-
-
-def _signals(vault: Context, entry: Entry) -> Iterator[Any]:
-    """What was judged of a memory; of what several people see the judgements of this one's user alone."""
-    user = entry.text("user")
-    for signal in vault.index.catalog.signals(entry.id):
-        if user or not signal.user:
-            yield json.loads(signal_line(signal))
-
-
-def _inbox(vault: Context, user: str, drafts: Iterable[Draft]) -> Iterator[tuple[str, bytes, Mapping[str, Any]]]:
-    """The drafts of the inbox that are about a user: file, text, and why it waits."""
-    inbox = Inbox(vault.root)
-    for name, data in drafts:
-        head = parse(name, data, vault.settings.types).head
-        if head.get("user") == user:
-            yield name, data, asdict(inbox.about(str(head.get("id") or "")))
-
-
 def _forget_here(vault: Context, user: str) -> int:
     """Erase what waits and what is kept of a user on this machine; returns how many things that were."""
-    inbox, dropped = Inbox(vault.root), 0
-    for name, data, _ in list(_inbox(vault, user, inbox.notes())):
-        identity = str(parse(name, data, vault.settings.types).head.get("id") or "")
-        inbox.decide(identity, "refused", vault.now())
-        dropped += inbox.discard(identity, name)
-    dropped += DraftBin(vault.root).forget(lambda one: user_of_draft(vault, one) == user)
-    return dropped + Turns(vault.root).forget_user(user) + TurnLog(vault.root).erase(user)
+    return erase_from(vault, Phase.LOCAL, Traces(user=user)).count
 
 
 def _with(shown: ForgottenUser, done: Erased) -> ForgottenUser:

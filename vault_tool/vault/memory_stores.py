@@ -1,0 +1,110 @@
+"""The tracked files that hold words of memories, as stores: their notes, and the journals and ledgers that tell of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import asdict
+
+from vault_tool.consolidation import ledger
+from vault_tool.files import reader
+from vault_tool.files.episode_text import redacted_episode
+from vault_tool.files.signal_lines import redacted_signals, signal_line
+from vault_tool.model.consent import consent_of
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.vault.store_interface import Rewrites, Store, Traces
+
+# The folder of an export in which the notes are as they are in the vault.
+NOTES = "notes"
+
+
+class Memories(Store):
+    """The notes. What forgets them removes their files itself, in a commit; here they are given out."""
+
+    sections = ("memories",)
+
+    def of_person(self, user: str) -> Iterator[tuple[str, str]]:
+        """The notes about a user with the consent to each, and the links among them."""
+        for entry in entries_of(self, user):
+            consent = consent_of(entry, self.vault.index.catalog.signals(entry.id))
+            about = {
+                "id": entry.id, "type": entry.type, "file": f"{NOTES}/{entry.path}", "consent": consent.state,
+                "consents": [asdict(record) for record in consent.records],
+            }  # fmt: skip
+            yield "memories", json.dumps(about, ensure_ascii=False)
+            yield f"{NOTES}/{entry.path}", reader.read(self.vault.root, entry.path).decode("utf-8", "surrogateescape")
+
+
+class Signals(Store):
+    """The journals of what was judged of memories."""
+
+    sections = ("signals",)
+
+    def rewrites(self, traces: Traces, spared: Collection[Entry]) -> Rewrites:
+        """Without what was judged of the memories, and without their words."""
+        ids = {entry.id for entry in spared}
+        found = {}
+        for path in self.vault.index.catalog.of_kind("signals"):
+            data = reader.read(self.vault.root, path)
+            found[path] = data, redacted_signals(data, traces.ids, traces.repeated_in, ids)
+        return _changed(found)
+
+    def holds(self, identity: str) -> bool:
+        """Whether anything was judged of it."""
+        return any(signal.target == identity for signal in self.vault.index.catalog.signals())
+
+    def of_person(self, user: str) -> Iterator[tuple[str, str]]:
+        """What was judged of the user's memories; of what several people see the judgements of this one's user alone."""
+        for entry in entries_of(self, user):
+            for signal in self.vault.index.catalog.signals(entry.id):
+                if entry.text("user") or not signal.user:
+                    yield "signals", signal_line(signal)
+
+
+class Episodes(Store):
+    """The journals of what was done."""
+
+    def rewrites(self, traces: Traces, spared: Collection[Entry]) -> Rewrites:
+        """Without the entries of the memories, and without their words."""
+        paths = {entry.path for entry in spared}
+        found = {}
+        for path in self.vault.index.catalog.of_kind("episode"):
+            data = reader.read(self.vault.root, path)
+            found[path] = data, redacted_episode(path, data, traces.paths, traces.mentioned_in, paths)
+        return _changed(found)
+
+
+class Ledgers(Store):
+    """The ledgers of consolidation."""
+
+    def rewrites(self, traces: Traces, spared: Collection[Entry]) -> Rewrites:
+        """Without the memories' lines, and without their words."""
+        found = {}
+        for entry in self.vault.index.catalog.of_class(RecordClass.CONSOLIDATION):
+            data = reader.read(self.vault.root, entry.path)
+            # The bytes of a name that is not UTF-8 are kept through the decoding and back.
+            text = ledger.redacted(data.decode("utf-8", "surrogateescape"), traces.ids, traces.repeated_in)
+            found[entry.path] = data, text.encode("utf-8", "surrogateescape")
+        return _changed(found)
+
+
+def entries_of(store: Store, user: str) -> list[Entry]:
+    """What is about a user, and the links of the vault's keeper between two things that are about them, or about nobody."""
+    catalog = store.vault.index.catalog
+    theirs = catalog.of_user(user)
+    ids = {entry.id for entry in theirs}
+
+    def is_seen(identity: str) -> bool:
+        return all(entry.text("user") in ("", user) for entry in catalog.get(identity))
+
+    links = []
+    for edge in catalog.of_class(RecordClass.EDGE):
+        ends = {edge.text("from_id"), edge.text("to_id")}
+        if edge.text("user") == "" and ends & ids and all(map(is_seen, ends)):
+            links.append(edge)
+    return [*theirs, *links]
+
+
+def _changed(found: Rewrites) -> Rewrites:
+    return {path: texts for path, texts in found.items() if texts[0] != texts[1]}
