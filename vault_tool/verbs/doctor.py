@@ -53,8 +53,6 @@ else:
     editing = deferred("vault_tool.verbs.editing")  # 10 ms, for `doctor --fix`
 
 NO_OWNER = "none"
-# What the stores are asked for `status` in numbers.
-FIGURES = ("turns", "logged_turns", "logged_bytes")
 # So long it is told that somebody else deleted a note: whoever agrees has nothing to do.
 _TOLD_FOR = timedelta(days=30)
 
@@ -183,7 +181,7 @@ def status(vault: Context) -> Status:
     embeddings = status_of(vault)
     said = (*in_a_line(vault), *_advice(vault.looks.last.withheld, tracked, problems), *_unknown_authors(vault, found))
     held = len(undecided(vault)) + len(_waiting_tombstones(vault))
-    figures = {name: figure for store in stores.of(vault) for name, figure in store.figures().items() if name in FIGURES}
+    figures = {name: figure for store in stores.of(vault) for name, figure in store.figures().items()}
     contested = contested_now(vault)
     age = behind(vault)
     copies, unsettled = len(catalog.of_kind("conflict")), len(catalog.with_problem("unsettled"))
@@ -199,7 +197,9 @@ def status(vault: Context) -> Status:
         conflict_copies=copies,
         unsettled=unsettled,
         contested=contested,
-        **figures,
+        turns=figures["turns"],
+        logged_turns=figures["logged_turns"],
+        logged_bytes=figures["logged_bytes"],
         due_packets=waits.packets,
         due_observations=waits.observations,
         core_memories=age.memories,
