@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import os
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from bench.bed import Bed
@@ -24,6 +26,7 @@ class Crowd:
         for one in self._clients:
             exchange(one, OPENING)
         self.refused = 0
+        self.answered = 0
 
     def rate(self, seconds: float, call: Callable[[], tuple[str, Mapping[str, Any]]]) -> float:
         """Answers a second that all get between them, each asking again once it has its answer."""
@@ -46,7 +49,8 @@ class Crowd:
             thread.start()
         for thread in threads:
             thread.join()
-        return sum(answered) / (time.monotonic() - begun)
+        self.answered = sum(answered)
+        return self.answered / (time.monotonic() - begun)
 
 
 def crowds(bed: Bed) -> Iterator[Figure]:
@@ -62,16 +66,19 @@ def crowds(bed: Bed) -> Iterator[Figure]:
         return "remember", {"content": f"Crowded memory {uuid.uuid4()}. It is of the usual length.", "kind": "fact"}
 
     rates: dict[tuple[str, int], list[float]] = {}
+    works: dict[tuple[str, int], list[float]] = {}
     refused = 0
     few = bed.extent.clients[0]
-    with owner_of(bed.root):
+    with owner_of(bed.root) as owner:
         for _ in range(bed.rebuilds):
             for count in bed.extent.clients:
                 with ExitStack() as stack:
                     crowd = Crowd(bed, stack, count)
                     for name, call in (("recall", recall), ("write", remember)):
                         crowd.rate(bed.extent.seconds / 10, call)
+                        before = work_of(owner)
                         rates.setdefault((name, count), []).append(crowd.rate(bed.extent.seconds, call))
+                        works.setdefault((name, count), []).append((work_of(owner) - before) / crowd.answered)
                     refused += crowd.refused
     for name, what in (("recall", "recalls"), ("write", "memories written")):
         yield bed.figure(f"crowd-{name}-one", f"{what} a second, {few} client of the owner", rates[name, few], unit="/s")
@@ -80,7 +87,24 @@ def crowds(bed: Bed) -> Iterator[Figure]:
             more = {"floor_is": f"{few} client", "floor": tuple(rates[name, few]), "unit": "/s"}
             kind = f"crowd-{name}" if last else f"crowd-{name}-some"
             yield bed.figure(kind, f"{what} a second, {count} clients of the owner", rates[name, count], **more)
+        if all(works[name, few]):
+            most, floor = bed.extent.clients[-1], tuple(one * 1000 for one in works[name, few])
+            values = [one * 1000 for one in works[name, most]]
+            of_what = f"processor time of the owner, its readers and git, one of the {what} by {most} clients"
+            more = {"floor_is": f"{few} client", "floor": floor, "unit": "ms"}
+            yield bed.figure(f"crowd-{name}-work", of_what, values, **more)
     yield bed.figure("crowd-refused", "of all these: refused or failed", [refused], unit="answers")
+
+
+def work_of(pid: int) -> float:
+    """The seconds of processor time that a process, what it started and what that left have had; 0 where no system tells."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        children = Path(f"/proc/{pid}/task").glob("*/children")
+        below = sum(work_of(int(child)) for one in children for child in one.read_text().split())
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") + below
 
 
 MEASURES: Mapping[Callable[[Bed], Iterator[Figure]], tuple[str, ...]] = {
@@ -88,9 +112,11 @@ MEASURES: Mapping[Callable[[Bed], Iterator[Figure]], tuple[str, ...]] = {
         "crowd-recall-one",
         "crowd-recall-some",
         "crowd-recall",
+        "crowd-recall-work",
         "crowd-write-one",
         "crowd-write-some",
         "crowd-write",
+        "crowd-write-work",
         "crowd-refused",
     ),
 }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bench.commands import COMMANDS
 from bench.figure import Figure
 
-_CROWDS = tuple(f"crowd-{what}-{many}" for what in ("recall", "write") for many in ("one", "some"))
+_CROWDS = tuple(f"crowd-{what}-{many}" for what in ("recall", "write") for many in ("one", "some", "work"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -67,6 +69,31 @@ def test_a_command_starts_an_owner_and_the_next_is_answered_by_it(root: Path) ->
     assert timeless(answer) == timeless(first) == timeless(_typed(root, *SEARCH, **ALLOWED))
     assert f"owner:           process {owner.pid} since" in without(["status"], os.environ, root)[1]
     assert owners_of(root) == [owner.pid]
+
+
+def _hooked(root: Path, event: str, **environ: str) -> str:
+    """What an event of a new session is given by a process of its own."""
+    told = json.dumps({"session_id": secrets.token_hex(4), "cwd": str(root), "prompt": "What is on the other stone?"})
+    line = [sys.executable, "-m", "vault_tool", "hook", event, "--client", "claude-code"]
+    env = {**os.environ, "VAULT_HOOK_SECONDS": str(PATIENCE), **environ}
+    return subprocess.run(
+        line, cwd=root, env=env, input=told, capture_output=True, text=True, check=True, timeout=PATIENCE
+    ).stdout
+
+
+@pytest.mark.parametrize("event", ["session-start", "prompt"])
+def test_a_hook_that_finds_no_owner_leaves_one_for_the_next(root: Path, event: str) -> None:
+    alone = _hooked(root, event, VAULT_OWNER="off")
+    assert alone and not _tried(root)
+    assert _hooked(root, event, **ALLOWED) == alone
+    owner = _owner_of(root)
+    assert owner.background and owners_of(root) == [owner.pid]
+    assert _hooked(root, event, **ALLOWED) == alone
+
+
+def test_the_end_of_a_session_leaves_none(root: Path) -> None:
+    assert _hooked(root, "session-end", **ALLOWED) == ""
+    assert not _tried(root)
 
 
 def test_of_several_commands_at_once_one_starts_it(root: Path) -> None:

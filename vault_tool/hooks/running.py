@@ -37,6 +37,10 @@ GONE = (
 )
 # The vault that this process asks, once one was found.
 _ASKED: list[Path] = []
+# The vault that this process answers for by itself, until an owner was started for the next event.
+_OWNERLESS: list[Path] = []
+# Seconds that are left for that once the client was answered.
+_LAST = 1.0
 # Held by the thread that says something, so that no other says something more.
 _PRINTING = threading.Lock()
 
@@ -48,12 +52,19 @@ def main(arguments: Sequence[str]) -> int:
     if event:
         # What hangs (a disk, a lock) ends with the process: the next one finishes what it began.
         limit = threading.Timer(_patience(event), _given_up, (printed, event, client))
-        limit.daemon = True
-        limit.start()
+        # Beside much other work this process may never come to its answer: then at least the next event's is ready.
+        half = threading.Timer(_patience(event) / 2, _leave_owner)
+        for timer in (limit, half):
+            timer.daemon = True
+            timer.start()
         said = answered(event, client, _input(), os.environ, vault, user)
         with _PRINTING:
             limit.cancel()
             _print(printed, said)
+        last = threading.Timer(_LAST, os._exit, (0,))
+        last.daemon = True
+        last.start()
+        _leave_owner()
     os._exit(0)  # nothing that a library does at the end may take time, speak, or change the code
 
 
@@ -63,6 +74,17 @@ def _given_up(printed: int, event: str, client: str) -> None:
         if event == START and _ASKED:
             _print(printed, shaped(client, event, LATE))
         os._exit(0)
+
+
+def _leave_owner() -> None:
+    """Start an owner for the next event of the session, where this process had to answer by itself and one may be there."""
+    try:
+        root = _OWNERLESS.pop()
+        from vault_tool.owner.next_command import start_at  # 1 ms, and only here
+
+        start_at(str(root.resolve()))
+    except BaseException:  # noqa: BLE001  (as below: and an owner is a help, and no duty)
+        return
 
 
 def answered(event: str, client: str, data: bytes, environ: Mapping[str, str], vault: str = "", user: str = "") -> bytes:
@@ -110,6 +132,7 @@ def _text(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
         answer = ask(str(found.resolve()), {"do": "hook", **asked}) if allowed() else None
         if answer is not None:
             return str(answer["text"])
+    _OWNERLESS.extend([found] if found is not None else [])
     from vault_tool.errors import Busy
     from vault_tool.hooks.answers import answer_here  # loads the whole package
 

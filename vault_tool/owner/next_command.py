@@ -31,10 +31,13 @@ def start_for_next(arguments: Sequence[str], without: Sequence[str] = ()) -> Non
 
     It is not waited for. A script of a CI job, and what git itself started, start none unless `VAULT_OWNER` says `on`.
     """
-    if not is_for_the_owner(arguments) or not _is_wanted():
-        return
-    root = find(option("--vault", arguments))
-    if root is None or is_forbidden(root):
+    if is_for_the_owner(arguments) and _is_wanted() and (root := find(option("--vault", arguments))) is not None:
+        start_at(root, without)
+
+
+def start_at(root: str, without: Sequence[str] = ()) -> None:
+    """Start an owner of the vault at this resolved root for whatever asks it next; see `start_for_next`."""
+    if not _is_wanted() or is_forbidden(root):
         return
     from vault_tool.files.disks import network_disk  # loaded by few commands; 1 ms
 
