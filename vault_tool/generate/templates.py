@@ -64,6 +64,7 @@ _SECTIONS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "procedure": (("", "What it is for. Steps, and what must hold before and after, go into the head."),),
     "insight": (("Insight", ""), ("What it rests on", ""), ("What follows", "")),
     "preference": (("Preference", "As it was said."), ("Occasion", "When and about what.")),
+    "instruction": (("Instruction", "What is always to be done, or never."), ("When", "What it is for, and until when.")),
     "fix": (("What was broken", ""), ("Fix", ""), ("Why it worked", "")),
     "error": (("Message", "Word for word."), ("Cause", ""), ("What helped", "")),
     "configuration": (("Setting", "The lines that work."), ("Where", "File, host, version."), ("Why this value", "")),

@@ -316,6 +316,11 @@ class Catalog(Database):
         )
         return [row[0] for row in self.rows(query, (first, over, limit))]
 
+    def newest_of_types(self, types: Collection[str], limit: int) -> list[str]:
+        """The paths of the newest observations of some types."""
+        query = f"SELECT path FROM entries WHERE class = 'observation' AND type IN ({marks(types)}) ORDER BY n DESC LIMIT ?"
+        return [row[0] for row in self.rows(query, (*types, limit))]
+
     def oldest_tagged(self, names: Collection[str]) -> Entry | None:
         """The record that was written first of those tagged with any of these normalised names."""
         # An aggregate's row is that of its least value; to sort whole rows takes twice as long.

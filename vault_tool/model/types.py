@@ -73,6 +73,7 @@ BUILT_IN: tuple[TypeSpec, ...] = (
     TypeSpec("insight", _O, 1.25, 0.8, CoreSection.UNDERSTANDINGS),
     TypeSpec("solution", _O, 1.2, 0.7, CoreSection.CRITICAL_SOLUTIONS),
     TypeSpec("preference", _O, 1.2, 0.8, CoreSection.PREFERENCES),
+    TypeSpec("instruction", _O, 1.2, 0.8, CoreSection.PREFERENCES),
     TypeSpec("code_pattern", _O, 1.1, 0.6, CoreSection.PATTERNS),
     TypeSpec("configuration", _O, 1.1, 0.6, CoreSection.CONFIGURATIONS),
     TypeSpec("pattern", _O, 1.1, 0.6, CoreSection.PATTERNS),

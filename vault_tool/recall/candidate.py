@@ -28,7 +28,8 @@ class Candidate:
     `exact` says that the question is its title, file name or alias; `handle` and `heading` how nearly it is one of these or a
     heading (0..1), `tag` that it names one of its tags, `links` how many notes link to it.
 
-    `timely` (0..1) is how nearly it is of a time that the question names.
+    `timely` (0..1) is how nearly it is of a time that the question names. `wished` says that it tells what somebody
+    wants in general, and that the question asks for advice.
 
     `session` is the conversation that it was recorded in. `length` is about how many words it has, known where others of its
     session are in the running.
@@ -54,6 +55,7 @@ class Candidate:
     heading: float = 0.0
     tag: bool = False
     timely: float = 0.0
+    wished: bool = False
     links: int = 0
     length: int = 0
     by_words: float = 0.0
@@ -61,6 +63,7 @@ class Candidate:
     by_neighbours: float = 0.0
     by_name: float = 0.0
     by_time: float = 0.0
+    by_wish: float = 0.0
     by_handle: float = 0.0
     by_links: float = 0.0
     by_session: float = 0.0
@@ -90,6 +93,7 @@ class Candidate:
             "neighbours": self.by_neighbours,
             "named": self.by_name,
             "time": self.by_time,
+            "wish": self.by_wish,
             "called": self.by_handle,
             "links": self.by_links,
             "session": self.by_session,

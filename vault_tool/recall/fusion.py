@@ -76,6 +76,14 @@ def favour_timely(candidates: Iterable[Candidate], weights: Weights) -> None:
             one.rank += one.by_time
 
 
+def favour_wishes(candidates: Iterable[Candidate], weights: Weights) -> None:
+    """Add what a preference or a standing instruction is worth where advice is asked for."""
+    for one in candidates:
+        if one.wished:
+            one.by_wish = weights.wish
+            one.rank += one.by_wish
+
+
 def lift_sessions(candidates: Iterable[Candidate], weights: Weights) -> None:
     """Add to each `rank` a part of the best of its session; all are of one vault."""
     pool = [one for one in candidates if one.session]

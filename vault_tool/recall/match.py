@@ -69,6 +69,8 @@ def match(candidate: Candidate) -> float:
     mentioned = max(candidate.mention, candidate.heard)
     words = max(candidate.worded(BREADTH), mentioned)
     called = CALLED * min(candidate.by_handle, MOST_CALLED) + TIMELY * candidate.timely
+    if candidate.wished and (words or (candidate.cosine or 0.0) >= WISHED_FROM):
+        called += WISHED
     alone = WORDS_ALONE[0] + WORDS_ALONE[1] * words
     if candidate.cosine is None:
         return squash(alone + called, MIDDLE, WIDTH) if words or called else 0.0
@@ -83,6 +85,9 @@ def match(candidate: Candidate) -> float:
 
 # What it counts, in standard deviations, to be of a time that the question names: enough to be given without a word of it.
 TIMELY = 1.0
+
+# The same for what somebody wants in general where advice is asked, if it shares a word or is this near in meaning.
+WISHED, WISHED_FROM = 1.0, 1.0
 
 # What was said beside a memory that fits, in the same session, fits by this part as well.
 BESIDE = 0.2

@@ -10,6 +10,7 @@ from datetime import date
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from vault_tool.recall.wishes import asks_for_advice
 from vault_tool.util.text import normal_name
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ _OFTEN_SAID = (
     "worry worth write wrong year years yesterday young"
 )
 # English words that conversation is full of: that a memory has two of them is chance more often than their rarity says.
-_COMMON = frozenset(_OFTEN_SAID.split())
+COMMON = frozenset(_OFTEN_SAID.split())
 
 # What such a word counts.
 _COMMONLY = 0.5
@@ -110,7 +111,7 @@ class Question:
     is called so. `own` says that it is about the asker. `sentences` are each the words of one that tell something, with how
     much they do, and `windows` the same as they stand. A `page` of conversation is searched for by these, and so is what
     nobody asked (`said`); a question is told by them how well a memory fits. `times` are those that
-    it names.
+    it names, and `advice` says that it asks what to do, or how.
     """
 
     text: str
@@ -123,6 +124,7 @@ class Question:
     windows: tuple[str, ...] = ()
     spelled: tuple[str, ...] = ()
     times: Times | None = None
+    advice: bool = False
 
 
 def read(text: str, said: bool = False, today: date | None = None) -> Question:
@@ -144,6 +146,7 @@ def read(text: str, said: bool = False, today: date | None = None) -> Question:
     return Question(
         whole, _telling(whole), tuple(dict.fromkeys(names)), bool(_SELF.search(whole)), page, bool(parts) and (page or said),
         tuple(parts.values()), tuple(parts), spelled, None if page or today is None else _times(whole, today),
+        not page and today is not None and asks_for_advice(whole),
     )  # fmt: skip
 
 
@@ -219,7 +222,7 @@ def _is_called(text: str, words: Sequence[re.Match[str]], at: int) -> bool:
 
 def is_last_name(word: str) -> bool:
     """Whether the last word of a longer name can stand for all of it: not one that every conversation is full of."""
-    return " " not in word and word not in _ASKING_OF_SEVERAL and word not in _COMMON and not word.isdigit()
+    return " " not in word and word not in _ASKING_OF_SEVERAL and word not in COMMON and not word.isdigit()
 
 
 def without(text: str, names: Collection[str]) -> str:
@@ -311,7 +314,7 @@ def _telling_words(sentence: str) -> dict[str, float]:
         if any(map(str.isalnum, word)) and not frames:
             # Who shouts writes no names.
             name = _SIGN.search(part) and not sentence.isupper()
-            found[word] = _COMMONLY if word in _COMMON else _NAMELY if name else 1.0
+            found[word] = _COMMONLY if word in COMMON else _NAMELY if name else 1.0
     return found
 
 

@@ -57,6 +57,8 @@ class Weights:
     """What is tagged with, or was said by, the one subject that the question names."""
     time: float = 3.0
     """Being of a day that the question names; of a month or a year less, for more is of it."""
+    wish: float = 1.6
+    """Being a preference or a standing instruction, where advice is asked for."""
 
     gate: bool = True
     local_utility: float = 0.5

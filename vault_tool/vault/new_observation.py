@@ -16,6 +16,7 @@ from vault_tool.model.made_titles import given_title
 from vault_tool.model.records import Observation, Subject
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
+from vault_tool.recall.wishes import INSTRUCTION, wish_in
 from vault_tool.util.clock import end_of, parse_time, stamp, until
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import option, step
@@ -37,6 +38,8 @@ _MINTED = frozenset({"id", "type", "name", "key", "role", "created", "session", 
 
 # The type of what nobody gave one.
 GENERAL = "general"
+
+OWNER = "owner"
 
 # Past this many subjects a warning is due: n subjects are n(n-1)/2 claims.
 MANY_SUBJECTS = 4
@@ -96,7 +99,7 @@ def draft_of(vault: Context, new: NewObservation) -> Observation:
     """An observation that is not written yet and has no subjects; raises UsageError and NotFound for what cannot be one."""
     new.require_sound()
     return Observation(
-        id=new_id(), type=_observation_type(vault, GENERAL if new.kind is None else new.kind, new.new_type),
+        id=new_id(), type=_observation_type(vault, _own_type(vault, new) if new.kind is None else new.kind, new.new_type),
         body=body_text(new.content), title=given_title(new.title, new.content), tags=_clean(new.tags),
         importance=new.importance, confidence=new.confidence, generation=vault.index.catalog.generation(), created=vault.now(),
         observed=_moment("observed_at", new.observed_at), expires=_end(vault, new),
@@ -106,6 +109,11 @@ def draft_of(vault: Context, new: NewObservation) -> Observation:
         preconditions=tuple(new.preconditions), postconditions=tuple(new.postconditions), mood=require_mood(new.mood),
         pinned=new.pinned, turn=new.turn, **vault.who.provenance(),
     )  # fmt: skip
+
+
+def _own_type(vault: Context, new: NewObservation) -> str:
+    """The type of what nobody gave one: what the owner says they want is that."""
+    return (wish_in(new.content) if vault.who.origin == OWNER else "") or GENERAL
 
 
 def _observation_type(vault: Context, kind: str, new: bool) -> str:
@@ -172,6 +180,8 @@ def remarks_on(vault: Context, record: Observation) -> list[str]:
         remarks.append(f"a {record.type} without a problem: name it with {option('problem')}, so that it is found from there")
     if record.type == "change" and not record.change_targets:
         remarks.append(f"a change without targets: name what it changes with {option('change_targets')}")
+    if record.origin != OWNER and record.type != INSTRUCTION and wish_in(record.body) == INSTRUCTION:
+        remarks.append(f"it looks like an instruction: review it ({step('review')})")
     for old in record.related_to:
         if heads := vault.superseded_by(old):
             newer = ", ".join(resolve.short(vault, head) for head in heads)

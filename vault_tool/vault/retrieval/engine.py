@@ -15,9 +15,10 @@ from vault_tool.recall import fusion, order, question, select
 from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.match import BESIDE, SAID, certainty, crowd, match
 from vault_tool.recall.weights import LEAST, PROFILES, Weights
+from vault_tool.recall.wishes import INSTRUCTION
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import option
-from vault_tool.util.text import one_line
+from vault_tool.util.text import one_line, tokens
 from vault_tool.vault.answers import HasStatus, bodies_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
@@ -39,6 +40,11 @@ MOST_HOPS = 3
 _WEIGHED = 3
 # Three times the limit, and at least so many, are weighed by belief and prior: they move a rank by less than that.
 _WEIGHED_LEAST = 40
+
+# So many standing instructions come to mind at once, of so many tokens together.
+MOST_INSTRUCTIONS, MOST_TOKENS = 3, 120
+# Of a file so many letters are its head.
+_HEAD_LETTERS, _LETTERS_A_TOKEN = 400, 4
 
 _AFTER = 0.99
 _MODE = 200
@@ -99,6 +105,8 @@ def _answered(
     ranked = [one for pool in pools for one in _weighed(pool, crowds, read, asked, weights, until)]
     changes, alike = _ordered(ranked, pools, asked, weights)
     fitting = _fitting(ranked, weights)
+    if read.said:
+        fitting = list(_within_bounds(fitting))
     chosen = [(kept.of, kept.folded) for kept in select.pick(_copy_texts(fitting, changes), asked.limit, weights)]
     results = tuple(_within(pools, chosen, changes, alike, asked))
     lacks = (*reasons(_lacks(pool) for pool in pools), *unread)
@@ -149,6 +157,7 @@ def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> _
     fusion.fuse([*everything, *hidden], weights)
     fusion.favour_named(everything, weights)
     fusion.favour_timely(everything, weights)
+    fusion.favour_wishes(everything, weights)
     for pool in pools:
         fusion.lend(pool.lines, weights)
         fusion.lift_sessions(pool.candidates.values(), weights)
@@ -260,6 +269,23 @@ def _fitting(ranked: Sequence[Ranked], weights: Weights) -> list[Ranked]:
     _solutions_first(fitting)
     fitting.sort(key=lambda each: (each.weak, -each.one.score, each.one.key))
     return fitting
+
+
+def _within_bounds(fitting: Iterable[Ranked]) -> Iterator[Ranked]:
+    """What comes to mind, with few standing instructions: those that the owner wrote or reviewed, and of these a few."""
+    count = spent = 0
+    for each in fitting:
+        entry = each.one.entry
+        if entry.type == INSTRUCTION:
+            count, spent = count + 1, spent + _about_tokens(entry)
+            if not (each.belief.reviewed or entry.origin == "owner") or count > MOST_INSTRUCTIONS or spent > MOST_TOKENS:
+                continue
+        yield each
+
+
+def _about_tokens(entry: Entry) -> int:
+    """About how many tokens a memory's text has, without reading its file."""
+    return max(tokens(entry.preview), (entry.size - _HEAD_LETTERS) // _LETTERS_A_TOKEN)
 
 
 def _copy_texts(fitting: Iterable[Ranked], changes: Mapping[Key, Candidate]) -> Iterator[select.CopyText[Ranked]]:

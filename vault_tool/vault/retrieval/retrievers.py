@@ -17,8 +17,9 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.recall.candidate import Candidate, Key, Line
 from vault_tool.recall.match import BREADTH, NAMED_ALONE, NO_WORDS, beyond, mentioned
-from vault_tool.recall.question import SELF, Question, telling_words, without, word_count
+from vault_tool.recall.question import COMMON, SELF, Question, telling_words, without, word_count
 from vault_tool.recall.weights import Weights
+from vault_tool.recall.wishes import INSTRUCTION, PREFERENCE, wish_in
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import normal_name
 from vault_tool.vault.context import Context
@@ -45,6 +46,9 @@ _BRIDGES = 24
 # So many of the best are looked at for each sentence of a conversation.
 _MENTIONED = 12
 _ENDS = "?!. "
+# Words are compared by so many letters, and have at least so many.
+_STEM, _SHORTEST = 5, 3
+
 # Of so many days all that was observed is looked at, whatever its words.
 _FEW_DAYS = 10
 
@@ -113,6 +117,8 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
             *named.paths(catalog),
             *_in_session(pool, asked),
             *_of_days(pool, question),
+            *(catalog.newest_of_types((PREFERENCE, INSTRUCTION), _LANE) if question.advice else ()),
+            *(catalog.newest_of_types((INSTRUCTION,), _LANE) if question.said else ()),
         ]
     )
     while True:
@@ -138,6 +144,8 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
         if one.related or (said and named.told_of(one.entry)):
             _raise(one, NAMED_ALONE)
     _date(pool, question)
+    if question.advice or question.said:
+        _note_wishes(pool, question)
     for one in named.known(pool.candidates.values()):
         one.exact = True
     return pool
@@ -170,6 +178,26 @@ def _date(pool: Pool, question: Question) -> None:
         one.timely = times.holds(days, about(one.entry.title, one.entry.preview, one.entry.text("as_of"), *days))
         # Nothing else is asked: what is of that time answers, whatever it says.
         one.exact = one.exact or (times.alone and not question.said and one.timely >= times.most)
+
+
+def _note_wishes(pool: Pool, question: Question) -> None:
+    """Note which candidates tell what somebody wants in general: by their type, or where nobody gave one by their words.
+
+    Where nobody asks, a standing instruction comes to mind by a word or a subject.
+    """
+    said = _stems(word for words in question.sentences for word in words) if question.said else frozenset[str]()
+    for one in pool.candidates.values():
+        kind, entry = one.entry.type, one.entry
+        if question.said:
+            if kind == INSTRUCTION and (one.named or said & _stems(telling_words(f"{entry.title} {entry.preview}"))):
+                _raise(one, NAMED_ALONE)
+        else:
+            one.wished = kind in (PREFERENCE, INSTRUCTION) or (kind == "general" and bool(wish_in(entry.preview)))
+
+
+def _stems(words: Iterable[str]) -> frozenset[str]:
+    """The beginnings of words, to compare them by whatever their endings; those that are in every talk are none."""
+    return frozenset(word[:_STEM] for word in words if len(word) >= _SHORTEST and word not in COMMON)
 
 
 def add(pool: Pool, entries: Iterable[Entry], updates: Collection[str] = ()) -> list[Candidate]:

@@ -16,13 +16,12 @@ from vault_tool.recall.match import match
 from vault_tool.recall.order import SPEAKS
 from vault_tool.recall.score import Worth, score
 from vault_tool.recall.weights import LEAST, Weights
+from vault_tool.recall.wishes import INSTRUCTION, PREFERENCE
 from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval.chaining import Link
 from vault_tool.vault.retrieval.query import Query
 from vault_tool.vault.retrieval.retrievers import Pool
 from vault_tool.vault.standing import confidence_of
-
-_PREFERENCE = "preference"
 
 
 @dataclass(slots=True)
@@ -46,7 +45,7 @@ class Ranked:
 
 def threshold(base: float, entry: Entry, weights: Weights) -> float:
     """How well a memory must match, where others must by `base`: preferences are asked for less."""
-    return max(min(base, LEAST), base - weights.preference) if entry.type == _PREFERENCE else base
+    return max(min(base, LEAST), base - weights.preference) if entry.type in (PREFERENCE, INSTRUCTION) else base
 
 
 def judging(believed: Mapping[str, Belief], asked: Query) -> Request:

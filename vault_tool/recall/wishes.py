@@ -1,0 +1,72 @@
+"""What somebody wants of whoever works for them: whether a text says so, and whether a question asks for what depends on it."""
+
+from __future__ import annotations
+
+import re
+
+PREFERENCE, INSTRUCTION = "preference", "instruction"
+
+# So much of a text is looked at: a wish is said at its beginning.
+_READ = 400
+# A title of a note has fewer words, or one that is written large: `Always On VPN`.
+_LEAST_WORDS = 4
+
+_SENTENCE = re.compile(r"(?<=[.!?;\n])\s+")
+_SPEAKER = re.compile(r"^(?:[\w .-]{1,30}: |- )")
+_ASKED = "ask|say|want|request|mention"
+_RULE = re.compile(
+    r"^(?:please |also |but |and |ok(?:ay)?,? |so )*(?:(?:always|never) [a-z]|(?:don't|do not) (?:ever |you ever )[a-z]"
+    r"|from now on,? [a-z]|(?:make sure|be sure|remember) (?:to |you )?always [a-z]"
+    rf"|when(?:ever)? (?:i|we) (?:{_ASKED})\b.*, ?(?:please |then |always )*[a-z]"
+    r"|(?:immer|niemals|ab jetzt|siempre|nunca|toujours|ne jamais|jamais) [a-zäöüéèñ])",
+    re.IGNORECASE,
+)
+_LARGE = re.compile(r"^(?:\S+ )?(?:Always|Never|ALWAYS|NEVER) [A-Z]")
+_HOW_MUCH = "really|strongly|generally|usually|much|definitely|absolutely|personally|also|still"
+_DAILY = "eat|use|drink|buy|wear|read|watch|stay|travel|fly|work"
+_LIKES = (
+    "prefer|rather|like to|love|hate|dislike|detest|enjoy|avoid|favou?r|refuse to|can't stand|cannot stand|insist on|"
+    rf"(?:only|never) (?:{_DAILY})|(?:don't|do not) (?:really )?(?:like|enjoy|eat|drink|want|use|care for)"
+)
+_IS = (
+    "(?:not )?a fan of|allergic|intolerant|lactose|vegan|vegetarian|a vegetarian|(?:afraid|scared|fond) of|averse|"
+    "not (?:fond|keen) o[fn]"
+)
+_HAS = "preference|aversion|fear|phobia|allergy|dislike|intolerance"
+_WISH = re.compile(
+    rf"\b(?:i|we)(?:'d| would)? (?:(?:{_HOW_MUCH}) )*(?:{_LIKES})\b"
+    rf"|\b(?:i'm|i am|we're) (?:{_IS})|\bi have (?:an? )?(?:\w+ )?(?:{_HAS})\b|\bmy (?:\w+ )?(?:preference|favou?rite)\b"
+    rf"|\b[a-z]+ (?:(?:{_HOW_MUCH}) )?(?:prefers|dislikes|avoids|is allergic to|would rather|can't stand)\b"
+    r"|\bich (?:mag|bevorzuge|hasse|esse kein)|\bprefiero\b|\bje (?:préfère|déteste|n'aime pas)\b",
+    re.IGNORECASE,
+)
+_ADVICE = re.compile(
+    r"\b(?:recommend|recommendations?|suggest(?:ions?)?|advise|advice|tips?|ideas?|help me|should (?:i|we)\b"
+    r"|(?:how|where|what|which) (?:do|can|could|should|would|might) (?:i|we|you)\b|how to\b|best way|good way|walk me through"
+    r"|show me|guide me|explain|(?:can|could|would) you\b|(?:i'm|i am|we're) (?:planning|looking|trying|thinking|about to)"
+    r"|plan (?:a|my|our|for)|what (?:are|is) (?:some|the (?:different|best))|ways to|options for|empfiehl|empfehlen"
+    r"|wie (?:soll|kann|mache) ich|recomienda|recomendar|(?:que|comment) (?:me )?(?:recommandes|puis-je|faire))(?!\w)",
+    re.IGNORECASE,
+)
+# Who asks for what was said already wants no more than that.
+_LOOKS_BACK = re.compile(
+    r"\b(?:summar\w+|the order|did|have (?:i|we)|i (?:brought|told|said|mentioned)"
+    r"|(?:our|my) (?:chats?|conversations?|sessions?)|over the past|progress\w*|evolv\w+)\b",
+    re.IGNORECASE,
+)
+
+
+def wish_in(text: str) -> str:
+    """`instruction` where a text says what is always to be done, `preference` where it says what somebody likes; else empty."""
+    for sentence in _SENTENCE.split(text[:_READ].strip()):
+        said = _SPEAKER.sub("", sentence.strip())
+        if _RULE.match(said) and not _LARGE.match(said) and len(said.split()) >= _LEAST_WORDS:
+            return INSTRUCTION
+        if _WISH.search(said):
+            return PREFERENCE
+    return ""
+
+
+def asks_for_advice(text: str) -> bool:
+    """Whether a question asks what to do, or how: what its asker wants in general belongs to the answer."""
+    return bool(_ADVICE.search(text)) and not _LOOKS_BACK.search(text)
