@@ -93,7 +93,7 @@ def test_the_parts_stand_in_their_order() -> None:
     heads = re.findall(r"^## (.*)$", found.text, re.MULTILINE)
     assert heads == ["Soul", "Protocol", "Orientation", *(section.value for section in CoreSection)]
     assert [section for group in GROUPS for section in group.sections] == list(CoreSection)
-    header = "> Last updated: 2026-11-20 | Active memories: 23 | Refresh: `vt core`"
+    header = "> Last updated: 2026-11-20 | Active memories: 24 | Refresh: `vt core`"
     assert found.text.startswith(f"# Memory Core (auto-generated)\n\n{header}\n\nMemories are hypotheses")
 
 
