@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,22 @@ class TestNew:
             owner.new("fact", types(change))
         [draft] = (root / "_local/drafts").iterdir()
         assert draft.read_text()
+
+    def test_a_built_in_form_needs_no_file_and_one_of_the_vaults_own_goes_before_it(self, owner: Vault, root: Path) -> None:
+        assert [path.name for path in (root / "templates").iterdir()] == ["content-policy.md"]
+        offered: list[str] = []
+
+        def look(path: Path) -> None:
+            offered.append(path.read_text("utf-8"))
+            path.write_text(offered[-1].replace("title:", "title: Seen"), "utf-8")
+
+        for kind in ("solution", "decision"):
+            with suppress(UsageError):
+                owner.new(kind, look)
+        write(root, "templates/solution.md", "---\nid:\ntype: solution\n---\n<!-- the forms of this lab -->\n")
+        with suppress(UsageError):
+            owner.new("solution", look)
+        assert "Why it worked" in offered[0] and "type: decision" in offered[1] and "the forms of this lab" in offered[2]
 
     def test_the_vaults_own_template_is_used(self, owner: Vault, root: Path) -> None:
         write(root, "templates/recipe.md", "---\nid:\ntype: recipe\ncuisine: any # mine\n---\n<!-- what to cook -->\n")

@@ -47,7 +47,6 @@ class TestInit:
             ".gitignore",
             ".gitattributes",
             "vault/workspace.md",
-            "templates/fact.md",
             "templates/content-policy.md",
         ):
             assert path in made.created
@@ -78,7 +77,7 @@ class TestInit:
         assert again.name == "Lab"
 
     def test_what_is_missing_is_added_and_what_is_there_is_left(self, root: Path) -> None:
-        (root / "templates/fact.md").unlink()
+        (root / "templates/content-policy.md").unlink()
         write(root, "templates/fix.md", "mine\n")
         write(root, ".gitignore", "# mine\n/_cache/\nbuild")
         write(root, "vault.toml", "lock_wait = 5.0\n")
@@ -88,8 +87,8 @@ class TestInit:
 
         made = Vault.init(root)
 
-        assert set(made.created) == {"templates/fact.md", ".gitignore"}
-        assert in_commit(root) == {"templates/fact.md": "A", ".gitignore": "M"}
+        assert set(made.created) == {"templates/content-policy.md", ".gitignore"}
+        assert in_commit(root) == {"templates/content-policy.md": "A", ".gitignore": "M"}
         assert text(root, ".gitignore").startswith("# mine\n/_cache/\nbuild\n")
         assert "/_local/\n" in text(root, ".gitignore")
         assert text(root, ".gitignore").count("/_cache/") == 1

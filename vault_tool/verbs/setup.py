@@ -13,11 +13,10 @@ from vault_tool import config as settings
 from vault_tool.errors import ConfigError, GitError, Refused, UsageError
 from vault_tool.files import git, layout, local_trust, writer
 from vault_tool.generate.starter import Starter, content_policy, starters
-from vault_tool.generate.templates import template
 from vault_tool.importing.copy_paths import is_note
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Record, Understanding, Workspace
-from vault_tool.model.types import BUILT_IN, RecordClass, Registry
+from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.clock import Clock
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import option, step
@@ -345,7 +344,6 @@ def _missing_files(op: Operation, around: bool) -> Iterator[str]:
         layout.SETTINGS_FILE: usual.replace('# notes = ""', 'notes = ".."', 1) if around else usual,
         f"{layout.TEMPLATES}/content-policy.md": content_policy(),
     }
-    texts |= {f"{layout.TEMPLATES}/{s.name}.md": template(s) for s in BUILT_IN}
     for path, text in texts.items():
         if not (root / path).exists():
             op.page(path, text)
