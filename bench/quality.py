@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.machine import Failed
 from bench.perspectives import tell
 from bench.questions import JudgedQuery, QuestionSet, Row, identity, make_vault, said, vault_folder
-from bench.ranking import Bm25, Quality, fused, measure
+from bench.ranking import Bm25, Fts5, Quality, fused, measure
 from vault_tool import Vault
 from vault_tool.files.layout import SETTINGS_FILE
 from vault_tool.index.fulltext.index_format import Analyzer
@@ -55,6 +55,7 @@ class Conversation:
         self.vault = vault
         self._rows = {identity(row.id): row.id for row in rows}
         self._bm25 = Bm25({row.id: said(row) for row in rows}, Analyzer("english"))
+        self._fts5 = Fts5({row.id: said(row) for row in rows})
         self._paths = {
             entry.path: self._rows[entry.id] for entry in vault.index.catalog.snapshot().entries if entry.id in self._rows
         }
@@ -78,6 +79,10 @@ class Conversation:
         """BM25 alone."""
         return self._bm25.ranked(query.question, limit)
 
+    def by_fts5(self, query: JudgedQuery) -> list[str]:
+        """SQLite's FTS5 alone, the words left out that only make a question."""
+        return self._fts5.ranked(query.question, LIMIT)
+
     def by_meaning(self, query: JudgedQuery, limit: int = LIMIT) -> list[str]:
         """The best passage's cosine alone."""
         found = self.vault.vectors.search(self.vault.vectors.query(query.question), limit + 20)
@@ -95,6 +100,7 @@ def run(one: QuestionSet, folder: Path, say: Say, stages: Sequence[Stage] = STAG
         queries = [query for query in one.queries if query.evidence]
         systems: Mapping[str, Callable[[Conversation, JudgedQuery], list[str]]] = {
             "BM25 alone": Conversation.by_words,
+            "FTS5, question words left out": Conversation.by_fts5,
             "vectors alone (best passage)": Conversation.by_meaning,
             "equal reciprocal ranks": Conversation.by_rank,
             **{stage.name: _at(stage) for stage in stages},

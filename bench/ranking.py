@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+import re
+import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -96,6 +98,32 @@ class Bm25:
 
     def _tokens(self, text: str) -> list[str]:
         return [token for token in self._stem(text) if token not in _STOPPED]
+
+
+_QUESTION_WORDS = _STOPPED | frozenset(
+    "what when where who whom whose which why how did do does done was were has have had can could would should will shall may "  # noqa: SIM905
+    "might i me my mine we us our ours you your yours he she him her his hers its them our tell about from any some".split()
+)
+"""The words that a question is made of, beside the stop words: they tell nothing of its answer."""
+
+_LETTERS = re.compile(r"[^\W_]+")
+
+
+class Fts5:
+    """SQLite's FTS5 as most tools use it: porter, all words of a question joined by OR but those that make it a question."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._rows = sqlite3.connect(":memory:")
+        self._rows.execute("CREATE VIRTUAL TABLE rows USING fts5(key UNINDEXED, text, tokenize = 'porter unicode61')")
+        self._rows.executemany("INSERT INTO rows VALUES (?, ?)", texts.items())
+
+    def ranked(self, question: str, limit: int) -> list[str]:
+        """The best keys, best first."""
+        words = dict.fromkeys(word for word in _LETTERS.findall(question.casefold()) if word not in _QUESTION_WORDS)
+        if not words:
+            return []
+        query = "SELECT key FROM rows WHERE rows MATCH ? ORDER BY bm25(rows), key LIMIT ?"
+        return [row[0] for row in self._rows.execute(query, (" OR ".join(f'"{word}"' for word in words), limit))]
 
 
 def fused(rankings: Sequence[Sequence[str]], limit: int) -> list[str]:

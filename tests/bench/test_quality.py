@@ -7,7 +7,7 @@ import pytest
 
 from bench.precision import make_own_vault, own_questions, silence
 from bench.questions import identity, make_vault, sets_in
-from bench.ranking import Bm25, fused, measure
+from bench.ranking import Bm25, Fts5, fused, measure
 from vault_tool import Vault
 
 
@@ -58,3 +58,11 @@ def test_words_alone_keep_silent_on_most_of_what_the_small_vault_does_not_hold(t
     assert absent.silent >= 0.9
     assert absent.weak >= 0.8
     assert there.silent <= 0.3
+
+
+def test_fts5_passes_over_the_words_that_make_a_question() -> None:
+    told, asked, quoted = "the harbors were dredged", "what did you do when it was there", 'a "harbor" and a lot else of it'
+    ranker = Fts5({"asked": asked, "told": told, "quoted": quoted})
+
+    assert ranker.ranked("When did they dredge the harbor?", 2) == ["told", "quoted"]
+    assert ranker.ranked("What did you do?", 5) == [] and ranker.ranked('"', 5) == []
