@@ -29,7 +29,7 @@ def test_what_is_mentioned_by_more_than_chance_counts_beside_vectors_as_without(
         alone, beside = candidate("by words", words=mention), candidate("with vectors", words=mention, cosine=0.4)
         alone.mention = beside.mention = mention
         assert match(beside) == match(alone) > AMBIENT.least
-        assert certainty(beside, SAID) == certainty(alone, SAID)
+        assert certainty(beside, SAID, page=True) == certainty(alone, SAID, page=True)
         assert match(candidate("asked", words=mention, cosine=0.4)) < match(beside)
     assert beyond(NO_WORDS, 5.0) > 0 > beyond(NO_WORDS, 4.0)
     assert beyond(1.0, 2.5) == 1.0 > beyond(1.0, 1.0)

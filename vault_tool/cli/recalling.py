@@ -148,7 +148,11 @@ def _row(one: Recalled, short: Short, titles: Mapping[str, str]) -> tuple[str, .
 def _fate(found: Fate, short: Short) -> Iterator[Block]:
     """Why one memory is not among the results, or where it is."""
     place = f"{found.place} of {found.of}" if found.place else ""
-    match = "" if found.match is None else f"{found.match:.2f}, of {found.least or 0:.2f} that it takes"
+    match = (
+        ""
+        if found.match is None
+        else f"{found.match:.2f}{' (weak)' if found.weak else ''}, of {found.least or 0:.2f} that it takes"
+    )
     yield Heading(f"{'Where' if found.stage == 'answered' else 'Why not'}: {found.title or found.id}")
     yield fields(("id", short(found.id)), ("stage", found.stage), ("reason", found.reason), ("place", place), ("match", match))
 

@@ -164,7 +164,7 @@ def _shown(found: logged.TurnShown, short: Short) -> Iterator[Block]:
         ("risk", gate.risk), ("flags", gate.flags), ("note", gate.note),
         ("extractMemory", "true" if gate.extractMemory else "false"), *_judgement(gate),
     )  # fmt: skip
-    recalled = [(short(one.id), one.why, _match(one.match), one.title or "(gone)") for one in found.recalled]
+    recalled = [(short(one.id), one.why, _match(one.match, one.weak), one.title or "(gone)") for one in found.recalled]
     yield table(("id", "why", "match", "recalled"), recalled, right=["match"], empty="nothing was recalled")
     extracted = [
         (short(one.memory_id or one.id), one.became, one.content[:SHOWN] or "(not shown)", one.reason) for one in found.candidates
@@ -176,7 +176,8 @@ def _shown(found: logged.TurnShown, short: Short) -> Iterator[Block]:
 
 def _replayed(replay: Replay, short: Short) -> Iterator[Block]:
     rows = [
-        (short(one.id), one.change, f"{one.was or '-'} > {one.now or '-'}", f"{_match(one.match_was)} > {_match(one.match)}",
+        (short(one.id), one.change, f"{one.was or '-'} > {one.now or '-'}",
+         f"{_match(one.match_was)} > {_match(one.match, one.weak)}",
          one.title or "(gone)", one.why)
         for one in replay.differences
     ]  # fmt: skip
@@ -189,5 +190,5 @@ def _replayed(replay: Replay, short: Short) -> Iterator[Block]:
     yield from degraded(replay.degraded)
 
 
-def _match(match: float | None) -> str:
-    return "-" if match is None else f"{match:.2f}"
+def _match(match: float | None, weak: bool | None = None) -> str:
+    return "-" if match is None else f"{match:.2f}{' weak' if weak else ''}"

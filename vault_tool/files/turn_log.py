@@ -34,11 +34,12 @@ class LoggedCandidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedBeat:
-    """One memory that a turn recalled, by its id alone, and how well it fitted then."""
+    """One memory that a turn recalled, by its id alone, how well it fitted then, and whether it was not sure to."""
 
     id: str
     why: str
     match: float | None
+    weak: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,9 @@ class Candidate:
 
     `related` says that it is what all of several subjects that the question names have to do with each other.
 
+    `asked` is what `words` and `covered` were before a mention counted for more: whether it is sure to answer is told by these,
+    whoever asks.
+
     `exact` says that the question is its title, file name or alias; `handle` and `heading` how nearly it is one of these or a
     heading (0..1), `tag` that it names one of its tags, `links` how many notes link to it.
 
@@ -50,6 +53,7 @@ class Candidate:
     perspective: str | None = None
     named: float = 0.0
     related: bool = False
+    asked: tuple[float, float | None] | None = None
     exact: bool = False
     handle: float = 0.0
     heading: float = 0.0
@@ -81,9 +85,11 @@ class Candidate:
         One word that stands in a title and often can score more than all the others would: it is still one word. `breadth`
         (0..1) is the weight of the part.
         """
-        if self.covered is None:
-            return self.words
-        return float(self.words ** (1 - breadth) * self.covered**breadth)
+        return _mean(self.words, self.covered, breadth)
+
+    def asked_worded(self, breadth: float) -> float:
+        """The same without what a mention counts."""
+        return _mean(*(self.asked or (self.words, self.covered)), breadth)
 
     def parts(self) -> dict[str, float]:
         """What its rank is the sum of, by name."""
@@ -98,6 +104,10 @@ class Candidate:
             "links": self.by_links,
             "session": self.by_session,
         }
+
+
+def _mean(words: float, covered: float | None, breadth: float) -> float:
+    return words if covered is None else float(words ** (1 - breadth) * covered**breadth)
 
 
 # Those in the running of one session, each by its place in the order in which they were recorded.

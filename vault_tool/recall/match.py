@@ -120,23 +120,28 @@ def mentioned(beyond: float) -> float:
 
 
 def crowd(candidates: Iterable[Candidate]) -> float:
-    """How strongly the third best fits: what an answer must stand out from."""
-    best = nlargest(AMONG, (_strength(one, one.worded(BREADTH)) for one in candidates))
+    """How strongly the third best fits what is asked: what an answer must stand out from."""
+    best = nlargest(AMONG, (_strength(one, one.asked_worded(BREADTH)) for one in candidates))
     return best[-1] if len(best) == AMONG else FEW
 
 
-def certainty(candidate: Candidate, others: float = 0.0) -> float:
-    """0..1: how sure it is that a memory answers, by its words, its names, and how far it stands out from the crowd."""
+def certainty(candidate: Candidate, others: float = 0.0, *, page: bool = False) -> float:
+    """0..1: how sure it is that a memory answers, by its words, its names, and how far it stands out from the crowd.
+
+    What a conversation mentions counts on a `page` alone, which is no question: else one is as sure whoever asks.
+    """
     if candidate.exact:
         return 1.0
+    mention = candidate.mention if page else NAMED_ALONE if candidate.related else 0.0
+    covered = candidate.covered if page or candidate.asked is None else candidate.asked[1]
     # Of the very subject, and all that is asked, or of all the subjects and nothing else: however many say the same.
-    if candidate.related or (candidate.named and (candidate.covered or 0.0) > _ALL):
+    if candidate.related or (candidate.named and (covered or 0.0) > _ALL):
         others = 0.0
-    words = candidate.worded(BREADTH)
+    words = candidate.worded(BREADTH) if page else candidate.asked_worded(BREADTH)
     called = CALLED * min(candidate.by_handle, MOST_CALLED)
     sure = words + STANDS_OUT * (_strength(candidate, words) - others) - (MEANT if candidate.cosine is not None else 0.0)
-    if candidate.mention:
-        sure = max(sure, candidate.mention + STANDS_OUT * (STRONG_WORDS * candidate.mention - others))
+    if mention:
+        sure = max(sure, mention + STANDS_OUT * (STRONG_WORDS * mention - others))
     return squash(sure + called, *CERTAIN)
 
 

@@ -22,7 +22,7 @@ from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.retrieval.engine import gather
-from vault_tool.vault.retrieval.query import Query, RecallAnswer
+from vault_tool.vault.retrieval.query import Query, RecallAnswer, Recalled
 
 _PAGE = 64
 
@@ -42,8 +42,8 @@ _NAMES = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beat:
-    """One recalled memory: `why` it is here, how well it fits what was said (`match`, None where it does not), and `content` as
-    short as the budget asks.
+    """One recalled memory: `why` it is here, how well it fits what was said (`match`, None where it does not) and whether it
+    is not sure to (`weak`), and `content` as short as the budget asks.
     """
 
     id: str
@@ -57,6 +57,7 @@ class Beat:
     turn: str
     why: Literal["recent", "similar"]
     match: float | None = None
+    weak: bool | None = None
     origin: str = ""
 
 
@@ -89,14 +90,11 @@ def recollect(
     fits = {hit.id: hit for hit in answer.results}
     entries = (next(iter(vault.index.catalog.cached_by_id(identity)), None) for identity in fits)
     similar = [
-        _beat(vault, entry, fits[entry.id].content, "similar", round(fits[entry.id].match, 4))
+        _beat(vault, entry, fits[entry.id].content, "similar", fits[entry.id])
         for entry in entries
         if entry is not None and mine.has(entry)
     ]
-    recent = [
-        _beat(vault, entry, body_of(vault, entry), "recent", round(fits[entry.id].match, 4) if entry.id in fits else None)
-        for entry in _recent(vault, mine, limit)
-    ]
+    recent = [_beat(vault, entry, body_of(vault, entry), "recent", fits.get(entry.id)) for entry in _recent(vault, mine, limit)]
     beats = _within(_merged(recent, similar, limit), budget)
     return Recollection(beats, "\n".join(map(_line, beats)), answer)
 
@@ -140,8 +138,9 @@ def _in_force(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
     return [entry for entry in entries if visible(entry, request, "recent") is None]
 
 
-def _beat(vault: Context, entry: Entry, content: str, why: Literal["recent", "similar"], match: float | None = None) -> Beat:
-    return Memory(vault, entry).told(Beat, content=one_line(content), why=why, match=match)
+def _beat(vault: Context, entry: Entry, content: str, why: Literal["recent", "similar"], hit: Recalled | None) -> Beat:
+    fits = {"match": round(hit.match, 4), "weak": hit.weak} if hit is not None else {}
+    return Memory(vault, entry).told(Beat, content=one_line(content), why=why, **fits)
 
 
 def _merged(recent: Sequence[Beat], similar: Iterable[Beat], limit: int) -> list[Beat]:

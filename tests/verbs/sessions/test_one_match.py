@@ -51,6 +51,38 @@ def _open(root: Path, provider: str, tale: str) -> Iterator[Vault]:
         yield vault
 
 
+# Each door again, with whether a memory is weak in place of how well it fits.
+WEAK: dict[str, Callable[[Vault, str], Mapping[str, bool | None]]] = {
+    "recall": lambda vault, turn: _weak(vault.recall(turn, count=False).results),  # type: ignore[union-attr]
+    "search": lambda vault, turn: _weak(one for one in vault.search(turn).results if one.match is not None),
+    "read": lambda vault, turn: {one.memory_id: one.weak for one in vault.read(turn, semantic_hops=0).results},
+    "read, ambient": lambda vault, turn: {one.memory_id: one.weak for one in vault.read(turn, mode="ambient").results},
+    "bring to mind": lambda vault, turn: _weak(vault.bring_to_mind(turn).results),
+    "turn": lambda vault, turn: _weak(one for one in vault.turn("s", "u1", "", turn).recalled if one.why == "similar"),
+}
+
+
+def _weak(results: Any) -> Mapping[str, bool | None]:
+    return {one.id: one.weak for one in results}
+
+
+@pytest.mark.parametrize("tale", ["tale", "office"])
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_memory_is_weak_or_not_at_every_door(root: Path, provider: str, tale: str) -> None:
+    said: set[bool | None] = set()
+    with _open(root, provider, tale) as vault:
+        for turn, _ in TALES[tale]["turns"]:
+            told = {name: door(vault, turn) for name, door in WEAK.items()}
+            for identity, weak in told["recall"].items():
+                others = {name: found[identity] for name, found in told.items() if identity in found}
+                assert {*others.values()} == {weak}, (turn, others)
+                said.add(weak)
+            # And where it is told what became of one.
+            why = vault.recall(turn, why_not=next(iter(told["recall"])), count=False).why_not if told["recall"] else None  # type: ignore[union-attr]
+            assert why is None or why.weak == told["recall"][why.id]
+    assert said == {True, False}
+
+
 @pytest.mark.parametrize("tale", ["tale", "office"])
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_pair_has_one_figure_at_every_door(root: Path, provider: str, tale: str) -> None:

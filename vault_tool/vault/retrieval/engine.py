@@ -51,10 +51,13 @@ _MODE = 200
 
 
 class _Crowds(NamedTuple):
-    """What an answer must stand out from: among those that may answer, and among those that are hidden as well."""
+    """What an answer must stand out from: among those that may answer, and among those that are hidden as well; or on a `page`
+    of conversation.
+    """
 
     shown: float
     hidden: float
+    page: bool = False
 
 
 _Pair: TypeAlias = tuple[Candidate, Candidate]
@@ -79,9 +82,10 @@ def gather(vault: Context, asked: Query, weights: Weights | None = None, *, look
         return RecallAnswer(query=asked.query, results=(), degraded=())
     # In a large process one collection takes longer than the whole answer.
     with no_collection(), vault.consistent_read():
-        results, lacks, fate, matches = _answered(places, read, asked, used)
+        results, lacks, fate, ranked = _answered(places, read, asked, used)
     hints = () if results else tuple(unknown([place for place, _ in places], asked))
-    return RecallAnswer(query=asked.query, results=results, degraded=lacks, warnings=hints, why_not=fate, matches=matches)
+    fits = {each.one.entry.path: (round(each.one.match, 4), each.weak) for each in ranked}
+    return RecallAnswer(query=asked.query, results=results, degraded=lacks, warnings=hints, why_not=fate, fits=fits)
 
 
 def scopes(vault: Context, *, include_global: bool) -> list[tuple[Context, Scope]]:
@@ -94,11 +98,8 @@ def scopes(vault: Context, *, include_global: bool) -> list[tuple[Context, Scope
 
 def _answered(
     scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Query, weights: Weights
-) -> tuple[tuple[Recalled, ...], tuple[str, ...], Fate | None, dict[str, float]]:
-    """The results, what they fell short of, what became of the one that is asked for, and how well each that was weighed fits.
-
-    All that was weighed for them is let go of when this returns.
-    """
+) -> tuple[tuple[Recalled, ...], tuple[str, ...], Fate | None, list[Ranked]]:
+    """The results, what they fell short of, what became of the one that is asked for, and all of this vault that was weighed."""
     until = time.monotonic() + scopes[0][0].settings.embedding_wait
     pools, unread = _searched(scopes, read, asked, weights, until)
     crowds = _rank(pools, read, weights)
@@ -110,13 +111,13 @@ def _answered(
     chosen = [(kept.of, kept.folded) for kept in select.pick(_copy_texts(fitting, changes), asked.limit, weights)]
     results = tuple(_within(pools, chosen, changes, alike, asked))
     lacks = (*reasons(_lacks(pool) for pool in pools), *unread)
-    matches = {each.one.entry.path: round(each.one.match, 4) for each in ranked if each.pool.scope == "repo"}
+    own = [each for each in ranked if each.pool.scope == "repo"]
     if not asked.why_not:
-        return results, lacks, None, matches
+        return results, lacks, None, own
     from vault_tool.vault.retrieval.fates import fate  # few ask it
 
     texts = list(_copy_texts(fitting, changes))
-    return results, lacks, fate(asked.why_not, pools, ranked, texts, results, read, asked, weights), matches
+    return results, lacks, fate(asked.why_not, pools, ranked, texts, results, read, asked, weights), own
 
 
 def _profile(asked: Query) -> Weights:
@@ -164,8 +165,8 @@ def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> _
         best = chaining.strongest(list(pool.candidates.values()), _WEIGHED_LEAST)
         retrievers.count_links(pool, best)
         fusion.favour_linked(best, weights)
-    if read.said:
-        return _Crowds(SAID, SAID)
+    if read.page and read.said:
+        return _Crowds(SAID, SAID, page=True)
     shown = crowd(everything)
     return _Crowds(shown, crowd([*everything, *hidden]) if hidden else shown)
 
@@ -183,17 +184,17 @@ def _weighed(pool: Pool, crowds: _Crowds, read: question.Question, asked: Query,
     some = chaining.strongest(list(pool.candidates.values()), count + len(links))
     # Of four in five nobody asks how well they fit: they are not weighed.
     retrievers.hear(pool, read, some, until)
-    _fit(some, crowds.shown)
+    _fit(some, crowds.shown, crowds.page)
     _raise_beside(pool, some)
     _raise_linked(pool, links, crowds)
     believed = weighing.weigh(pool, some, asked, weights)
     return [Ranked(one, pool, links.get(one.key), believed[one.entry.id]) for one in some if one.score >= 0]
 
 
-def _fit(some: Iterable[Candidate], others: float) -> None:
+def _fit(some: Iterable[Candidate], others: float, page: bool) -> None:
     """Set match and certainty."""
     for one in some:
-        one.match, one.certainty = match(one), certainty(one, others)
+        one.match, one.certainty = match(one), certainty(one, others, page=page)
 
 
 def _raise_beside(pool: Pool, some: Iterable[Candidate]) -> None:
@@ -212,9 +213,9 @@ def _raise_linked(pool: Pool, links: dict[Key, Link], crowds: _Crowds) -> None:
         return
     by_id = {one.entry.id: one for one in (*pool.bridges.values(), *pool.candidates.values())}
     hits = [by_id[link.of] for link in links.values()]
-    _fit((pool.candidates[key] for key in links), crowds.shown)
-    _fit((hit for hit in hits if hit.key in pool.candidates), crowds.shown)
-    _fit((hit for hit in hits if hit.key not in pool.candidates), crowds.hidden)
+    _fit((pool.candidates[key] for key in links), crowds.shown, crowds.page)
+    _fit((hit for hit in hits if hit.key in pool.candidates), crowds.shown, crowds.page)
+    _fit((hit for hit in hits if hit.key not in pool.candidates), crowds.hidden, crowds.page)
     for key, link in links.items():
         one, hit = pool.candidates[key], by_id[link.of]
         keeps = min(1.0, link.keeps)

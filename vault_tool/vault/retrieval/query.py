@@ -116,7 +116,8 @@ class Fate:
     """What became of one memory on its way to an answer: it was `answered`, or at which stage it fell out, and why.
 
     `place` is where it stands, from 1: among the results, else among the `of` that it is compared with there. `match` is how
-    well it fits and `least` what the profile asks for; `factors` are those of its score, as far as it came.
+    well it fits, `weak` whether it is not sure to answer, and `least` what the profile asks for; `factors` are those of its
+    score, as far as it came.
     """
 
     id: str
@@ -127,6 +128,7 @@ class Fate:
     place: int | None = None
     of: int | None = None
     match: float | None = None
+    weak: bool | None = None
     least: float | None = None
     factors: Mapping[str, float] | None = None
 
@@ -139,7 +141,7 @@ class Fate:
 class RecallAnswer:
     """The answer to a question, best first; `degraded` says what it had to do without, `warnings` what nothing here has.
 
-    `matches` are of all that was weighed in this vault, by path.
+    `fits` says of all that was weighed in this vault, by path, how well it fits (`match`) and whether it is weak.
     """
 
     query: str
@@ -147,5 +149,5 @@ class RecallAnswer:
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     why_not: Fate | None = None
-    matches: Mapping[str, float] = field(default_factory=dict)
+    fits: Mapping[str, tuple[float, bool]] = field(default_factory=dict)
     notice: str = EYES_FIRST

@@ -321,6 +321,7 @@ def _raise(one: Candidate, share: float) -> None:
     """Let a candidate's words count as much as this, where they do not count more."""
     one.mention = max(one.mention, share)
     if share > one.worded(BREADTH):
+        one.asked = one.asked or (one.words, one.covered)
         one.words, one.covered = share, None
         one.why += () if "words" in one.why else ("words",)
 

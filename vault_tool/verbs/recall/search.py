@@ -43,8 +43,8 @@ SEARCHED = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult(HasStatus):
-    """One result: `score` orders within one answer, `match` (0..1) says how well a memory fits, as recall does (None for what
-    words alone found); `matched_perspective` is the angle from which its meaning fits.
+    """One result: `score` orders within one answer, `match` (0..1) says how well a memory fits and `weak` whether it is not sure
+    to answer, as recall does (None for what words alone found); `matched_perspective` is the angle from which its meaning fits.
 
     A search hides nothing that fits: what is believed to be false is there too, and its status says so.
     """
@@ -59,6 +59,7 @@ class SearchResult(HasStatus):
     matched_perspective: str | None = None
     score: float
     match: float | None = None
+    weak: bool | None = None
     scope: str = "repo"
     path: str
     created: str
@@ -75,7 +76,7 @@ class SearchResult(HasStatus):
         return filled({
             **name, "class": self.record_class, "type": self.type, **titled(self.title, self.matched_content),
             **lean_details(self.details, short), "subjects": self.subjects,
-            "match": None if self.match is None else round(self.match, 2), "observed": self.observed[:10],
+            "match": None if self.match is None else round(self.match, 2), "weak": self.weak, "observed": self.observed[:10],
             **self.lean_status(short), "stale": self.stale,
             **whose(self.origin, self.reviewed),
         })  # fmt: skip
@@ -143,12 +144,11 @@ def search(
 
     answer = engine.gather(vault, asked, looked=True)
     memories = tuple(_recalled(one) for one in answer.results)
-    known = answer.matches
     fitting = [
-        replace(one, match=known.get(one.path))
+        one if one.path not in answer.fits else replace(one, match=answer.fits[one.path][0], weak=answer.fits[one.path][1])
         for one in by_words
-        if one.record_class not in _MEMORIES or known.get(one.path, 1.0) >= engine.LEAST
     ]
+    fitting = [one for one in fitting if one.match is None or one.match >= engine.LEAST]
     results = _with_statuses(vault, _merged(memories, fitting)[:limit], {one.path for one in memories})
     return SearchResults(query=query, results=results, degraded=answer.degraded, warnings=() if results else answer.warnings)
 

@@ -65,6 +65,7 @@ class RecalledThen:
     title: str
     why: str
     match: float | None
+    weak: bool | None
     there: bool
 
 
@@ -108,7 +109,7 @@ def keep(
         id=said.id, at=said.at, session=said.session, user=said.user, world=said.world, turn=said.turn, text=said.text,
         mode=gate.mode, risk=gate.risk, flags=gate.flags, note=gate.note, extractMemory=wanted,
         limit=bounds[0], budget=bounds[1],
-        recalled=tuple(LoggedBeat(id=beat.id, why=beat.why, match=beat.match) for beat in found.beats),
+        recalled=tuple(LoggedBeat(id=beat.id, why=beat.why, match=beat.match, weak=beat.weak) for beat in found.beats),
         candidates=tuple(
             LoggedCandidate(id=beat_id(said, n), kind=one["kind"], content=one["content"]) for n, one in enumerate(taken)
         ),
@@ -181,7 +182,9 @@ def get_turn(vault: Context, turn_id: str, *, replay: bool = False) -> TurnShown
     for one in turn.recalled:
         entry = next(iter(catalog.get(one.id)), None)
         title = entry.title if entry else ""
-        recalled.append(RecalledThen(id=one.id, title=title, why=one.why, match=one.match, there=entry is not None))
+        recalled.append(
+            RecalledThen(id=one.id, title=title, why=one.why, match=one.match, weak=one.weak, there=entry is not None)
+        )
     fates = _Fates(vault, turn, gate, queued, inbox)
     return TurnShown(
         id=turn.id, at=turn.at, session=turn.session, user=turn.user, world=turn.world, turn=turn.turn, text=turn.text,

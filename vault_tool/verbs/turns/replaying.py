@@ -37,6 +37,7 @@ class RankChange:
     now: int | None
     match_was: float | None
     match: float | None
+    weak: bool | None
     why: str
     factors: Mapping[str, float] | None = None
 
@@ -81,7 +82,7 @@ def _differences(
         change: Change = "came" if was is None else "same" if was == place else "moved"
         yield RankChange(
             id=beat.id, title=beat.title, change=change, was=was, now=place, match_was=match_was, match=beat.match,
-            why=_why_here(turn, beat, change, match_was), factors=hit.factors if hit else None,
+            weak=beat.weak, why=_why_here(turn, beat, change, match_was), factors=hit.factors if hit else None,
         )  # fmt: skip
     missing = [one for one in turn.recalled if one.id not in now]
     for one in missing:
@@ -89,7 +90,7 @@ def _differences(
         entry = next(iter(vault.seen_by(turn.user).index.catalog.get(one.id)), None)
         yield RankChange(
             id=one.id, title=entry.title if entry else "", change="gone", was=then[one.id][0], now=None, match_was=one.match,
-            match=None, why=_why_gone(vault, turn, one.id, hit),
+            match=None, weak=None, why=_why_gone(vault, turn, one.id, hit),
             factors=hit.factors if hit else None,
         )  # fmt: skip
 
