@@ -15,10 +15,12 @@ from tests.git_repos import commit_all, git, write
 from tests.oracles import assert_git_is_sound, history
 from tests.verbs.looking import codes, fails, found, identity, in_commit, note, text, untouched
 from vault_tool import Vault
+from vault_tool.cli.verb_table import of_the_whole
 from vault_tool.errors import Refused
 from vault_tool.files.secrets import MARKER
 from vault_tool.util.clock import FixedClock
-from vault_tool.vault.checked import OF_THE_WHOLE
+
+OF_THE_WHOLE = of_the_whole()
 
 KEY = made_up_keys()["github classic"]
 SAID = f"The deploy key.\n\nIt is {KEY} for now."

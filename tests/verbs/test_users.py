@@ -13,10 +13,11 @@ from tests.fakes.ollama_server import FakeOllama
 from tests.founding import found_at
 from vault_tool import Vault
 from vault_tool.cli.output import to_json
-from vault_tool.cli.verb_table import verbs
+from vault_tool.cli.verb_table import of_the_whole, verbs
 from vault_tool.errors import NotFound, UsageError, VaultError
-from vault_tool.vault.checked import OF_THE_WHOLE
 from vault_tool.verbs.recall.recall import Bundle
+
+OF_THE_WHOLE = of_the_whole()
 
 SECRET = "zanzibar"
 """A word of everything that is Ann's."""

@@ -60,8 +60,11 @@ class Call:
 
         if self.user:
             from vault_tool.vault.checked import require_whole  # loaded with the vault already
+            from vault_tool.verbs.vault import Vault  # for one user alone
 
-            require_whole(str(click.get_current_context().info_name).replace("-", "_"), self.user)
+            verb = getattr(Vault, str(click.get_current_context().info_name).replace("-", "_"), None)
+            if verb is not None:
+                require_whole(verb, self.user)
         lend = LENT.get()
         if lend is not None:
             vault = lend(self)  # for another process, whose terminal is not this one's

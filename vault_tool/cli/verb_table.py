@@ -34,6 +34,11 @@ def verbs() -> dict[str, Callable[..., Any]]:
     return {name: value for name, value in found if inspect.isfunction(value)}
 
 
+def of_the_whole() -> frozenset[str]:
+    """The verbs that are about the whole vault, and so not asked for one user."""
+    return frozenset(name for name, verb in verbs().items() if vars(verb).get("of_the_whole"))
+
+
 def _rows() -> Iterator[str]:
     for name, verb in verbs().items():
         command = command_of(name)

@@ -50,21 +50,13 @@ _EXAMPLES: Mapping[str, str] = MappingProxyType(
     }
 )  # fmt: skip
 
-# The verbs that are about the whole vault, and so for whoever keeps it: not asked for one user.
-OF_THE_WHOLE = frozenset({
-    "activity", "add_alias", "adopt", "begin_consolidation", "commit", "config", "consolidate", "core", "decay", "diff", "doctor",
-    "drain", "edit", "embed", "end_consolidation", "export_user", "forget", "forget_user", "get_consolidation_report",
-    "get_pending_consolidation", "import_cognitive_memory", "import_markdown", "link_beats",
-    "adopt_local", "list_passes", "log", "merge_subjects", "moved", "new", "people", "purge", "reflect", "reflection", "reindex",
-    "review", "schedule", "status", "undo", "update_subject_summary",
-    "settle_texts", "unsettled",
-})  # fmt: skip
 
-
-def require_whole(verb: str, sight: str | None) -> None:
-    """UsageError where a verb that is about the whole vault is asked for one user."""
-    if sight is not None and verb in OF_THE_WHOLE:
-        raise UsageError(f"{verb} is about the whole vault, and so not asked for one user", f"ask without {option('user')}")
+def require_whole(verb: Callable[..., Any], sight: str | None) -> None:
+    """UsageError where a verb that is about the whole vault is asked for one user: see `request.of_the_whole`."""
+    if sight is not None and vars(verb).get("of_the_whole"):
+        raise UsageError(
+            f"{verb.__name__} is about the whole vault, and so not asked for one user", f"ask without {option('user')}"
+        )
 
 
 def checked_parameters(vault: Checked) -> Checked:
@@ -186,7 +178,7 @@ def _check(verb: FunctionType, bound: inspect.BoundArguments) -> None:
 
 def _called(verb: FunctionType, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """What a verb answers, with a fault of the system that it did not expect as StorageError."""
-    require_whole(verb.__name__, given[0].sight if given else None)
+    require_whole(verb, given[0].sight if given else None)
     try:
         return verb(*given, **named)
     except OSError as fault:

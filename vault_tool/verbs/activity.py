@@ -21,7 +21,7 @@ from vault_tool.vault.answers import HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import log_of
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.statuses import statuses
 
 MOST_SESSIONS = 50
@@ -94,6 +94,7 @@ class Activity(Answer):
 
 @verb
 @looks
+@of_the_whole
 def activity(vault: Context, day: str = "", *, days: int = 90, limit: int = 200) -> Activity:
     """What happened on each of the last `days` (UTC) and in the latest sessions, or in full on one `day` (`2026-11-20`)."""
     if day and not _DAY.fullmatch(day.strip()):

@@ -10,7 +10,7 @@ from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.local_doubts import local_problems
 from vault_tool.vault.operation import Saved, writing
-from vault_tool.vault.request import verb
+from vault_tool.vault.request import of_the_whole, verb
 from vault_tool.verbs import purging
 
 
@@ -23,6 +23,7 @@ class AdoptedLocal(Saved):
 
 
 @verb
+@of_the_whole
 def adopt_local(vault: Context, *, dry_run: bool = False) -> AdoptedLocal:
     """Believe what lies in `_local/`, `_cache/` and `_config.json` from now on, and finish what was begun there.
 

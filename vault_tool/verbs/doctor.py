@@ -37,7 +37,7 @@ from vault_tool.vault.drafts import undecided
 from vault_tool.vault.local_doubts import in_a_line, local_problems
 from vault_tool.vault.note_check import checked
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.statuses import contested_now
 from vault_tool.verbs.consolidation.passes import due
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
@@ -164,6 +164,7 @@ class Reindexed:
 
 @verb
 @looks
+@of_the_whole
 def status(vault: Context) -> Status:
     """A short account of the vault, with what to do next."""
     waits = due(vault)  # what is told to nobody is in no packet
@@ -231,6 +232,7 @@ def _owner_status(vault: Context) -> OwnerStatus:
 
 @verb
 @looks
+@of_the_whole
 def doctor(vault: Context, *, fix: bool = False, every: bool = False) -> Diagnosis:
     """The problems of the vault, by path and line; findings that are alike once with how many they are, unless `every` one is
     asked for. With `fix`, pages are adopted and `relations:` become edges first.
@@ -257,6 +259,7 @@ def doctor(vault: Context, *, fix: bool = False, every: bool = False) -> Diagnos
 
 
 @verb
+@of_the_whole
 def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progress: Progress | None = None) -> Reindexed:
     """Compare the files with the indexes, or with `full` build them anew; `confirm` accepts that notes are gone in bulk."""
     refresh = vault.index.refresh(full=full, confirm=confirm, progress=progress)

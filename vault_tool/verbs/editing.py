@@ -27,7 +27,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.parameters import unknown_type
 from vault_tool.vault.person import is_owner
-from vault_tool.vault.request import looks, verb
+from vault_tool.vault.request import looks, of_the_whole, verb
 from vault_tool.verbs.history import keep_first
 from vault_tool.verbs.subjects import require_free
 
@@ -64,6 +64,7 @@ class Adopted(Saved):
 
 
 @verb
+@of_the_whole
 def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_names: Sequence[str] = ()) -> SavedNote:
     """Let a person write a note of `type` from its template, check it, and put it in its place as they wrote it.
 
@@ -94,6 +95,7 @@ def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_n
 
 @verb
 @looks
+@of_the_whole
 def edit(
     vault: Context,
     memory_id: str,
@@ -210,6 +212,7 @@ def _left(vault: Context, path: str) -> bytes:
 
 
 @verb
+@of_the_whole
 def adopt(vault: Context, paths: Sequence[str | Path], *, type: str = "general") -> Adopted:
     """Make records of pages by adding the lines their heads lack: an id, a type, and when they were created.
 

@@ -13,7 +13,7 @@ from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context, Progress
-from vault_tool.vault.request import Answer, verb
+from vault_tool.vault.request import Answer, of_the_whole, verb
 from vault_tool.vault.vector_upkeep import mirrored
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class EmbedderStatus:
 
 
 @verb
+@of_the_whole
 def embed(
     vault: Context,
     *,

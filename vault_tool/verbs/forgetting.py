@@ -9,7 +9,7 @@ from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.erasing import Citing, erased, resolve_target
 from vault_tool.vault.operation import Saved, writing
-from vault_tool.vault.request import verb
+from vault_tool.vault.request import of_the_whole, verb
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +36,7 @@ class Forgotten(Saved):
 
 
 @verb
+@of_the_whole
 def forget(vault: Context, memory_id: str, *, dry_run: bool = False) -> Forgotten:
     """Erase one memory: its files and links to it in a commit, its words in journals, and every derived and local trace.
 

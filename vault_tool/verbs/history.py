@@ -24,7 +24,7 @@ from vault_tool.vault.generated_pages import resolve_page_conflicts
 from vault_tool.vault.note_history import note_history, with_their_old_places
 from vault_tool.vault.pending import Saved, heal
 from vault_tool.vault.person import is_owner
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 
 # So many ids and paths of one commit `log` lists.
 LISTED = 50
@@ -83,6 +83,7 @@ class Gathered(Saved):
 
 
 @verb
+@of_the_whole
 def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     """The commits that touched the vault (or one memory's file), newest first; nothing where there is no history yet."""
     repo = vault.require_repo()
@@ -106,6 +107,7 @@ def history(vault: Context, memory_id: str) -> History:
 
 
 @verb
+@of_the_whole
 def diff(
     vault: Context, memory_id: str = "", *, since: str | None = None, of: str | None = None, color: bool = False
 ) -> Difference:  # fmt: skip
@@ -123,6 +125,7 @@ def diff(
 
 
 @verb
+@of_the_whole
 def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "") -> Gathered:
     """Commit hand edits: all of the vault's, or those of `paths`; the message names the notes unless one is given.
 

@@ -16,7 +16,7 @@ from vault_tool.model.problems import Problem, warning
 from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
-from vault_tool.vault.request import verb
+from vault_tool.vault.request import of_the_whole, verb
 
 # So many notes are named that a lost one may be.
 _NAMED = 3
@@ -33,6 +33,7 @@ class MovedNote:
 
 
 @verb
+@of_the_whole
 def moved(vault: Context, was: str, path: str) -> MovedNote:
     """Say that the note `was` (its path or its id), which is gone, is now the one at `path`: what is on it is found there.
 

@@ -16,7 +16,7 @@ from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.generated_pages import GeneratedPage
 from vault_tool.vault.operation import Saved, writing
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.standing import SCORE_DIGITS, Weighed, best_first
 
 SMALLEST_BUDGET = 200
@@ -61,6 +61,7 @@ class Reflection(Saved, Answer):
 
 @verb
 @looks
+@of_the_whole
 def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = (), progress: Progress | None = None) -> Decay:
     """Compute every memory's decay score now, local use included, and write `_state.json`.
 
@@ -82,6 +83,7 @@ def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = 
 
 
 @verb
+@of_the_whole
 def core(vault: Context, *, budget: int | None = None, preview: bool = False) -> GeneratedPage:
     """Make CORE.md and commit it if more than its date changed; with `preview` only return it as a prompt is given it.
 
@@ -96,18 +98,21 @@ def core(vault: Context, *, budget: int | None = None, preview: bool = False) ->
 
 
 @verb
+@of_the_whole
 def schedule(vault: Context, program: str = "vt") -> Schedule:
     """How vectors and pages can be refreshed daily: texts for systemd and cron, put nowhere. `program` is the path of `vt`."""
     return daily(str(vault.root), program, vault.root.name)
 
 
 @verb
+@of_the_whole
 def reflection(vault: Context, *, preview: bool = False) -> GeneratedPage:
     """Make REFLECTION.md and commit it if more than its date changed; with `preview` only return it, with today's own use."""
     return generated_pages.reflection_preview(vault) if preview else generated_pages.make_reflection(vault)
 
 
 @verb
+@of_the_whole
 def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None = None) -> Reflection:
     """Decay, CORE.md and REFLECTION.md in one step and one commit; says what moved since the last time.
 

@@ -13,7 +13,7 @@ from vault_tool.util.text import one_line
 from vault_tool.vault.about_people import NAMED, Naming, Person, naming, people_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +44,7 @@ class People(Answer):
 
 @verb
 @looks
+@of_the_whole
 def people(vault: Context, name: str = "", *, limit: int = 100) -> People:
     """Whom memories are about, with what there is of each; of the one called `name` also their memories, at most `limit`.
 

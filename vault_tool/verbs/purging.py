@@ -26,7 +26,7 @@ from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.erasing import Citing, Erased, Versions, alone, erased, resolve_target, traces_of
 from vault_tool.vault.operation import writing
-from vault_tool.vault.request import verb
+from vault_tool.vault.request import of_the_whole, verb
 from vault_tool.vault.store_interface import Traces
 
 # What a purge stops at until it is told to go on, and why.
@@ -99,6 +99,7 @@ class _PurgePlan:
 
 
 @verb
+@of_the_whole
 def purge(vault: Context, memory_ids: Sequence[str], *, despite: Sequence[str] = (), dry_run: bool = False) -> Purged:
     """Erase memories from the vault, as `forget` does, and from every commit, branch, tag, stash and message of its repository.
 

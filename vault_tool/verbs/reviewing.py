@@ -28,7 +28,7 @@ from vault_tool.vault import contests, drafts, person, repeats, resolve, screeni
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import tag
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.two_texts import TwoTexts, two_texts
 from vault_tool.verbs import consents
 from vault_tool.verbs.turns.gate import CONSENT_MODE
@@ -120,6 +120,7 @@ class _Note:
 
 @verb
 @looks
+@of_the_whole
 def review(
     vault: Context,
     *,

@@ -19,7 +19,7 @@ from vault_tool.vault.about_people import NAMED, Naming, Person, naming, person_
 from vault_tool.vault.context import Context
 from vault_tool.vault.erasing import Citing, Erased, erase_from, erased
 from vault_tool.vault.operation import Saved, writing
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.store_interface import Phase, Traces
 from vault_tool.verbs import purging
 from vault_tool.verbs.purging import Purged
@@ -80,6 +80,7 @@ class ForgottenUser(Saved):
 
 @verb
 @looks
+@of_the_whole
 def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
     """Write all that is about one user into a folder that is not there yet: their notes as they are, and `records.json`.
 
@@ -119,6 +120,7 @@ def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
 
 
 @verb
+@of_the_whole
 def forget_user(
     vault: Context, user: str, *, purge: bool = False, despite: Sequence[str] = (), dry_run: bool = False
 ) -> ForgottenUser:

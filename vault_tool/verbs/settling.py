@@ -20,7 +20,7 @@ from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.drafts import undecided
 from vault_tool.vault.operation import Saved, writing
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.two_texts import COPY, FIELD, TwoTexts, common_base, original, two_texts
 from vault_tool.verbs.history import commit
 
@@ -54,6 +54,7 @@ class Settled(Saved):
 
 @verb
 @looks
+@of_the_whole
 def unsettled(vault: Context) -> Unsettled:
     """List the conflict copies that sync tools left, and the places and fields of notes that keep two texts; it only reads."""
     waiting = len(undecided(vault)) if person.is_person(vault) else 0
@@ -63,6 +64,7 @@ def unsettled(vault: Context) -> Unsettled:
 
 @verb
 @looks
+@of_the_whole
 def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") -> Settled:
     """Keep `this`, `that` or `both` of two texts, or write another `text`; `key` is one that `unsettled` gives, or its beginning.
 

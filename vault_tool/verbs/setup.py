@@ -27,7 +27,7 @@ from vault_tool.vault.context import Context, Who, home_in
 from vault_tool.vault.generated_pages import first_pages
 from vault_tool.vault.machine_settings import MachineOption
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import verb
+from vault_tool.vault.request import of_the_whole, verb
 
 if TYPE_CHECKING:
     import tomlkit
@@ -248,6 +248,7 @@ def _made_home(root: Path, home: Path | None, *, commit: bool) -> Path:
 
 
 @verb
+@of_the_whole
 def config(
     vault: Context, name: str = "", value: str | None = None, *, machine: Mapping[str, str] | None = None
 ) -> ShownSettings:

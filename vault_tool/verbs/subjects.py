@@ -27,7 +27,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.leniency import listed
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.statuses import statuses
 from vault_tool.vault.viewer import request_of
 
@@ -259,6 +259,7 @@ class UpdatedSubject(Saved):
 
 
 @verb
+@of_the_whole
 def update_subject_summary(vault: Context, name: str, summary: str) -> UpdatedSubject:
     """Give a subject (by name, alias or id) a new one-line summary; it is embedded anew by the next that embeds."""
     line = one_line(summary)
@@ -289,6 +290,7 @@ class Aliased(Saved):
 
 
 @verb
+@of_the_whole
 def add_alias(vault: Context, name: str, aliases: Sequence[str]) -> Aliased:
     """Let a subject (by name, alias or id) answer to more names; what is tagged with one of them is tagged with it from then on.
 

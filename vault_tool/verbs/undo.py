@@ -21,7 +21,7 @@ from vault_tool.vault import person, resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.note_history import note_history
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import verb
+from vault_tool.vault.request import of_the_whole, verb
 from vault_tool.verbs.judging import mark_signal
 
 _Told = TypeVar("_Told", "git.LogEntry", "git.CommitChanges")
@@ -92,6 +92,7 @@ class _Reversal:
 
 
 @verb
+@of_the_whole
 def undo(vault: Context, target: str = "") -> Undone:
     """Take back one operation: the newest on HEAD that changed notes, or the one that `target` (a commit or an id) means.
 

@@ -27,7 +27,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.open_pass import Passes, items_of, passes
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.verbs import pages
 from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
@@ -164,6 +164,7 @@ class Started:
 
 @verb
 @looks
+@of_the_whole
 def list_passes(vault: Context, *, limit: int = LISTED) -> PassList:
     """The consolidation passes, the newest first; each one's ledger is its text."""
     known = passes(vault)
@@ -200,6 +201,7 @@ def recent_activity(vault: Context, most: int | None = None) -> RecentActivity |
 
 @verb
 @looks
+@of_the_whole
 def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> Pending:
     """What a pass would settle now, or what is left of the one that is open: packets without their texts.
 
@@ -233,6 +235,7 @@ def pending_plans(vault: Context, regions: Regions) -> list[PacketPlan]:
 
 
 @verb
+@of_the_whole
 def begin_consolidation(vault: Context) -> Begun:
     """Begin a pass over what is new, or take up the open one where nothing new came; nothing to do touches nothing.
 
@@ -262,6 +265,7 @@ def start(vault: Context) -> Started:
 
 
 @verb
+@of_the_whole
 def end_consolidation(vault: Context, pass_id: str = "", *, core: bool = True) -> Ended:
     """Complete the ledger of a pass (by default the open one): what it wrote, replaced, passed over and left.
 

@@ -27,7 +27,7 @@ from vault_tool.vault import resolve, review_policy
 from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.verbs.consolidation.open_intersections import SubjectLine, line_of
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, unusual
 from vault_tool.verbs.understandings import inherited
@@ -118,6 +118,7 @@ def find_similar_subjects(vault: Context, subject_name: str = "", *, limit: int 
 
 
 @verb
+@of_the_whole
 def merge_subjects(vault: Context, primary: str, duplicate: str, *, reason: str = "", dry_run: bool = False) -> Merged:
     """Make two subjects one, in one commit: every memory of `duplicate` is tagged with `primary`, whose alias it becomes.
 

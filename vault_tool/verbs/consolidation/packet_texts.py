@@ -23,7 +23,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import NOTICE, Short, filled, lean_details, lean_tokens
 from vault_tool.vault.open_pass import items_of, passes
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.statuses import statuses
 from vault_tool.verbs.consolidation.consolidating import PacketHead, head_of, open_pass, start
 from vault_tool.verbs.consolidation.passes import (
@@ -153,6 +153,7 @@ class PassStep(Answer):
 
 
 @verb
+@of_the_whole
 def consolidate(
     vault: Context, *, packet: str = "", skip: Sequence[str] = (), skip_trivial: bool = False, tokens: int = PACKET_TOKENS
 ) -> PassStep:

@@ -20,7 +20,7 @@ from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.open_pass import passes
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.verbs.consolidation.consolidating import pending_plans
 from vault_tool.verbs.consolidation.open_intersections import Brief, brief, briefs
 from vault_tool.verbs.consolidation.passes import PacketPlan, due
@@ -178,6 +178,7 @@ class ConsolidationReport(Answer):
 
 @verb
 @looks
+@of_the_whole
 def get_consolidation_report(vault: Context, *, limit: int | None = 20) -> ConsolidationReport:
     """What needs maintenance, in lists of at most `limit`, the most valuable first. It looks at the whole vault.
 

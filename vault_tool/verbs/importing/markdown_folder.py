@@ -22,11 +22,12 @@ from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation
 from vault_tool.vault.parameters import require_no_slip
-from vault_tool.vault.request import verb
+from vault_tool.vault.request import of_the_whole, verb
 from vault_tool.verbs.importing.import_run import Imported, Intake, source_folder
 
 
 @verb
+@of_the_whole
 def import_markdown(
     vault: Context,
     source: str | Path,

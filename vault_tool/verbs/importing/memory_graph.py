@@ -31,13 +31,14 @@ from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash, content_hash, normal_name
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation
-from vault_tool.vault.request import verb
+from vault_tool.vault.request import of_the_whole, verb
 from vault_tool.verbs.importing.import_run import Imported, Intake, source_folder
 
 _FOLDERS = ("graph", "vault", "episodes")
 
 
 @verb
+@of_the_whole
 def import_cognitive_memory(
     vault: Context,
     source: str | Path,

@@ -23,7 +23,7 @@ from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.beats import apply_turns
 from vault_tool.vault.context import Context
 from vault_tool.vault.pending import Saved, heal
-from vault_tool.vault.request import Answer, verb
+from vault_tool.vault.request import Answer, of_the_whole, verb
 from vault_tool.vault.turn_recall import Beat, recollect
 from vault_tool.verbs.turns import candidates as extracted
 from vault_tool.verbs.turns import logged
@@ -149,6 +149,7 @@ def _keep(vault: Context, queue: Turns, said: TurnSource, gate: Gate, taken: tup
 
 
 @verb
+@of_the_whole
 def drain(vault: Context, *, link: bool = True) -> Drained:
     """Write all turns that wait, a commit a batch, and (`link`) the links of what was written; nothing is written twice."""
     written: list[str] = []

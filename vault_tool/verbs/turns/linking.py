@@ -16,7 +16,7 @@ from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault.beats import THREAD
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import looks, verb
+from vault_tool.vault.request import looks, of_the_whole, verb
 from vault_tool.vault.standing import confidence_of
 from vault_tool.vault.turn_recall import beat_order
 from vault_tool.verbs.turns.candidates import LOCATION
@@ -55,6 +55,7 @@ class _Link:
 
 @verb
 @looks
+@of_the_whole
 def link_beats(vault: Context, *, written: Sequence[str] = ()) -> LinkedBeats:
     """Write the links between beats that are not there yet, as one commit; a second pass with nothing new writes nothing.
 
