@@ -19,7 +19,7 @@ MODULES = {
     "mark-useful": 73,
     "create-understanding": 94,
     "reflect": 94,
-    "status": 87,
+    "status": 91,
 }
 """How many modules each entered when this was written."""
 MARGIN = 2
