@@ -137,6 +137,6 @@ DOORS = ("verbs.vault", "watch.worker", "watch.watcher", "cli.answering", "hooks
 
 @pytest.mark.parametrize("door", DOORS)
 def test_every_door_knows_how_to_finish_a_forgetting(door: str) -> None:
-    code = f"import vault_tool.{door}; from vault_tool.vault import unfinished; print(len(unfinished.finishers()))"
+    code = f"import vault_tool.{door}; from vault_tool.vault import registered; print(len(registered.finishers()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,10 +12,12 @@ import pytest
 import vault_tool
 from vault_tool import Vault
 from vault_tool.model.problems import Problem, warning
+from vault_tool.model.snapshot import Entry
 from vault_tool.vault import stores
 from vault_tool.vault.store_interface import Cleaned, Phase, Store, Traces
 
 PLACE = "_local/postcards"
+FOLLOWED: list[tuple[str | None, ...]] = []
 
 
 class Postcards(Store):
@@ -45,6 +47,9 @@ class Postcards(Store):
     def health(self, *, thorough: bool) -> Iterable[Problem]:
         torn = [card for card in self._cards() if "\n" not in card.read_text()]
         return [warning(f"{PLACE}/{card.name}", 0, "torn-card", "this card is torn", "delete it") for card in torn]
+
+    def refresh(self, changes: Sequence[tuple[str, Entry | None, Entry | None]]) -> None:
+        FOLLOWED.extend((identity, *(None if one is None else one.title for one in both)) for identity, *both in changes)
 
     def _cards(self) -> list[Path]:
         return sorted((self.vault.root / PLACE).glob("*.txt"))
@@ -106,6 +111,26 @@ def test_doctor_and_status_reach_it(vault: Vault, root: Path) -> None:
     post(root, "one", "torn")
     assert [one.path for one in vault.doctor().problems if one.code == "torn-card"] == [f"{PLACE}/one.txt"]
     assert vault.status().problems["warning"] == 1
+
+
+def test_it_follows_what_is_written_edited_by_hand_moved_and_forgotten(vault: Vault, root: Path) -> None:
+    made = vault.remember("The keeper hums.", title="The keeper")
+    vault.fresh()
+    FOLLOWED.clear()
+    note = root / made.path
+    note.write_text(note.read_text().replace("The keeper", "The watchman"))
+    vault.fresh()
+    assert [(made.id, "The keeper", "The watchman")] == FOLLOWED
+    FOLLOWED.clear()
+    note.rename(note.with_name("elsewhere.md"))
+    vault.fresh()
+    assert [(made.id, "The watchman", "The watchman")] == FOLLOWED
+    FOLLOWED.clear()
+    other = vault.remember("The harbour opens at eight.", title="Harbour")
+    assert (other.id, None, "Harbour") in FOLLOWED
+    FOLLOWED.clear()
+    vault.as_person().forget(made.id)
+    assert (made.id, "The watchman", None) in FOLLOWED
 
 
 def test_each_store_of_the_table_is_one_and_says_when_it_is_erased_from(vault: Vault) -> None:

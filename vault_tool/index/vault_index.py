@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError, VaultGone
@@ -28,6 +28,9 @@ from vault_tool.util.location import Location
 
 __all__ = ["Index", "Progress", "Refresh"]
 
+if TYPE_CHECKING:
+    from vault_tool.index.refresh.refresher import Follower
+
 T = TypeVar("T")
 
 _ATTEMPTS = 5
@@ -46,10 +49,12 @@ class Index:
         *,
         around: bool = False,
         location: Location | None = None,
+        followers: Callable[[], Sequence[Follower]] = tuple,
     ) -> None:
         """Nothing is read or written before something is asked; VaultGone once the vault of `location` is not at its place.
 
         `owners` says, when it matters, whose commits are the owner's; else theirs whom git would name as the author here.
+        The `followers` are told of each note that was taken in or is gone; where the indexes are built anew nothing is told.
         With `around` they hold the notes of the folder that the vault lies in as well.
         """
         self._root = root
@@ -57,7 +62,7 @@ class Index:
         self._clock = clock
         self._store = Store(root, config, around=around, location=location)
         self._search = TextSearch(self._store, config)
-        self._refresher = Refresher(root, config, repo, clock, owners, self._store, self._search, around)
+        self._refresher = Refresher(root, config, repo, clock, owners, self._store, self._search, around, followers)
 
     def close(self) -> None:
         """Let go of all files."""

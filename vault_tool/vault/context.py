@@ -31,7 +31,7 @@ from vault_tool.util.json_text import flaw_in
 from vault_tool.util.location import Location
 from vault_tool.util.text import one_line
 from vault_tool.util.user_folder import global_place, global_vault_at
-from vault_tool.vault import unfinished
+from vault_tool.vault import registered
 from vault_tool.vault.person import Presence
 from vault_tool.vault.standing import Standings, Uses
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
     from vault_tool.index.embedding.embedder import Embedder
     from vault_tool.index.graves import Graves
+    from vault_tool.index.refresh.refresher import Follower
     from vault_tool.index.vectors.service import Vectors
     from vault_tool.model.problems import Problem
     from vault_tool.vault import settings_in_force
@@ -373,9 +374,20 @@ class Context:
         if self._whole_index is None:
             around = self.around is not None
             self._whole_index = Index(
-                self.root, self.settings, self.repo, self.clock, self.owners, around=around, location=self.location
+                self.root,
+                self.settings,
+                self.repo,
+                self.clock,
+                self.owners,
+                around=around,
+                location=self.location,
+                followers=self._followers,
             )
         return self._whole_index
+
+    def _followers(self) -> list[Follower]:
+        """What the stores that were added follow the notes by."""
+        return [make(self.with_withheld()).refresh for make in registered.added_stores()]
 
     @cached_property
     def around(self) -> Path | None:
@@ -601,7 +613,7 @@ class Context:
     def _finish_forgetting(self) -> None:
         """Finish what a killed process began to forget, before anything is answered or written."""
         if any(identity not in self.finishing for identity in self.local.forgetting()):
-            for finish in unfinished.finishers():
+            for finish in registered.finishers():
                 finish(self)
 
     def _empty_bin(self) -> None:

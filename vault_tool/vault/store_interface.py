@@ -68,15 +68,6 @@ class Cleaned:
     remark: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One memory that was written, rewritten or taken away, before and after."""
-
-    id: str
-    before: Entry | None
-    after: Entry | None
-
-
 class Store:
     """One place that holds words of memories, of an open vault; each method does nothing where a store needs none.
 
@@ -93,8 +84,11 @@ class Store:
     def __init__(self, vault: Context) -> None:
         self.vault = vault
 
-    def refresh(self, changes: Sequence[Change]) -> None:
-        """Follow what was written to the notes by an operation; what follows the files by itself need not."""
+    def refresh(self, changes: Sequence[tuple[str, Entry | None, Entry | None]]) -> None:
+        """Follow the notes of which the indexes took a change in, whoever made it: each id with what it was and is.
+
+        Asked of the stores that were added; those of the table follow the catalogue by its number, each at its own time.
+        """
 
     def rewrites(self, traces: Traces, spared: Collection[Entry]) -> Rewrites:
         """The store's tracked files that repeat the memories, for the commit that erases them.

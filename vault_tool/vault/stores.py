@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from vault_tool.vault import registered
+
 if TYPE_CHECKING:
     from vault_tool.vault.context import Context
     from vault_tool.vault.store_interface import Store
@@ -29,13 +31,11 @@ _STORES: dict[str, tuple[str, str]] = {
     "exports": ("vault_tool.vault.derived_stores", "Exports"),
     "pages": ("vault_tool.vault.derived_stores", "Pages"),
 }
-_registered: dict[str, Callable[[Context], Store]] = {}
 
 
 def register(name: str, make: Callable[[Context], Store]) -> Callable[[], None]:
     """Have one more store, made for each vault that is asked; gives what takes it out again."""
-    _registered[name] = make
-    return lambda: _registered.pop(name, None) and None
+    return registered.add_store(name, make)
 
 
 def of(vault: Context) -> Iterator[Store]:
@@ -43,4 +43,4 @@ def of(vault: Context) -> Iterator[Store]:
     for module, name in _STORES.values():
         made: Store = getattr(import_module(module), name)(vault)
         yield made
-    yield from (make(vault) for make in [*_registered.values()])
+    yield from (make(vault) for make in registered.added_stores())

@@ -105,6 +105,16 @@ def apply(catalog: Catalog, difference: IndexDifference) -> None:
     catalog.adopt_known(str(seq), known)
 
 
+def changes_of(catalog: Catalog, difference: IndexDifference) -> list[tuple[str, Entry | None, Entry | None]]:
+    """What a difference does to memories, before it is applied: the id of each, what it is now and what it will be."""
+    before, after = dict[str, Entry](), dict[str, Entry]()
+    for path in (*difference.gone, *(one.path for one in difference.seen)):
+        if (entry := catalog.by_path(path)) is not None:
+            before[entry.id] = entry
+    after = {one.entry.id: one.entry for one in difference.seen if one.entry is not None}
+    return [(identity, before.get(identity), after.get(identity)) for identity in dict.fromkeys((*before, *after))]
+
+
 _SEARCHED = frozenset({"record", "page", "unreadable"})
 
 

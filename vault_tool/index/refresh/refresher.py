@@ -29,10 +29,16 @@ from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from vault_tool.index import graves
     from vault_tool.index.graves import Graves
     from vault_tool.index.refresh import ahead, attribution, build, former_titles, ingest, reading, served_notes
     from vault_tool.index.refresh.reading import Seen
+    from vault_tool.model.snapshot import Entry
+
+    # Follows what changed: for each memory its id, and what it was and is.
+    Follower: TypeAlias = Callable[[Sequence[tuple[str, Entry | None, Entry | None]]], None]
 else:
     # 4 ms together, where a file changed
     ahead = deferred("vault_tool.index.refresh.ahead")  # where the clock was put back
@@ -95,6 +101,7 @@ class Refresher:
         store: Store,
         search: TextSearch,
         around: bool,
+        followers: Callable[[], Sequence[Follower]] = tuple,
     ) -> None:
         self._root = root
         self._config = config
@@ -104,6 +111,7 @@ class Refresher:
         self._store = store
         self._search = search
         self._around = around
+        self._followers = followers
         self._looks: Mapping[str, reader.FolderScan] = {}
         self._first_ahead: datetime | None = None
 
@@ -243,7 +251,12 @@ class Refresher:
             stats |= {one.path: trusted_stat(one.stat, scan.started_ns) for one in seen}
             # Counted since the build: by it the export knows how far it is behind.
             said["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone) + len(times))
-            ingest.apply(catalog, ingest.IndexDifference(seen, stats, times, gone, scan.faults if facts else None, said, history))
+            difference = ingest.IndexDifference(seen, stats, times, gone, scan.faults if facts else None, said, history)
+            followers = self._followers()
+            taken_in = ingest.changes_of(catalog, difference) if followers else []
+            ingest.apply(catalog, difference)
+        for follow in followers if taken_in else ():
+            follow(taken_in)
         return replace(report(catalog, diff.tally(seen, gone, before)), withheld=reason, behind=found.vanished)
 
     def _is_another_time(self, catalog: Catalog) -> bool:
