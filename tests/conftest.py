@@ -63,9 +63,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("without_coverage"):
                 item.add_marker(left_out)
-    if int(os.environ.get("VAULT_CAMPAIGN", "0")):
+    campaign = int(os.environ.get("VAULT_CAMPAIGN", "0"))
+    if campaign:
         for item in items:
             item.add_marker(pytest.mark.timeout(0))
+    if not campaign and os.environ.get("VAULT_TEST_CHROMA") != "1":
+        asked_for = pytest.mark.skip(reason="over Chroma: VAULT_TEST_CHROMA=1 runs it")
+        for item in items:
+            if item.get_closest_marker("chroma"):
+                item.add_marker(asked_for)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -76,6 +76,7 @@ class Commands(threading.Thread):
                 self.missed.append(wanted)
 
 
+@pytest.mark.chroma
 def test_a_watcher_commands_and_a_long_lived_reader_share_one(tmp_path: Path, ollama: FakeOllama) -> None:
     root = vault(tmp_path)
     # A model that the machine is too busy for is another test's.

@@ -87,6 +87,7 @@ def vectors(root: Path) -> Iterator[Vectors]:
     found.close()
 
 
+@pytest.mark.chroma
 @pytest.mark.parametrize(
     ("fault", "live"),
     [
@@ -114,6 +115,7 @@ def truth(root: Path) -> dict[str, float]:
     return brute_force(root, Words(), "word3")
 
 
+@pytest.mark.chroma
 def test_a_broken_index_is_not_opened_in_this_process(root: Path, vectors: Vectors) -> None:
     FAULTS["index files halved"](root)
     vectors.search(vectors.query("word3"), 5)
@@ -122,6 +124,7 @@ def test_a_broken_index_is_not_opened_in_this_process(root: Path, vectors: Vecto
     assert list((root / "_cache").glob("chroma.broken-*"))
 
 
+@pytest.mark.chroma
 def test_one_writer(root: Path, vectors: Vectors) -> None:
     write(root, "vault/many/1.md", note(2001, "word word"))
     vectors.catch_up()
@@ -130,6 +133,7 @@ def test_one_writer(root: Path, vectors: Vectors) -> None:
         vectors.mirror()
 
 
+@pytest.mark.chroma
 def test_a_probe_in_a_child_survives_what_is_sound(root: Path, vectors: Vectors, tmp_path: Path) -> None:
     assert not vectors.fault
     shutil.copytree(root / "_cache/chroma", tmp_path / "chroma")

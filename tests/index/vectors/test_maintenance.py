@@ -93,7 +93,7 @@ print(len(vectors.search(vectors.query("kelp"), 5)))
 """
 
 
-@pytest.mark.parametrize("store", ["exact", "chroma"])
+@pytest.mark.parametrize("store", ["exact", pytest.param("chroma", marks=pytest.mark.chroma)])
 def test_several_processes_fill_one_set(tmp_path: Path, store: str) -> None:
     root, words = make(tmp_path / "v", 60), Words()
     here = Path(__file__).parents[3]

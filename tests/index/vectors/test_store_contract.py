@@ -19,7 +19,7 @@ from tests.index.vectors.made import Words, agrees, brute_force, nearly_agrees, 
 from vault_tool.config import PERSPECTIVES
 from vault_tool.index.vectors.service import Vectors
 
-KINDS = ("exact", "chroma", "server")
+KINDS = ("exact", pytest.param("chroma", marks=pytest.mark.chroma), pytest.param("server", marks=pytest.mark.chroma))
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +87,16 @@ def test_the_best_come_first(trial: Trial) -> None:
         assert agrees(hits, brute_force(trial.root, trial.words, question))
         assert vectors.similarities(vectors.query(question)).top(8) == hits
         assert vectors.fault == ""
+
+
+def test_chroma_answers_as_the_exact_store_does(tmp_path: Path) -> None:
+    root, words = make(tmp_path / "v", 12), Words()
+    vectors = vectors_of(root, words, store="chroma")
+    vectors.catch_up()
+    assert vectors.mirror() > 0
+    assert agrees(vectors.search(vectors.query("amber"), 5), brute_force(root, words, "amber"))
+    assert vectors.approximate and vectors.fault == ""
+    vectors.close()
 
 
 def test_each_file_once_by_its_best_passage(trial: Trial) -> None:
