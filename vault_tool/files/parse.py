@@ -14,6 +14,7 @@ from vault_tool.files.frontmatter.lists import Form
 from vault_tool.model.fields import BODY_REQUIRED, SCHEMA, FieldKind
 from vault_tool.model.ids import canonical
 from vault_tool.model.made_titles import title_now
+from vault_tool.model.own_properties import own_properties
 from vault_tool.model.problems import Problem, Severity, error, note, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry, is_type_name
@@ -73,7 +74,7 @@ def parse(path: str, data: bytes, registry: Registry) -> Parsed:
     record_class = registry.spec(spec_name).record_class
     typed = _typed(path, record_class, head, problems)
     typed["id"] = identity
-    if not (all(map(typed.get, _REQUIRED[record_class])) and (body.strip() or record_class not in BODY_REQUIRED)):
+    if not (all(map(typed.get, _REQUIRED[record_class])) and (body.strip() or not _needs_text(record_class, typed))):
         problems.extend(_missing(path, record_class, typed, body))
     return Parsed(record_class, typed, body, _title(path, record_class, typed, body), tuple(problems))
 
@@ -96,7 +97,7 @@ def entry(path: str, data: bytes, parsed: Parsed, mtime_ns: int, *, stale: bool 
         type=str(parsed.head["type"]),
         title=parsed.title,
         head=parsed.head,
-        preview=one_line(parsed.body[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH),
+        preview=one_line(_shown_first(parsed), PREVIEW_LENGTH),
         body_hash=body_hash(parsed.body),
         links=tuple(dict.fromkeys(wikilinks(parsed.body))) if "[[" in parsed.body else (),
         size=len(data),
@@ -104,6 +105,13 @@ def entry(path: str, data: bytes, parsed: Parsed, mtime_ns: int, *, stale: bool 
         hash=content_hash(data),
         stale=stale,
     )
+
+
+def _shown_first(parsed: Parsed) -> str:
+    """What the text begins with; of a note without any, its properties."""
+    if parsed.body and not parsed.body.isspace():
+        return parsed.body[: 4 * PREVIEW_LENGTH]
+    return own_properties(parsed.record_class, parsed.head)[: 4 * PREVIEW_LENGTH]
 
 
 def _severity(fault: frontmatter.HeadFault) -> Severity:
@@ -193,12 +201,17 @@ def _nearly(path: str, values: Mapping[str, Raw], identity: str | None, spec_nam
         yield note(path, 1, "page", message, f"add a line `type: fact`, or {step('adopt')} does")
 
 
+def _needs_text(record_class: RecordClass, head: Head) -> bool:
+    """Whether a record says nothing without a text: people's own notes are often their properties alone."""
+    return record_class in BODY_REQUIRED and head.get("origin") != "import"
+
+
 def _missing(path: str, record_class: RecordClass, head: Head, body: str) -> Iterator[Problem]:
     for name in _REQUIRED[record_class]:
         if not head.get(name):
             hint = f"add a line `{name}: ...` to the head"
             yield error(path, 1, "missing-field", f"a record of type {head['type']} needs `{name}`", hint)
-    if record_class in BODY_REQUIRED and not body.strip():
+    if not body.strip() and _needs_text(record_class, head):
         yield error(path, 1, "empty-body", f"a record of type {head['type']} needs a body", "write what it says below the head")
 
 

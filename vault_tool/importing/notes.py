@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from vault_tool.errors import EditRefused
 from vault_tool.files import frontmatter
 from vault_tool.files.additions import says, with_fields
 from vault_tool.files.frontmatter import Change, Head, HeadFault, Raw, Remove, Set, Value
+from vault_tool.files.frontmatter.loose import read_loosely
 from vault_tool.files.parse import parse
 from vault_tool.importing import dates, tags
 from vault_tool.importing.titles import title_of
@@ -68,10 +69,10 @@ def made(
     record is a page of the same bytes, or nothing at all, with the reason among the problems.
     """
     head, body, faults = frontmatter.read(data)
-    refused = _unusable(path, data, body, faults, registry)
+    values = head.values if head is not None else {}
+    refused = _unusable(path, data, body, values, faults, registry)
     if refused is not None:
         return refused
-    values = head.values if head is not None else {}
     inner, prose = described(values, body)
     fields = _fields(path, values, inner, prose, asked, registry, identity, fallback)
     if label:
@@ -88,6 +89,18 @@ def made(
     elif asked.subjects:
         fields.append(("subjects", list(asked.subjects)))
     return _written(path, data, head, fields, changes, identity, sealed=bool(label))
+
+
+def loosely(data: bytes) -> bytes:
+    """A note whose head cannot be read or changed with one of the same fields that can, as far as its lines say them."""
+    head, body, _ = frontmatter.read(data)
+    told = body.encode("utf-8")
+    values: Mapping[str, Value] = head.values if head is not None and head.usable else read_loosely(data)
+    fields = [(key, value) for key, value in values.items() if value]
+    try:
+        return frontmatter.add_head(told, fields) if fields else told
+    except EditRefused:
+        return told
 
 
 def untouched(data: bytes) -> bool:
@@ -114,7 +127,9 @@ def described(values: dict[str, Raw], body: str) -> tuple[dict[str, Raw], str]:
     return {**inner, **values}, prose
 
 
-def _unusable(path: str, data: bytes, body: str, faults: Sequence[HeadFault], registry: Registry) -> Made | None:
+def _unusable(
+    path: str, data: bytes, body: str, values: dict[str, Raw], faults: Sequence[HeadFault], registry: Registry
+) -> Made | None:
     if not data.strip():
         return Made(skipped="empty", problems=(note(path, 0, "empty", "it holds nothing"),))
     broken = [Problem(path, f.line, f.code, Severity.ERROR, f.message, f.hint) for f in faults if f.fatal]
@@ -123,10 +138,10 @@ def _unusable(path: str, data: bytes, body: str, faults: Sequence[HeadFault], re
     if broken and broken[0].code == "not-text":
         return Made(skipped="not-text", problems=(broken[0],))
     if broken:
-        served = "its text alone is served" if broken[0].code != "conflict-markers" and body.strip() else "it is in no answer"
+        served = "its words alone are served" if broken[0].code != "conflict-markers" else "it is in no answer"
         told = replace(broken[0], message=f"kept unchanged, and {served} until it is mended: {broken[0].message}")
         return Made(data=data, problems=(told,))
-    if not body.strip():
+    if not body.strip() and not any(map(says, values.values())):
         told = note(path, 0, "no-text", "it has a head and no text, so it stays a page", "write something below the head")
         return Made(data=data, problems=(told,))
     return None

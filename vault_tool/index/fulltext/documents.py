@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from vault_tool.index.fulltext.identifiers import compounds, with_pictures
+from vault_tool.model.own_properties import own_properties
 from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.text import TITLE_LENGTH, first_sentence, normal_name
@@ -48,7 +50,8 @@ _PROSE = (
 class SearchDocument:
     """A document: what is searched for one file. `names` are its subjects, tags and aliases.
 
-    By its `handles` (title, file name, aliases), `headings` and `tags`, one a line, a question may call it.
+    By its `handles` (title, file name, aliases), `headings` and `tags`, one a line, a question may call it. `properties` are
+    what its head says of its own, keys and all.
     """
 
     path: str
@@ -60,19 +63,22 @@ class SearchDocument:
     handles: str = ""
     headings: str = ""
     tags: str = ""
+    properties: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
     """One thing to look for: tokens that follow each other. `needed`: nothing without it is found (a quoted phrase).
 
-    `prefix`: the last token may go on. `together`: the tokens are also good one by one.
+    `prefix`: the last token may go on. `together`: the tokens are also good one by one. `instead`: they are another way
+    to write what these say (`plugin` for `plug-in`), so that a text without them lacks nothing.
     """
 
     tokens: tuple[str, ...]
     prefix: bool = False
     needed: bool = False
     together: bool = False
+    instead: tuple[str, ...] = ()
 
 
 class TextHit(NamedTuple):
@@ -106,6 +112,7 @@ def document(entry: Entry, body: str) -> SearchDocument:
     return SearchDocument(
         entry.path, title, names, whole, entry.record_class.value, entry.type,
         handles=_lines(called), headings=_lines(headings(body)), tags=_lines(entry.own("tags")),
+        properties=own_properties(entry.record_class, head),
     )  # fmt: skip
 
 
@@ -187,24 +194,23 @@ def _lines(texts: Iterable[str]) -> str:
     return "\n".join([" ".join(text.split()) for text in texts])
 
 
-def page(path: str, title: str, body: str) -> SearchDocument:
+def page(path: str, title: str, body: str, aliases: Iterable[str] = (), properties: str = "") -> SearchDocument:
     """The document of a page."""
-    names = _lines(dict.fromkeys([title, path.rpartition("/")[2].removesuffix(".md")]))
-    return SearchDocument(path, title, "", body, "page", "", names, _lines(headings(body)))
+    also = tuple(aliases)
+    names = _lines(dict.fromkeys([title, path.rpartition("/")[2].removesuffix(".md"), *also]))
+    told = " . ".join(also)
+    return SearchDocument(path, title, told, body, "page", "", names, _lines(headings(body)), properties=properties)
 
 
 def searchable(text: str) -> str:
     """`text` as the tokenizer takes it: composed, runs of scripts without spaces cut into overlapping pairs, and what is joined
     by dots (`v1.7`, `node.js`) as one word beside its parts.
     """
-    if "." in text:
-        text = _with_joined(text)
-    if text.isascii():
-        return text
-    return _RUN.sub(_pairs, unicodedata.normalize("NFKC", text))
+    return words_alone(with_joined(text) if "." in text else text)
 
 
-def _with_joined(text: str) -> str:
+def with_joined(text: str) -> str:
+    """A text in which what is joined by dots stands as one word before itself; a quoted phrase is looked for in the same form."""
     if _JOINED.search(text) is None:
         return text
     parts: list[str] = []
@@ -213,6 +219,11 @@ def _with_joined(text: str) -> str:
         parts += text[done:start], one_word(text[start:end]), " ", text[start:end]
         done = end
     return "".join((*parts, text[done:]))
+
+
+def words_alone(text: str) -> str:
+    """`text` as the tokenizer takes it, without other spellings of what stands in it."""
+    return text if text.isascii() else _RUN.sub(_pairs, with_pictures(unicodedata.normalize("NFKC", text)))
 
 
 def _dotted(text: str) -> Iterator[tuple[int, int]]:
@@ -253,9 +264,9 @@ def read_query(text: str, analyze: Callable[[str], Sequence[str]], tells: Callab
 def _clauses(text: str, analyze: Callable[[str], Sequence[str]], tells: Callable[[str], bool]) -> Iterator[Clause]:
     # What a shell passes that is not UTF-8 reaches us as half a character, which no index takes.
     whole = text.encode("utf-8", "replace").decode("utf-8")
-    for quoted, word in _PART.findall(unicodedata.normalize("NFKC", whole)):
+    for quoted, word in _PART.findall(with_pictures(unicodedata.normalize("NFKC", whole))):
         if quoted:
-            tokens = tuple(_unpaired(quoted, analyze))
+            tokens = tuple(_unpaired(with_joined(quoted), analyze))
             if tokens:
                 yield Clause(tokens, prefix=_open_ended(quoted), needed=True)
             continue
@@ -266,6 +277,10 @@ def _clauses(text: str, analyze: Callable[[str], Sequence[str]], tells: Callable
         for start, end in _dotted(word):
             yield Clause(tuple(analyze(one_word(word[start:end]))))
         yield Clause(tokens, prefix=prefix or _open_ended(word), together=len(tokens) > 1)
+        for whole, parts in compounds(word):
+            # In their order alone: who looks for `mark12` does not look for every mark.
+            spelled = (whole, *(" ".join(some) for some in parts))
+            yield from (Clause(tuple(analyze(one)), instead=tokens) for one in spelled if one)
 
 
 def _unpaired(text: str, analyze: Callable[[str], Sequence[str]]) -> Iterable[str]:

@@ -18,6 +18,7 @@ from tantivy import Filter, Tokenizer
 
 from vault_tool.errors import StorageError
 from vault_tool.index.fulltext.documents import SearchDocument, first_passage, searchable
+from vault_tool.index.fulltext.identifiers import extra_words, spellings
 from vault_tool.index.seals import MORE_ROOM, is_full, make_folder
 from vault_tool.util.text import one_line
 
@@ -30,6 +31,9 @@ NO_STEMMING = "none"
 
 _LONGEST_TOKEN = 255
 FIELD = "text"
+# What is found lightly: the properties of a head, and the identifiers of a text in their other spellings. Each is a field of
+# its own, so that no text is longer for them, and no word of it more common.
+PROPERTIES, SPELLINGS = "properties", "spellings"
 _MOST_NAMES = 4_096
 _GROUPS = "\x1e"
 _ANALYZER = "vault"
@@ -57,7 +61,8 @@ class Analyzer:
         self.name = lru_cache(_MOST_NAMES)(self._name)
 
     def _name(self, name: str) -> str:
-        return " ".join(self.built.analyze(searchable(name)))
+        names = dict.fromkeys(" ".join(self.built.analyze(searchable(one))) for one in (name, *spellings(name)))
+        return "\n".join(names)
 
     def __call__(self, text: str) -> tuple[str, ...]:
         return tuple(self.built.analyze(text))
@@ -117,6 +122,8 @@ def _schema() -> tantivy.Schema:
     builder.add_text_field("path", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_bytes_field("called", stored=True)
     builder.add_text_field(FIELD, tokenizer_name=_ANALYZER)
+    for field in (PROPERTIES, SPELLINGS):
+        builder.add_text_field(field, tokenizer_name=_ANALYZER)
     for field in ("class", "type"):
         builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
     return builder.build()
@@ -154,6 +161,8 @@ def document_of(text: SearchDocument, analyze: Analyzer) -> tantivy.Document:
     for part, times in parts_of(text):
         for _ in range(times):
             document.add_text(FIELD, part)
+    for field, part in light_parts(text):
+        document.add_text(field, part)
     document.add_text("class", text.record_class)
     document.add_text("type", text.type)
     return document
@@ -162,17 +171,29 @@ def document_of(text: SearchDocument, analyze: Analyzer) -> tantivy.Document:
 def parts_of(text: SearchDocument) -> Iterable[tuple[str, int]]:
     """All that is searched of a document, and how often it counts."""
     weighed = (
-        (text.title, TITLE),
-        (text.names, NAMES),
+        (_named(text.title), TITLE),
+        (_named(text.names), NAMES),
         (text.headings, HEADING),
         (first_passage(text.body), FIRST),
-        (text.body, 1),
+        (text.body if text.body and not text.body.isspace() else text.properties, 1),
     )
     return ((searchable(part), times) for part, times in weighed if part)
 
 
+def light_parts(text: SearchDocument) -> Iterable[tuple[str, str]]:
+    """What is searched lightly of a document, by the field that it stands in."""
+    parts = (PROPERTIES, searchable(text.properties)), (SPELLINGS, extra_words(text.body))
+    return (part for part in parts if part[1])
+
+
+def _named(text: str) -> str:
+    """A name with the other spellings of its identifiers."""
+    extra = extra_words(text)
+    return f"{text} {extra}" if extra else text
+
+
 def called_by(text: SearchDocument, analyze: Analyzer) -> str:
-    """What a file may be called, as tokens: names by lines, in three groups."""
+    """What a file may be called, as tokens: names by lines, in three groups; one that is an identifier in each of its ways."""
     if not (text.handles or text.headings or text.tags):
         return ""
     groups = (text.handles, text.headings, text.tags)

@@ -11,13 +11,16 @@ from pathlib import Path
 import tantivy
 from tantivy import Occur, Query
 
-from vault_tool.index.fulltext.documents import Called, Clause, SearchDocument, TextHit, read_query, searchable
+from vault_tool.index.fulltext.documents import Called, Clause, SearchDocument, TextHit, read_query, words_alone
 from vault_tool.index.fulltext.index_format import (
     FIELD,
+    PROPERTIES,
     SCHEMA,
+    SPELLINGS,
     Analyzer,
     called_by,
     document_of,
+    light_parts,
     names_with,
     open_index,
     parts_of,
@@ -25,6 +28,12 @@ from vault_tool.index.fulltext.index_format import (
 
 # A word that more than this part of the documents has tells nothing, in whatever language.
 EVERYWHERE = 0.8
+
+# How much a word counts that stands among properties or in another spelling alone, and there where other texts have it as it is.
+_LIGHTLY = 0.3
+_KNOWN = {PROPERTIES: 0.3, SPELLINGS: 0.02}
+# How much of a question such a word covers.
+_COVERS = {PROPERTIES: 1.0, SPELLINGS: 0.1}
 
 _K1 = 1.2
 _NEAR_GAP = 2
@@ -55,6 +64,7 @@ class InvertedIndex:
         self._stored: dict[int, str] = {}
         self._called: dict[str, str] = {}
         self._rarities: dict[str, float] = {}
+        self._counts: dict[str, tuple[int, ...]] = {}
         self._meant: dict[tuple[str, ...], tuple[Occur, Query]] = {}
         self._read: dict[str, tuple[Clause, ...]] = {}
 
@@ -67,7 +77,7 @@ class InvertedIndex:
         """See what was committed since."""
         self._index.reload()
         self._searcher = self._index.searcher()
-        self._stored, self._called, self._rarities, self._meant = {}, {}, {}, {}
+        self._stored, self._called, self._rarities, self._counts, self._meant = {}, {}, {}, {}, {}
 
     def apply(self, changes: Mapping[str, SearchDocument | None]) -> None:
         """Replace the documents of these files (None: remove); the caller holds the lock.
@@ -124,7 +134,34 @@ class InvertedIndex:
         Their sum is an absolute scale for scores: what a document of average length would reach which holds every word once
         in its body.
         """
-        return {token: self._rarity(token) for clause in self._clauses(text) for token in clause.tokens}
+        return self._weights(self._clauses(text))
+
+    def _weights(self, clauses: Iterable[Clause]) -> dict[str, float]:
+        """The rarity of each word; another spelling of one counts where any document has it."""
+        found: dict[str, float] = {}
+        for one in clauses:
+            for token in one.tokens:
+                if not one.instead:
+                    found[token] = self._rarity(token)
+                elif token not in found and self._frequencies(token)[0]:
+                    found[token] = self._part(one) * self._rarity(token)
+        return found
+
+    def _part(self, clause: Clause) -> float:
+        """How much a clause counts: another spelling as much as it is the usual one of the two."""
+        if not clause.instead:
+            return 1.0
+        usual, typed = (min(self._frequencies(token)[0] for token in some) for some in (clause.tokens, clause.instead))
+        return usual / (usual + typed) if typed else 1.0
+
+    def _frequencies(self, token: str) -> tuple[int, ...]:
+        """How many documents have a word in their text, and how many in each of the fields that are searched lightly."""
+        found = self._counts.get(token)
+        if found is None:
+            if len(self._counts) >= _MOST_KEPT:
+                self._counts.clear()
+            found = self._counts[token] = tuple(self._searcher.doc_freq(field, token) for field in (FIELD, *_KNOWN))
+        return found
 
     def called(
         self, text: str, whole: str, paths: Iterable[str], pending: Mapping[str, SearchDocument | None] | None = None
@@ -134,13 +171,13 @@ class InvertedIndex:
         `whole` is the question with the words that only frame it: these count in no name.
         """
         # With what stands everywhere too: `file formats` is not called `Format` where every note speaks of files.
-        weights = {token: self._rarity(token) for clause in self._query_of(text) for token in clause.tokens}
+        weights = self._weights(self._query_of(text))
         total = sum(weights.values())
         if not total:
             return {}
         hidden = pending or {}
         words = frozenset(weights)
-        framing = frozenset(self._analyze(searchable(whole.encode("utf-8", "replace").decode()))) - words
+        framing = frozenset(self._analyze(words_alone(whole.encode("utf-8", "replace").decode()))) - words
         found = {}
         for path in paths:
             waiting = hidden.get(path)
@@ -169,7 +206,7 @@ class InvertedIndex:
         hidden = pending or {}
         parts = [(Occur.Must, self._filter("path", paths))]
         for token, weight in weights.items():
-            parts.append((Occur.Should, Query.const_score_query(Query.term_query(SCHEMA, FIELD, token), weight)))
+            parts.append((Occur.Should, self._anywhere(token, weight)))
         hits = self._searcher.search(Query.boolean_query(parts), len(paths), count=False).hits
         found = {path: score / total for path, score in self._files(hits)}
         for path in paths:
@@ -230,7 +267,7 @@ class InvertedIndex:
         telling: dict[str, float] = {}
         for word, part in words.items():
             if self._analyze.tells(word):
-                telling.update((token, max(part, telling.get(token, 0.0))) for token in self._analyze(searchable(word)))
+                telling.update((token, max(part, telling.get(token, 0.0))) for token in self._analyze(words_alone(word)))
         there = {token: part * self._rarity(token) for token, part in telling.items() if self._searcher.doc_freq(FIELD, token)}
         return dict(sorted(there.items(), key=lambda one: (-one[1], one[0]))[:_MOST_SAID]), len(telling)
 
@@ -298,7 +335,8 @@ class InvertedIndex:
         return best
 
     def _tokens(self, text: SearchDocument) -> list[str]:
-        return [token for part, times in parts_of(text) for token in self._analyze(part) * times]
+        tokens = [token for part, times in parts_of(text) for token in self._analyze(part) * times]
+        return [*tokens, *(token for _, part in light_parts(text) for token in self._analyze(part))]
 
     def _found(
         self,
@@ -352,7 +390,8 @@ class InvertedIndex:
 
     def _pairs(self, clauses: Sequence[Clause]) -> Iterable[Query]:
         """Neighbouring single words of a query, close together."""
-        words = [clause.tokens[0] if len(clause.tokens) == 1 and not clause.prefix else None for clause in clauses]
+        plain = (clause for clause in clauses if not clause.instead)
+        words = [clause.tokens[0] if len(clause.tokens) == 1 and not clause.prefix else None for clause in plain]
         for one, other in pairwise(words):
             if one is None or other is None:
                 continue
@@ -368,7 +407,9 @@ class InvertedIndex:
 
     def _query(self, clause: Clause) -> Query:
         parts = [(Occur.Should, query) for query in self._ways(clause)]
-        return Query.boolean_query(parts) if len(parts) > 1 else parts[0][1]
+        query = Query.boolean_query(parts) if len(parts) > 1 else parts[0][1]
+        share = self._part(clause)
+        return query if share == 1.0 else Query.boost_query(query, share)
 
     def _ways(self, clause: Clause) -> Iterable[Query]:
         *before, last = clause.tokens
@@ -384,6 +425,32 @@ class InvertedIndex:
             yield self._term(last)
         if clause.together:
             yield from map(self._term, dict.fromkeys(clause.tokens))
+        yield from self._lightly(clause)
+
+    def _lightly(self, clause: Clause) -> Iterable[Query]:
+        """Where the words of a clause stand among properties, or in another spelling: with a score that no length changes."""
+        if clause.instead:  # what has the other spelling has the word as it was typed among its own
+            return
+        single = clause.together or len(clause.tokens) == 1
+        for at, (field, share) in enumerate(_KNOWN.items(), 1):
+            there = [token for token in dict.fromkeys(clause.tokens) if self._frequencies(token)[at]]
+            if single:
+                for token in there:
+                    score = (share if self._frequencies(token)[0] else _LIGHTLY) * self._rarity(token)
+                    yield Query.const_score_query(Query.term_query(SCHEMA, field, token), score)
+            elif len(there) == len(set(clause.tokens)):
+                phrase = Query.phrase_query(SCHEMA, field, list(clause.tokens))
+                yield Query.const_score_query(phrase, share * sum(map(self._rarity, clause.tokens)))
+
+    def _anywhere(self, token: str, weight: float) -> Query:
+        """A word in the text of a document, or where it is found lightly: with its weight, or a share of that."""
+        ways = [Query.const_score_query(self._term(token), weight)]
+        known, *light = self._frequencies(token)
+        for field, count in zip(_KNOWN, light, strict=True):
+            if count:
+                share = _COVERS[field] if known else 1.0
+                ways.append(Query.const_score_query(Query.term_query(SCHEMA, field, token), share * weight))
+        return ways[0] if len(ways) == 1 else Query.disjunction_max_query(ways)
 
     def _term(self, token: str) -> Query:
         return Query.term_query(SCHEMA, FIELD, token)
@@ -394,7 +461,8 @@ class InvertedIndex:
         if found is None:
             if len(self._rarities) >= _MOST_KEPT:
                 self._rarities.clear()
-            frequency = self._searcher.doc_freq(FIELD, token)
+            known, *lightly = self._frequencies(token)
+            frequency = known or max(lightly)
             total = max(self._searcher.num_docs, frequency)
             found = self._rarities[token] = math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
         return found

@@ -8,13 +8,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from vault_tool.errors import GitError, Refused
 from vault_tool.files import git
 from vault_tool.files.episode_text import episode_problems
+from vault_tool.files.frontmatter import lists
 from vault_tool.files.frontmatter import read_body as readable_body
 from vault_tool.files.layout import AROUND, VAULT, FileKind, file_kind, is_around, may_be_copy, path_fault
 from vault_tool.files.parse import PREVIEW_LENGTH, entry, parse
@@ -25,6 +26,7 @@ from vault_tool.importing import forms
 from vault_tool.index.catalog import CONFLICT, FORGOTTEN, PAGE, RECORD, UNREADABLE, Known, Page
 from vault_tool.index.fulltext.documents import SearchDocument, document, page
 from vault_tool.model.ids import derived_id
+from vault_tool.model.own_properties import own_properties
 from vault_tool.model.problems import Problem, Severity, error, warning
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry
@@ -36,15 +38,20 @@ from vault_tool.util.text import body_hash, content_hash, one_line, wikilinks
 
 if TYPE_CHECKING:
     from vault_tool.files import conflict_copies
+    from vault_tool.files.frontmatter import loose
     from vault_tool.importing import notes, titles
     from vault_tool.index.graves import Graves
 else:
+    loose = deferred("vault_tool.files.frontmatter.loose")  # few heads cannot be read
     conflict_copies = deferred("vault_tool.files.conflict_copies")  # few files have such a name
     notes = deferred("vault_tool.importing.notes")  # 10 ms, and only a folder of somebody else's notes needs these
     titles = deferred("vault_tool.importing.titles")  # as above
 
 _EPISODES = f"{VAULT}/episodes/"
 _MARKDOWN = (".md", ".MD", ".Md")
+
+# What is no text, and of two texts that a merge left nobody knows which counts.
+_WORDLESS = frozenset({"not-text", "conflict-markers"})
 
 EVIDENCE = frozenset({RecordClass.OBSERVATION, RecordClass.UNDERSTANDING})
 
@@ -226,7 +233,7 @@ def _stale(now: Seen, data: bytes, registry: Registry) -> Seen:
         return now if now.page is not None else replace(now, page=before.page, text=before.text)
     served = replace(before.entry, stale=True, mtime_ns=now.stat[1])
     # What speaks for the vault itself is never pieced together of two texts.
-    if now.text is None or served.type in KEPT_TYPES or served.record_class not in EVIDENCE:
+    if now.text is None or not now.text.body.strip() or served.type in KEPT_TYPES or served.record_class not in EVIDENCE:
         return replace(now, entry=served, page=None, text=before.text)
     body = now.text.body
     served = replace(
@@ -248,23 +255,18 @@ def _around(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     moment = stamp(datetime.fromtimestamp(stat[1] / 1_000_000_000, UTC))
     taken = notes.made(path.removeprefix(AROUND), data, notes.ImportOptions(), registry, identity=identity, fallback=moment)
     problems = tuple(replace(one, path=path) for one in taken.problems)
-    told = data
     if taken.data is None or not taken.identity:
-        body = readable_body(data)
-        if not body.strip() or any(one.code in ("not-text", "conflict-markers") for one in problems):
-            kind = UNREADABLE if any(one.severity is Severity.ERROR for one in problems) else "other"
-            return Seen(path, kind, stat, size, found, problems=problems)
-        again = notes.made(
-            path.removeprefix(AROUND), body.encode(), notes.ImportOptions(), registry, identity=identity, fallback=moment
+        readable = b"" if _WORDLESS.intersection(one.code for one in problems) else notes.loosely(data)
+        taken = notes.made(
+            path.removeprefix(AROUND), readable, notes.ImportOptions(), registry, identity=identity, fallback=moment
         )
-        told = again.data or b""
-    else:
-        told = taken.data or b""
-    seen = _note(path, told, stat, registry)
-    if seen.entry is None:
-        return Seen(path, "other", stat, size, found, problems=problems)
+    seen = _note(path, taken.data, stat, registry) if taken.data and taken.identity else None
+    if seen is None or seen.entry is None:
+        kind = UNREADABLE if any(one.severity is Severity.ERROR for one in problems) else "other"
+        return Seen(path, kind, stat, size, found, problems=problems)
     head = {key: value for key, value in seen.entry.head.items() if key not in _NOT_OURS}
-    return replace(seen, size=size, hash=found, entry=replace(seen.entry, head=head, size=size, hash=found), problems=problems)
+    made = replace(seen.entry, head=head, size=size, hash=found)
+    return replace(seen, size=size, hash=found, entry=made, problems=problems)
 
 
 # What a head of the folder around cannot claim: whose it is, what it replaces and that it never fades.
@@ -275,26 +277,42 @@ def _note(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     parsed = parse(path, data, registry)
     if not parsed.readable:
         unread = Seen(path, UNREADABLE, stat, len(data), content_hash(data), problems=parsed.problems)
-        return _by_its_text(unread, parsed.body) if parsed.body.strip() else unread
+        return (
+            unread
+            if any(one.code in ("not-text", "conflict-markers") for one in parsed.problems)
+            else _by_its_words(unread, data)
+        )
     # A quoted head value can spell half a surrogate pair, which is no text that could be stored or sent.
     if (b"\\u" in data or b"\\U" in data) and not _storable((parsed.head, parsed.title)):
         hint = "take the \\ud800 to \\udfff out of the head"
         found = error(path, 1, "not-text", "a value in the head is not Unicode text", hint)
         return Seen(path, UNREADABLE, stat, len(data), content_hash(data), problems=(*parsed.problems, found))
     if parsed.record_class is None:
-        shown = one_line(parsed.body[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH)
+        properties, aliases = own_properties(None, parsed.head), _aliases(parsed.head)
+        shown = one_line((parsed.body.strip() or properties)[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH)
         one = Page(path, parsed.title, shown)
-        text = page(path, parsed.title, parsed.body)
+        text = page(path, parsed.title, parsed.body, aliases, properties)
         return Seen(path, PAGE, stat, len(data), content_hash(data), page=one, text=text, problems=parsed.problems)
     made = entry(path, data, parsed, stat[1])
     return Seen(path, RECORD, stat, len(data), made.hash, made, text=document(made, parsed.body), problems=parsed.problems)
 
 
-def _by_its_text(unread: Seen, body: str) -> Seen:
-    """A note whose head cannot be read, searched as a page is."""
-    title = titles.title_of(unread.path, {}, body)
-    shown = one_line(body[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH)
-    return replace(unread, page=Page(unread.path, title, shown), text=page(unread.path, title, body))
+def _by_its_words(unread: Seen, data: bytes) -> Seen:
+    """A note whose head cannot be read, searched as a page is: by its text, and by what the head's lines say all the same."""
+    body, head = readable_body(data), loose.read_loosely(data)
+    properties = own_properties(None, head)
+    if not body.strip() and not head:
+        return unread
+    title = titles.title_of(unread.path, head, body)
+    shown = one_line((body.strip() or properties)[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH)
+    text = page(unread.path, title, body, _aliases(head), properties)
+    return replace(unread, page=Page(unread.path, title, shown), text=text)
+
+
+def _aliases(head: Mapping[str, Any]) -> tuple[str, ...]:
+    """What else a page is called, under whichever name its head says so."""
+    found = (lists.texts(head[key], lists.form_of("aliases")) for key in lists.spelled(head, "aliases"))
+    return tuple(dict.fromkeys(name for names in found for name in names or ()))
 
 
 def _storable(value: object) -> bool:

@@ -1,0 +1,101 @@
+"""Identifiers as words: `camelCase`, `Get-ADUser`, `plug-in`, `utf-8` and `python3`, by their parts and whole; emoji by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from vault_tool.util.deferred import deferred_pattern
+
+_UPPER, _LOWER = "A-ZÀ-ÖØ-ÞΑ-ΩА-ЯЁ", "a-zß-öø-ÿα-ωа-яё"
+_JOINT = "-_\u2010\u2011"
+
+# What is joined by dashes or underscores, and what may have parts without any: a small letter before a capital, two capitals
+# before a small one, letters beside digits.
+_IDENTIFIER = deferred_pattern(rf"[^\W_]+(?:[{_JOINT}][^\W_]+)*")
+_COMPOUND = deferred_pattern(
+    rf"[^\W_][{_JOINT}]+[^\W_]|[{_LOWER}][{_UPPER}]|[{_UPPER}]{{2}}[{_LOWER}]|[{_UPPER}{_LOWER}]{{2}}\d|\d[{_UPPER}{_LOWER}]{{2}}"
+)
+_JOINTS = re.compile(f"[{_JOINT}]")
+# `APIs` and `URLs` are plurals, not `AP` and `Is`.
+_PARTS = deferred_pattern(rf"[{_UPPER}]+s?(?![{_LOWER}])|[{_UPPER}]?[{_LOWER}]+|\d+|[^\W\d_]+?")
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
+
+# What is joined of more pieces is a sentence, as in a page's address; its pieces in their order are found as a phrase.
+_MOST_PIECES = 4
+# A piece of more parts is a key or a hash.
+_MOST_PARTS = 6
+_LONGEST = 60
+
+_PICTURE = deferred_pattern(
+    "[\U0001f000-\U0001faff\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299]"
+)
+
+
+class Compound(NamedTuple):
+    """An identifier: its pieces joined (empty: too many, or one alone), and the parts of each piece that has some."""
+
+    whole: str
+    parts: tuple[tuple[str, ...], ...]
+
+
+def compounds(text: str) -> Iterator[Compound]:
+    """The identifiers of a text that have parts or could be written as one word, each once."""
+    for word in dict.fromkeys(text.split()):
+        # Most words of prose are told to be none of these at the cost of two looks.
+        if word.isalpha() and (word.islower() or word.istitle()):
+            continue
+        if _COMPOUND.search(word) is not None:
+            for found in _IDENTIFIER.finditer(word.partition("://")[0]):
+                if (one := _compound(found.group())) is not None:
+                    yield one
+
+
+def extra_words(text: str) -> str:
+    """What an index takes in beside a text: its identifiers whole and by their parts."""
+    found = (word for one in compounds(text) for word in (one.whole, *(part for parts in one.parts for part in parts)) if word)
+    return " ".join(dict.fromkeys(found))
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """How else a name may be typed: with its identifiers by their parts, joined, and in all these ways at once."""
+    words = name.split()
+    apart, joined, found = [], [], False
+    for word in words:
+        one = _compound(word) if len(word) <= _LONGEST else None
+        found = found or one is not None
+        pieces = _JOINTS.split(word)
+        apart.append(" ".join([" ".join(_parts(piece) or (piece,)) for piece in pieces]))
+        joined.append(one.whole if one is not None and one.whole else word)
+    if not found:
+        return ()
+    return tuple(dict.fromkeys([" ".join(apart), " ".join(joined), f"{name} {extra_words(name)}"]))
+
+
+def with_pictures(text: str) -> str:
+    """A text in which each emoji is a word of its own."""
+    return text if text.isascii() else _PICTURE.sub(_named, text)
+
+
+def _named(found: re.Match[str]) -> str:
+    return f" \u02d0{ord(found.group()):x} "
+
+
+def _compound(word: str) -> Compound | None:
+    pieces = [piece for piece in _JOINTS.split(word) if piece]
+    whole = "".join(pieces) if 1 < len(pieces) <= _MOST_PIECES and len(word) <= _LONGEST else ""
+    if whole.isdigit():  # a date, a number of a telephone: its pieces are enough
+        whole = ""
+    parts = tuple(found for piece in pieces if (found := _parts(piece)))
+    return Compound(whole, parts) if whole or parts else None
+
+
+def _parts(piece: str) -> tuple[str, ...]:
+    """The parts of what is written without a dash, none where it has one alone or says nothing by parts."""
+    if len(piece) > _LONGEST or (piece.isalpha() and (piece.islower() or piece.istitle())) or _COMPOUND.search(piece) is None:
+        return ()
+    if _ORDINAL.fullmatch(piece):
+        return ()
+    found = _PARTS.findall(piece)
+    return tuple(part for part in found if len(part) > 1 or part.isdigit()) if 1 < len(found) <= _MOST_PARTS else ()
