@@ -52,9 +52,9 @@ def test_below_the_doors_a_name_leads_to_one_module() -> None:
 
 MADE_OF_VERBS = {
     "verbs/agent_files.py": {"commit"},  # what a person saved is committed as theirs before it is put right
-    "verbs/consolidation/consolidating.py": {"core"},  # the end of a pass renews the page, as an operation of its own
     "verbs/consolidation/drafting.py": {"create_understanding", "update_understanding"},  # a draft is written as anybody's is
     "verbs/contracts/op.py": {"correct", "understand"},  # a request of these is the verb, with its parameters
+    "verbs/projects.py": {"create_subjects"},  # a new project's subject is made as anybody's is
     "verbs/sessions/ending.py": {"link", "mark_questionable", "mark_useful", "remember"},  # one operation a vote or attempt
     "verbs/settling.py": {"commit"},  # what goes is committed before it goes
     "verbs/turns/accept.py": {"link_beats"},  # beats are linked after they are written, as an operation of its own

@@ -26,6 +26,9 @@ _FORMER = {
     "provider": ("embedding_provider",), "openai_key": ("openai_api_key",), "model": ("ollama_model", "openai_model"),
 }  # fmt: skip
 
+# How the projects of folders are called, by the folder: no setting of the lists, for it names several.
+PROJECTS = "projects"
+
 _FILE_MODE = 0o600
 _LONGEST = 2000
 
@@ -83,6 +86,8 @@ class Machine:
     owners_sign: str = _option("off", "Whether only the owner's signed commits count.", "VAULT_OWNERS_SIGN", "on", "off")
     unattended: str = _option("off", "Whether commands answer for a person where none stands at them.", "", "on", "off")
     owner: str = _option("on", "Whether a process may be started in the background.", "VAULT_OWNER", "on", "off")
+    projects: Mapping[str, str] = field(default_factory=dict)
+    """How the projects of folders are called, by the folder's path."""
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where each option that was set was set: `_config.json` or a variable's name."""
     fault: str = ""
@@ -115,6 +120,7 @@ def read(path: Path, environ: Mapping[str, str], *, own_file: bool = True) -> Ma
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     table = _table(path, faults) if own_file else {}
+    projects = _projects(table.pop(PROJECTS, {}), path.name, faults)
     for name, value in _translated(table, environ.get(variable_of("provider"), "").strip()).items():
         if name in _OPTIONS:
             values[name], sources[name] = value, path.name
@@ -127,7 +133,7 @@ def read(path: Path, environ: Mapping[str, str], *, own_file: bool = True) -> Ma
     checked = {name: _checked(name, value, sources[name], faults) for name, value in values.items()}
     if faults:
         raise ConfigError("; ".join(faults[:20]), f"mend it, or set it with {step('config', provider=...)}")
-    return Machine(**checked, sources=sources)
+    return Machine(**checked, projects=projects, sources=sources)
 
 
 def write(path: Path, changes: Mapping[str, str]) -> None:
@@ -146,8 +152,31 @@ def write(path: Path, changes: Mapping[str, str]) -> None:
             table.pop(name, None)
     if faults:
         raise ConfigError("; ".join(faults[:20]), "nothing was written")
+    _put(path, table)
+
+
+def name_project(path: Path, folder: str, name: str) -> None:
+    """Say in the file at `path` how the project of a folder is called; an empty name takes the folder out. Raises ConfigError."""
+    faults: list[str] = []
+    table = _table(path, faults)
+    projects = _projects(table.get(PROJECTS, {}), path.name, faults)
+    if faults:
+        raise ConfigError("; ".join(faults), "nothing was written")
+    projects.pop(folder, None)
+    projects |= {folder: name} if name else {}
+    _put(path, {**table, PROJECTS: projects} if projects else {key: value for key, value in table.items() if key != PROJECTS})
+
+
+def _put(path: Path, table: Mapping[str, Any]) -> None:
     data = json.dumps(table, indent=2, ensure_ascii=False).encode() + b"\n"
     atomic.write(path, data, mode=_FILE_MODE)
+
+
+def _projects(said: Any, source: str, faults: list[str]) -> dict[str, str]:
+    if isinstance(said, dict) and all(isinstance(name, str) and name.strip() for name in said.values()):
+        return dict(said)
+    faults.append(f"{source}: `{PROJECTS}` must be names by folders")
+    return {}
 
 
 def unusable(fault: str) -> Machine:

@@ -185,7 +185,7 @@ class Answers:
                 raise UsageError("another vault is meant")
             lent = vault.lent(Who("agent", asked["session"], user=asked["user"]))
             lent.is_current = self._soon or lent.is_current
-            return {"text": answer(lent, asked["event"], asked["prompt"], asked["source"], asked["caller"])}
+            return {"text": answer(lent, asked["event"], asked["prompt"], asked["source"], asked["caller"], asked["folder"])}
         finally:
             self._turn.release()
 

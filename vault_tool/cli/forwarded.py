@@ -125,4 +125,4 @@ def _ready(use: Use, request: Request, progress: Progress) -> Mapping[str, Any]:
 
 def caller_of(request: Request) -> Caller:
     """Who asks, as a request says."""
-    return Caller(**{name: str(request.get(name) or "") for name in ("session", "project", "user", "model", "preset")})
+    return Caller(**{name: str(request.get(name) or "") for name in ("session", "project", "user", "model", "preset", "folder")})

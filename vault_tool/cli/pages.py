@@ -15,6 +15,7 @@ from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
 from vault_tool.generate.schedule import Schedule
+from vault_tool.vault.folder_project import project_of
 from vault_tool.vault.generated_pages import GeneratedPage
 from vault_tool.verbs import pages
 
@@ -30,9 +31,10 @@ def decay(call: Call, limit: int, standings: tuple[str, ...]) -> Exit:
 
 @command("core", "vt core", "vt core --print --budget 8000", "vt core --schedule")
 @click.option("--budget", type=click.IntRange(1), help="Most characters; else the setting core_budget.")
-@click.option("--print", "preview", is_flag=True, help="Only print it, as of now.")
+@click.option("--print", "preview", is_flag=True, help="Only print it, as of now, for the project of this folder.")
+@click.option("--project", metavar="NAME", default=None, help="The project that it is printed for; '' for all.")
 @click.option("--schedule", "scheduled", is_flag=True, help="Only print daily timers (systemd, cron): embed, core, reflect.")
-def core(call: Call, budget: int | None, preview: bool, scheduled: bool) -> Exit:
+def core(call: Call, budget: int | None, preview: bool, project: str | None, scheduled: bool) -> Exit:
     """Make CORE.md, the page that a prompt loads.
 
     It is committed if more than its date changed.
@@ -40,7 +42,9 @@ def core(call: Call, budget: int | None, preview: bool, scheduled: bool) -> Exit
     with call.open_vault() as vault:
         if scheduled:
             return call.emit(pages.schedule(vault, _program()), _schedule, vault)
-        return call.emit(pages.core(vault, budget=budget, preview=preview), _text if preview else _page, vault)
+        if preview and project is None:
+            project = call.project or project_of(vault, str(Path.cwd()))
+        return call.emit(pages.core(vault, budget=budget, preview=preview, project=project), _text if preview else _page, vault)
 
 
 @command("reflection", "vt reflection", "vt reflection --print")

@@ -15,7 +15,7 @@ from vault_tool.cli.options import Call, Decorated, Short, command
 from vault_tool.errors import Exit, UsageError
 from vault_tool.mcp.tools import PRESETS, Caller, Offered, offered
 from vault_tool.owner import front
-from vault_tool.owner.relay import PROJECT_VARIABLE, project_of, session_of
+from vault_tool.owner.relay import folder_of, session_of
 from vault_tool.util.deferred import deferred
 from vault_tool.util.location import Location
 from vault_tool.vault.person import require_person
@@ -153,7 +153,7 @@ def _serving(at: Serving, short: Short) -> Iterator[Block]:
 def caller_of(call: Call, project: str, model: str) -> Caller:
     """Who asks where a call does not say, from the options and from what a client says of itself."""
     session = call.session or session_of(os.environ)
-    return Caller(session=session, project=project or _project(call), user=call.user, model=model)
+    return Caller(session=session, project=project, user=call.user, model=model, folder=folder_of(os.environ))
 
 
 def _require_agent(call: Call) -> None:
@@ -180,19 +180,6 @@ def opening(call: Call, caller: Caller, location: Location | None) -> Callable[[
         return vault
 
     return opened
-
-
-def _project(call: Call) -> str:
-    """The name of the folder that a client works in; nothing where that folder's own vault is meant, which is all about it."""
-    if not os.environ.get(PROJECT_VARIABLE):
-        return ""
-    from vault_tool.errors import VaultError
-    from vault_tool.vault.context import find  # every verb's floor: only where a client names its folder
-
-    try:
-        return project_of(os.environ, str(find(call.vault or None, os.environ).resolve()))
-    except VaultError:
-        return ""
 
 
 def _offered(found: Offered, short: Short) -> Iterator[Block]:

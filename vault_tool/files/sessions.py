@@ -60,7 +60,8 @@ class AgentSession:
 
     `token` is the last heartbeat and `asked` the moment of its `bring_to_mind`; `seen` is the log by which results are
     left out; `shown` is all that was ever shown, whatever was cleared since; `recorded` are the memories that
-    `end_session` made of attempts, by their keys; `answered` are the events that a hook answered, by hash, with the moment.
+    `end_session` made of attempts, by their keys; `answered` are the events that a hook answered, by hash, with the moment;
+    `project` is that of the folder in which it began.
     """
 
     id: str
@@ -73,6 +74,7 @@ class AgentSession:
     shown: Mapping[str, Shown] = field(default_factory=dict)
     recorded: Mapping[str, str] = field(default_factory=dict)
     answered: Mapping[str, str] = field(default_factory=dict)
+    project: str = ""
 
     def compacted(self, last_token: int | None, moment: datetime, gap: timedelta) -> bool:
         """Whether the caller's context is no longer whole: it lost the token, or was away for longer than `gap`.
@@ -106,6 +108,10 @@ class AgentSession:
     def answers(self, key: str, at: str) -> AgentSession:
         """This session after a hook answered an event of its."""
         return replace(self, answered=dict([*self.answered.items(), (key, at)][-MOST_ANSWERED:]))
+
+    def works_on(self, project: str) -> AgentSession:
+        """This session after it was seen to work on a project."""
+        return replace(self, project=project)
 
     def compacts(self, at: str) -> AgentSession:
         """This session after its client said that it cuts the context short: nothing of it was seen, no token is known."""
@@ -299,6 +305,7 @@ def _read(data: bytes) -> AgentSession | None:
             shown={str(identity): _shown(one) for identity, one in found["shown"].items()},
             recorded={str(key): str(identity) for key, identity in found["recorded"].items()},
             answered={str(key): str(at) for key, at in found.get("answered", {}).items()},
+            project=str(found.get("project", "")),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -17,6 +17,7 @@ from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import CoreSection, RecordClass
 from vault_tool.util.clock import parse_time
+from vault_tool.util.text import counted
 
 DOUBTFUL = 0.4
 TEXT_LENGTH = 240
@@ -117,6 +118,17 @@ class ImportMap:
     linked: tuple[Entry, ...] = ()
 
 
+class Rest(NamedTuple):
+    """What the last line of a page tells beside what is not shown: how many memories are of other projects, and what waits."""
+
+    elsewhere: int = 0
+    drafts: int = 0
+    packets: int = 0
+
+
+NO_REST = Rest()
+
+
 class TrackedForm:
     """The page that is tracked: `- [title](path) (tags) — origin model, date`, for people, editors and diffs."""
 
@@ -153,9 +165,9 @@ class TrackedForm:
         line = f"- [{title}]({link_path(entry.path)}){said}{tags(entry)}{item.failed(_beginning)} — {marks}\n"
         return line + item.below(_beginning)
 
-    def more(self, count: int) -> str:
-        """The last line: how many memories are not on the page."""
-        return _more(count)
+    def more(self, count: int, rest: Rest) -> str:
+        """The last line: how many memories are not on the page, and the rest."""
+        return _more(count, rest)
 
     def imported(self, maps: Sequence[ImportMap]) -> str:
         """What imports brought: a line each."""
@@ -207,9 +219,9 @@ class PromptForm:
         line = f"- {self._short(entry.id)} {told}{notes}{item.marks(self._short)}\n"
         return line + item.below(self._short)
 
-    def more(self, count: int) -> str:
-        """The last line: how many memories are not on the page."""
-        return _more(count)
+    def more(self, count: int, rest: Rest) -> str:
+        """The last line: how many memories are not on the page, and the rest."""
+        return _more(count, rest)
 
     def imported(self, maps: Sequence[ImportMap]) -> str:
         """What imports brought: a line each."""
@@ -250,8 +262,13 @@ def _beginning_of(text: str) -> str:
     return "".join(text.replace("`", "").replace("*", "").casefold().split()).rstrip(".")
 
 
-def _more(count: int) -> str:
-    return f"\n{count} more are not shown.\n"
+def _more(count: int, rest: Rest) -> str:
+    waiting = [counted(number, name) for number, name in ((rest.drafts, "draft"), (rest.packets, "packet")) if number]
+    waits = "waits" if rest.drafts + rest.packets == 1 else "wait"
+    said = [f"{count} more {'is' if count == 1 else 'are'} not shown"] if count else []
+    said += [f"{rest.elsewhere} {'is' if rest.elsewhere == 1 else 'are'} of other projects"] if rest.elsewhere else []
+    said += [f"{' and '.join(waiting)} {waits}"] if waiting else []
+    return f"\n{'; '.join(said)}.\n" if said else ""
 
 
 def _imported(maps: Sequence[ImportMap], named: Callable[[Entry], str]) -> str:

@@ -10,6 +10,7 @@ from operator import attrgetter, itemgetter
 from typing import NamedTuple, Protocol, TypeAlias
 
 from vault_tool.generate.budget import in_turn
+from vault_tool.generate.core_project import CoreProject
 from vault_tool.model.authority import weights
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry
@@ -29,6 +30,9 @@ LEFT_DAYS = 30
 _LASTING = 0.55
 _AGE_DAYS = 45.0
 _PER_USE = 0.25
+
+# What of its worth a memory keeps that is of no project, where the page is for one.
+_UNTIED = 0.4
 
 # As precise as worth is, and the least that anything is worth.
 _DIGITS = 6
@@ -127,11 +131,14 @@ class _Kind(NamedTuple):
 
 
 class Claims:
-    """Says of memories where on the page of one day they stand: asked of all, so each look at a head is counted."""
+    """Says of memories where on the page of one day they stand, for one project or for all: asked of each memory of a vault, so
+    each look at a head is counted.
+    """
 
-    def __init__(self, registry: Registry, as_of: date) -> None:
+    def __init__(self, registry: Registry, as_of: date, project: CoreProject | None = None) -> None:
         self._registry = registry
         self._as_of = as_of
+        self._project = project
         self._kinds: dict[str, _Kind] = {}
         self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._days: dict[str, int] = {}
@@ -158,6 +165,8 @@ class Claims:
             worth *= self._lasting[min(age, _OLDEST - 1)]
         if belief.useful:
             worth *= 1 + _PER_USE * log(1 + belief.useful)
+        if self._project is not None and not self._project.has(entry):
+            worth *= _UNTIED
         origin = entry.origin
         by_person = belief.reviewed or origin == "owner"
         source = "" if by_person or origin == "agent" else f"{origin} {entry.text('model')}"

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import date
 
 from vault_tool.generate.budget import cut, shares
-from vault_tool.generate.core_forms import CoreItem, CoreText, Form, ImportMap, TrackedForm, common
+from vault_tool.generate.core_forms import NO_REST, CoreItem, CoreText, Form, ImportMap, Rest, TrackedForm, common
 from vault_tool.generate.core_order import Claim, Claims, in_order, is_over
+from vault_tool.generate.core_project import CoreProject
 from vault_tool.generate.escape import block, inline, quote
 from vault_tool.model.types import KEPT_TYPES, CoreSection, Registry
 
@@ -69,13 +70,16 @@ def core_page(
     warnings: Sequence[str] = (),
     imports: Sequence[ImportMap] = (),
     form: Form | None = None,
+    project: CoreProject | None = None,
+    rest: Rest = NO_REST,
 ) -> CorePage:
     """The page as of a UTC date in at most `budget` of what its form counts; equal values give an equal page on every machine.
 
     Of several `kept` of one type the first is shown: give the newest first, as `orient` serves it. `total` is how many memories
     there are; `live` says that this machine's own use is counted too; `warnings` are lines about the texts that are given whole;
     `imports` tell of what was imported and is not among the items. Each group of sections has its share of the room, and what
-    it leaves goes to the others in their order. `form` is the tracked page's by default.
+    it leaves goes to the others in their order. `form` is the tracked page's by default; the page is for `project`, or for all,
+    and `rest` is what else its last line tells.
     """
     form = form or TrackedForm()
     header = form.header(as_of, total, live)
@@ -89,12 +93,13 @@ def core_page(
     imported = form.imported(imports)
     imported = imported if form.size(imported) <= room // 2 else ""
     room -= form.size(imported)
-    end = form.more(total)
-    filled = _Sections(items, Claims(registry, as_of), form, as_of).filled(max(0, room - form.size(end)))
+    end = form.more(total, rest)
+    filled = _Sections(items, Claims(registry, as_of, project), form, as_of).filled(max(0, room - form.size(end)))
     # What a map tells of is not left out.
     mapped = sum(one.count for one in imports) if imported else 0
-    left = total - len(filled.shown) - mapped
-    end = form.more(left) if left > 0 and form.size(end) <= room else ""
+    left = total - rest.elsewhere - len(filled.shown) - mapped
+    end = form.more(max(0, left), rest)
+    end = end if form.size(end) <= room else ""
     return CorePage(f"{head}{texts}{filled.text}{imported}{end}", filled.shown, filled.reach)
 
 

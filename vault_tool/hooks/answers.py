@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
@@ -23,6 +24,7 @@ from vault_tool.util.hints import MARK, told
 from vault_tool.util.text import BYTES_A_TOKEN, first_tokens, one_line, tokens
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, find
+from vault_tool.vault.folder_project import project_of
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, Recalled
 
@@ -60,15 +62,16 @@ def answer_here(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
     """The text for an event, by this process: `asked` names event, prompt, source, session, user, folder, vault and caller."""
     root = find(asked["vault"] or None, environ, Path(asked["folder"]))
     with Context.open(root, origin="agent", session=asked["session"], user=asked["user"], environ=environ) as vault:
-        return answer(vault, asked["event"], asked["prompt"], asked["source"], asked.get("caller", ""))
+        return answer(vault, asked["event"], asked["prompt"], asked["source"], asked.get("caller", ""), asked["folder"])
 
 
-def answer(vault: Context, event: str, prompt: str, source: str, caller: str = "") -> str:
+def answer(vault: Context, event: str, prompt: str, source: str, caller: str = "", folder: str = "") -> str:
     """The text for an event that is not the end; empty where there is nothing to say. Raises what verbs raise.
 
     Its client waits for a few seconds in all: what another process holds locked is waited for so long that the words still come.
     What was shown is then not kept, and the indexes answer as of the last look at the files.
     `caller` names the process that was called, whoever answers for it: what it was not given in time it is given once more.
+    A start's page is for the project of `folder`, which the session's record notes.
     """
     vault.hurried_until = time.monotonic() + LOCK_SECONDS
     if event == COMPACTION:
@@ -78,7 +81,7 @@ def answer(vault: Context, event: str, prompt: str, source: str, caller: str = "
         turn, said = _Turn(vault, f"prompt {prompt}", caller), partial(_reminders, vault, prompt)
     else:
         turn = _Turn(vault, f"start {source}", caller, _SAME_MOMENT)
-        said = partial(_start, vault, compacted=source == "compact")
+        said = partial(_start, vault, project_of(vault, folder), compacted=source == "compact")
     if not turn.begun():
         return ""
     with vault.whole_index.hurried(vault.hurried_until):
@@ -157,17 +160,20 @@ def _compacts(vault: Context) -> None:
         seen.store(vault).update(vault.who.session, moment, lambda state: state.compacts(moment.isoformat()))
 
 
-def _start(vault: Context, *, compacted: bool) -> str:
+def _start(vault: Context, project: str, *, compacted: bool) -> str:
     """The page that a prompt loads, in bounds and whole lines, with what is known of this session or of the ones before."""
     # A prompt waits for this module, and needs nothing of what a session's start needs: half of all that there is to load.
     from vault_tool.vault.core_making import PAGE_TOKENS
     from vault_tool.vault.page_at_start import page_at_start
-    from vault_tool.verbs.pages import SMALLEST_BUDGET
+    from vault_tool.verbs.pages import SMALLEST_BUDGET, rest_of_page
 
     beside = _of_this_session(vault) if compacted else _of_those_before(vault)
     end = f"{beside}{_settings_line(vault)}{MORE}"
     room = min(PAGE_CHARACTERS, PAGE_TOKENS * BYTES_A_TOKEN) - len(end.encode("utf-8", "replace"))
-    page = page_at_start(vault)(room) if room >= SMALLEST_BUDGET else ""
+    if project and vault.who.session:
+        with suppress(*seen.UNKEPT):
+            seen.store(vault).update(vault.who.session, vault.clock.now(), lambda state: state.works_on(project), durable=False)
+    page = page_at_start(vault, project, rest_of_page)(room) if room >= SMALLEST_BUDGET else ""
     return f"{page.rstrip()}\n{end}"
 
 

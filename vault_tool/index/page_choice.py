@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ from vault_tool.files.layout import CACHE
 from vault_tool.files.local_trust import place
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.database import marks
-from vault_tool.index.schema import ENTRY, REVIEW, entry_of
-from vault_tool.index.seals import SealedFile, discard, lock
+from vault_tool.index.schema import ENTRY, PROJECT, REVIEW, entry_of
+from vault_tool.index.seals import SealedFile, lock
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
+from vault_tool.util.text import normal_name
 
-_FILE, _SEAL, _LOCK = "page.json", "page.seal", "page.lock"
+_LOCK = "page.lock"
 _MEMORIES = tuple(one.value for one in MEMORIES)
 _COUNT = "SELECT count(*) FROM entries WHERE class IN (?, ?)"
 
@@ -36,7 +38,7 @@ class ImportRows:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageChoice:
     """A choice of `rows` as of a `moment`: of a `build` of the catalogue under `settings`, when its last entry and signal had
-    these numbers, and when it held so many `memories`.
+    these numbers, and when it held so many `memories`; `elsewhere` is how many were of other projects than the page's.
     """
 
     build: str
@@ -47,6 +49,7 @@ class PageChoice:
     memories: int
     rows: tuple[int, ...]
     imports: tuple[ImportRows, ...] = ()
+    elsewhere: int = 0
 
     @property
     def of(self) -> str:
@@ -69,10 +72,12 @@ class SinceChoice:
 
 
 class ChoiceFile:
-    """The file of one vault's choice, below its cache."""
+    """The file of one vault's choice for one project, below its cache; empty for the page of all."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, project: str = "") -> None:
         self._cache = place(root) / CACHE
+        # Not by its name: what is forgotten may be named so.
+        self._name = f"page-{sha256(project.encode()).hexdigest()[:12]}" if project else "page"
 
     def read(self, of: str) -> PageChoice | None:
         """The choice, where it is as we left it and is of this build and these settings."""
@@ -88,13 +93,9 @@ class ChoiceFile:
         with lock(self._cache / _LOCK, 0.0, "the page's choice"):
             self._file.replace(orjson.dumps(asdict(choice)), choice.of, synced=False)
 
-    def drop(self) -> None:
-        """Have it made anew: it may tell of what is to be gone."""
-        discard(self._cache / _FILE)
-
     @property
     def _file(self) -> SealedFile:
-        return SealedFile(self._cache / _FILE, self._cache / _SEAL)
+        return SealedFile(self._cache / f"{self._name}.json", self._cache / f"{self._name}.seal")
 
 
 def _import(said: dict[str, Any]) -> ImportRows:
@@ -140,6 +141,16 @@ def newest_of_each_type(catalog: Catalog, most: int) -> tuple[int, ...]:
     kinds = catalog.rows("SELECT DISTINCT class, type FROM entries WHERE class IN (?, ?)", _MEMORIES)
     query = "SELECT n FROM entries WHERE class = ? AND type = ? ORDER BY n DESC LIMIT ?"
     return tuple(row[0] for kind in kinds for row in catalog.rows(query, (*kind, most)))
+
+
+def newest_of_project(catalog: Catalog, names: Collection[str], most: int) -> tuple[int, ...]:
+    """The rows of the newest memories of a project, by its normalised names: by their subjects, and by what they say."""
+    tagged = f"SELECT n FROM memberships WHERE normal IN ({marks(names)}) ORDER BY n DESC LIMIT ?"
+    said = [name for (name,) in catalog.rows(f"SELECT DISTINCT {PROJECT} FROM entries WHERE {PROJECT} <> ''")]
+    ours = [name for name in said if normal_name(str(name)) in names]
+    query = f"SELECT n FROM entries WHERE {PROJECT} = ? AND {PROJECT} <> '' ORDER BY n DESC LIMIT ?"
+    found = [row[0] for row in catalog.rows(tagged, (*names, most))]
+    return tuple(dict.fromkeys([*found, *(row[0] for name in ours for row in catalog.rows(query, (name, most)))]))
 
 
 def reviewed_last(catalog: Catalog, most: int) -> frozenset[str]:

@@ -29,6 +29,9 @@ OBSERVED = "coalesce(json_extract(CAST(head AS TEXT), '$.observed'), json_extrac
 # The conversation that a record is of, as SQL over its head: the very expression of `entries_by_session`.
 SESSION = "json_extract(CAST(head AS TEXT), '$.session')"
 
+# The project that a record is of, as SQL over its head: the very expression of `entries_by_project`.
+PROJECT = "json_extract(CAST(head AS TEXT), '$.project')"
+
 # Whom a record is about, as SQL over its head: the very expression of `entries_by_user`.
 USER = "json_extract(CAST(head AS TEXT), '$.user')"
 
@@ -80,6 +83,7 @@ CREATE INDEX entries_by_age ON entries (class, {GENERATION}, {CREATED}, id);
 CREATE INDEX entries_by_observed ON entries ({OBSERVED}) WHERE class IN ('observation', 'understanding');
 CREATE INDEX entries_by_session ON entries ({SESSION}) WHERE {SESSION} <> '';
 CREATE INDEX entries_by_user ON entries ({USER}, {CREATED}, id) WHERE {USER} <> '';
+CREATE INDEX entries_by_project ON entries ({PROJECT}) WHERE {PROJECT} <> '';
 CREATE INDEX entries_stale ON entries (path) WHERE stale = 1;
 CREATE INDEX foreign_by_text ON foreign_texts (text);
 CREATE INDEX foreign_by_commit ON foreign_texts (by_commit);

@@ -15,12 +15,10 @@ from vault_tool.files.signal_lines import merge
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.database import marks
 from vault_tool.index.relations import supersession
-from vault_tool.index.schema import CREATED, ENTRY, GENERATION, SESSION, USER, entry_of, signal_of
+from vault_tool.index.schema import CREATED, ENTRY, GENERATION, PROJECT, SESSION, USER, entry_of, signal_of
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-
-PROJECT = "json_extract(CAST(head AS TEXT), '$.project')"
 
 # Of a longer session only the first so many records are put in order.
 _MOST = 5000
@@ -45,6 +43,12 @@ def ids_since(catalog: Catalog, record_class: RecordClass, generation: int, crea
         query = f"SELECT id FROM entries WHERE class = ? AND {where}"
         found.update((row[0], None) for row in catalog.rows(query, (record_class.value, *values)))
     return list(found)
+
+
+def projects(catalog: Catalog) -> tuple[str, ...]:
+    """The projects that records name, each as it is written; the cost is that of the records which name one."""
+    rows = catalog.rows(f"SELECT DISTINCT {PROJECT} FROM entries WHERE {PROJECT} <> ''")
+    return tuple(str(row[0]) for row in rows)
 
 
 def written_of(catalog: Catalog, user: str, session: str, project: str, most: int, after: int = 0) -> list[Entry]:

@@ -21,6 +21,7 @@ from vault_tool.util.json_text import flaw_in, json_fields
 from vault_tool.util.text import one_line
 from vault_tool.vault.checked import asked_as_checked
 from vault_tool.vault.context import Progress
+from vault_tool.vault.folder_project import client_project
 from vault_tool.vault.lean_values import lean_values
 from vault_tool.vault.leniency import as_meant
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
@@ -53,9 +54,8 @@ def asked_by(caller: Caller, vault: Vault, session: str = "") -> Vault:
     vault.refresh_embedder()
     # What a copy made first would be lost with it.
     _ = vault.vectors, vault.standings, vault.global_vault
-    return vault.as_(
-        origin="agent", session=session or caller.session, project=caller.project, user=caller.user, model=caller.model
-    )
+    project = caller.project or (client_project(vault, caller.folder) if caller.folder else "")
+    return vault.as_(origin="agent", session=session or caller.session, project=project, user=caller.user, model=caller.model)
 
 
 def answer(

@@ -250,7 +250,7 @@ WITHHELD: Mapping[str, str] = {
         ("adopt", "commit", "diff", "reindex", "embed", "decay", "core", "schedule", "reflection", "reflect", "snapshot"),
         "upkeep, which the owner, a timer or the watcher does; the pages are resources",
     ),
-    **dict.fromkeys(("import_markdown", "import_cognitive_memory", "config", "init"), "setting up is its owner's"),
+    **dict.fromkeys(("import_markdown", "import_cognitive_memory", "config", "project", "init"), "setting up is its owner's"),
     **dict.fromkeys(
         ("turn", "drain", "backstop", "list_turns", "get_turn", "link_beats"),
         "for a product, whose own judge stands between user and memory",

@@ -34,6 +34,8 @@ class Caller:
     model: str = ""
     preset: str = ""
     """The tools that its client has; all of them, if it does not say."""
+    folder: str = ""
+    """The folder that its client works in, whose project is meant where none is named."""
 
 
 @cache

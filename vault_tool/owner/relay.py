@@ -45,9 +45,14 @@ def relayed(arguments: Sequence[str]) -> int | None:
     if said is None or root is None or is_forbidden(root):
         return None
     session = said["session"] or session_of(os.environ)
-    project = said["project"] or project_of(os.environ, root)
     model = said["model"] or os.environ.get("VAULT_MODEL", "")
-    caller = {"session": session, "project": project, "user": said["user"], "model": model}
+    caller = {
+        "session": session,
+        "project": said["project"],
+        "folder": folder_of(os.environ),
+        "user": said["user"],
+        "model": model,
+    }
     # Whoever serves this client later serves it this vault, and no other that lies there by then.
     relay = Relay(root, {"do": "mcp", "preset": said["preset"] or PRESETS[0], "identity": identity_at(root), **caller})
     return relay.run() if relay.open() else None
@@ -58,13 +63,10 @@ def session_of(environ: Mapping[str, str]) -> str:
     return next(filter(None, map(environ.get, SESSION_VARIABLES)), "")
 
 
-def project_of(environ: Mapping[str, str], root: str) -> str:
-    """The name of the folder that a client works in; nothing where that folder's own vault is meant, which is all about it."""
+def folder_of(environ: Mapping[str, str]) -> str:
+    """The whole path of the folder that a client says it works in; nothing where it names none."""
     folder = environ.get(PROJECT_VARIABLE, "")
-    if not folder:
-        return ""
-    with_vault = os.path.realpath(folder)
-    return "" if f"{root}{os.sep}".startswith(f"{with_vault}{os.sep}") else os.path.basename(with_vault)
+    return os.path.realpath(folder) if folder else ""
 
 
 class Relay:

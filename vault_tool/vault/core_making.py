@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time
 
 from vault_tool.belief.fold import Belief
-from vault_tool.generate.core_forms import CoreItem, CoreText, ImportMap, PromptForm
+from vault_tool.generate.core_forms import NO_REST, CoreItem, CoreText, ImportMap, PromptForm, Rest
 from vault_tool.generate.core_page import CorePage, core_page
+from vault_tool.generate.core_project import CoreProject
 from vault_tool.generate.starter import starters
 from vault_tool.model.snapshot import Entry
 from vault_tool.vault import resolve
@@ -23,11 +24,20 @@ PAGE_TOKENS = 2300
 _MOST = 60
 
 
+def nothing_waits(vault: Context) -> Rest:
+    """What the last line of a page tells of what waits, where nothing is looked for."""
+    return NO_REST
+
+
 class CoreFrame:
     """What stands around the lines of the page at a moment: soul, protocol, orientation, and what is to be settled of them."""
 
-    def __init__(self, vault: Context, *, live: bool, prompt: bool) -> None:
+    def __init__(
+        self, vault: Context, *, live: bool, prompt: bool, project: CoreProject | None = None, rest: Rest = NO_REST
+    ) -> None:
         moment = moment_of(vault, live)
+        self._project = project
+        self._rest = rest
         kinds = core_kinds(vault)
         self._settings = vault.settings
         self._day = moment.astimezone(UTC).date()
@@ -56,21 +66,31 @@ class CoreFrame:
             warnings=self._warnings,
             imports=made.imports,
             form=prompt_form(self._vault, made.items) if self._prompt else None,
+            project=self._project,
+            rest=self._rest._replace(elsewhere=made.elsewhere),
         )
 
 
 class WholeCore:
     """The page as it is made from everything, for any budget: all memories are looked at once.
 
-    It is in the `prompt` form, or as it is tracked. What is believed of the memories is given where it is `known`.
+    It is in the `prompt` form, or as it is tracked; for `project`, or for all; `rest` is what else its last line tells. What is
+    believed of the memories is given where it is `known`.
     """
 
     def __init__(
-        self, vault: Context, *, live: bool = False, prompt: bool = False, known: Iterable[tuple[Entry, Belief]] | None = None
+        self,
+        vault: Context,
+        *,
+        live: bool = False,
+        prompt: bool = False,
+        known: Iterable[tuple[Entry, Belief]] | None = None,
+        project: CoreProject | None = None,
+        rest: Rest = NO_REST,
     ) -> None:
-        self._frame = CoreFrame(vault, live=live, prompt=prompt)
+        self._frame = CoreFrame(vault, live=live, prompt=prompt, project=project, rest=rest)
         seen = vault.seen_by("")
-        self._maker = CoreMaker(vault, moment_of(vault, live))
+        self._maker = CoreMaker(vault, moment_of(vault, live), project)
         for entry, belief in seen.standings.believed_each(seen.superseded(), live=live) if known is None else known:
             self._maker.take(entry, belief)
         self._claims = self._maker.in_order()
@@ -92,6 +112,11 @@ class WholeCore:
         reach = self.page(budget).reach
         paths = [claim.path for section, claims in self._claims.items() for claim in claims[: reach.get(section, 0) + more]]
         return paths, self._made(0).imports
+
+    @property
+    def elsewhere(self) -> int:
+        """How many memories are of other projects."""
+        return self._made(0).elsewhere
 
     def _made(self, most: int) -> CoreMaterial:
         """What the page is made from: at least so many of each section."""

@@ -12,6 +12,7 @@ from vault_tool.belief.fold import Belief
 from vault_tool.files import layout
 from vault_tool.generate.core_forms import MOST_TRIED, Beside, CoreItem, ImportMap
 from vault_tool.generate.core_order import COVERED, LEAST_TRUTH, Claim, Claims, in_order
+from vault_tool.generate.core_project import CoreProject
 from vault_tool.importing.notes import FROM as IMPORTED_FROM
 from vault_tool.index import relations
 from vault_tool.index.schema import titles_of
@@ -21,6 +22,7 @@ from vault_tool.util.clock import moment as moment_of
 from vault_tool.vault.answers import NO_ANSWER
 from vault_tool.vault.contests import all_overtaken, contested
 from vault_tool.vault.context import Context
+from vault_tool.vault.folder_project import ProjectPlace
 from vault_tool.vault.standing import FAILED_TACTIC
 from vault_tool.vault.statuses import POINTING, SOLVES, could_solve, statuses
 
@@ -36,8 +38,8 @@ _BATCH = 2000
 
 @dataclass(frozen=True, slots=True)
 class CoreMaterial:
-    """The items of a page, what imports brought, and how many memories there are in all; `most` items of each section were
-    kept, and `whole` says that these are all.
+    """The items of a page, what imports brought, how many memories there are in all, and how many of these `elsewhere`, of
+    other projects; `most` items of each section were kept, and `whole` says that these are all.
     """
 
     items: list[CoreItem]
@@ -45,6 +47,7 @@ class CoreMaterial:
     total: int
     most: int = 0
     whole: bool = True
+    elsewhere: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +96,15 @@ class Covering:
 
 
 class CoreMaker:
-    """Takes the memories of a vault one after the other and keeps what a page can need of them."""
+    """Takes the memories of a vault one after the other and keeps what a page for a project, or for all, can need of them."""
 
-    def __init__(self, vault: Context, moment: datetime) -> None:
+    def __init__(self, vault: Context, moment: datetime, project: CoreProject | None = None) -> None:
         self._vault = vault
         self._now = vault.clock.now()
         # The page is in everybody's prompt: what is about one user, or was made of it, is not on it.
         self._seen = vault.seen_by("")
-        self._claims = Claims(vault.settings.types, moment.date())
+        self._claims = Claims(vault.settings.types, moment.date(), project)
+        self._place = ProjectPlace(vault, project) if project is not None else None
         self._overtaken = all_overtaken(self._seen)
         catalog = self._seen.index.catalog
         self._edges = catalog.of_class(RecordClass.EDGE, SOLVES)
@@ -114,6 +118,7 @@ class CoreMaker:
         self._covering = Covering()
         self._imports: dict[str, _Import] = defaultdict(_Import)
         self._total = 0
+        self._elsewhere = 0
 
     def take(self, entry: Entry, belief: Belief) -> None:
         """Look at a memory that nothing supersedes."""
@@ -122,6 +127,9 @@ class CoreMaker:
         if entry.type in KEPT_TYPES:
             return
         self._total += 1
+        if self._place is not None and self._place.is_elsewhere(entry):
+            self._elsewhere += 1
+            return
         if entry.path in self._overtaken:
             return
         claim = self._claims.of(entry, belief)
@@ -152,7 +160,7 @@ class CoreMaker:
         whole = all(len(claims) <= most for claims in ordered.values())
         large = {name: one.places for name, one in sorted(self._imports.items()) if len(one.places) >= MAPPED_FROM}
         maps = [_import_map(self._vault, name, places) for name, places in large.items()]
-        return CoreMaterial(items, maps, self._total, most, whole)
+        return CoreMaterial(items, maps, self._total, most, whole, self._elsewhere)
 
     def _note(self, entry: Entry, belief: Belief) -> None:
         if entry.id not in self._known or not entry.pulled:

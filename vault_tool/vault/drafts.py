@@ -18,6 +18,8 @@ Draft = tuple[str, bytes]
 
 _ID = re.compile(rb"^id:[ \t]*[\"']?([0-9A-Fa-f-]{32,36})", re.MULTILINE)
 
+_USER = re.compile(rb"^user:[ \t]*[^\s\"']", re.MULTILINE)
+
 # A write looks at no more than so many drafts; a review looks at all of them.
 _FEW = 100
 
@@ -27,6 +29,11 @@ def undecided(vault: Context) -> list[Draft]:
     drafts = Inbox(vault.root).notes()
     done = _decided(vault, drafts)
     return [one for one in drafts if one not in done]
+
+
+def count(vault: Context) -> int:
+    """How many drafts wait that are about no user: who is shown the number may be anybody."""
+    return sum(_USER.search(data) is None for _, data in undecided(vault))
 
 
 def finished(vault: Context) -> list[str]:

@@ -13,6 +13,7 @@ from vault_tool.consolidation.understanding_coverage import Sighting, contested,
 from vault_tool.errors import GitError, Refused, VaultError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind
+from vault_tool.generate.core_forms import Rest
 from vault_tool.generate.core_page import same_but_for_date
 from vault_tool.generate.reflection_page import Concern, reflection_page
 from vault_tool.index.slight import narrowed, observations_of
@@ -24,7 +25,8 @@ from vault_tool.util.text import BYTES_A_TOKEN, normal_name
 from vault_tool.vault import screening
 from vault_tool.vault.contests import all_contested
 from vault_tool.vault.context import Context
-from vault_tool.vault.core_making import PAGE_TOKENS, WholeCore, moment_of
+from vault_tool.vault.core_making import PAGE_TOKENS, WholeCore, moment_of, nothing_waits
+from vault_tool.vault.folder_project import core_project
 from vault_tool.vault.operation import Operation, Saved, put, writing
 from vault_tool.vault.request import Answer
 from vault_tool.vault.standing import Weighed
@@ -85,11 +87,19 @@ def make_anew(vault: Context, shows: Callable[[str], bool]) -> Iterator[str]:
             yield f"{path} may still show it: {fault.message}; {step(path.removesuffix('.md').lower())} makes it anew"
 
 
-def core_preview(vault: Context, budget: int | None = None) -> GeneratedPage:
-    """CORE.md as a prompt is given it: ids and the memories' own words in place of links, in at most `PAGE_TOKENS` tokens."""
+def core_preview(
+    vault: Context, budget: int | None = None, project: str = "", rest: Callable[[Context], Rest] = nothing_waits
+) -> GeneratedPage:
+    """CORE.md as a prompt is given it: ids and the memories' own words in place of links, in at most `PAGE_TOKENS` tokens.
+
+    It is for the project of this name, or for all where the vault knows none of that name; `rest` says what else its last line
+    tells, once the indexes are fresh.
+    """
     vault.fresh()
     with vault.index.consistent_read():
-        page = WholeCore(vault, live=True, prompt=True).page(PAGE_TOKENS * BYTES_A_TOKEN if budget is None else budget)
+        chosen = core_project(vault.seen_by(""), project) if project else None
+        whole = WholeCore(vault, live=True, prompt=True, project=chosen, rest=rest(vault))
+        page = whole.page(PAGE_TOKENS * BYTES_A_TOKEN if budget is None else budget)
     return _page(vault, CORE_FILE, page.text)
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from vault_tool.errors import Busy, StorageError
-from vault_tool.generate.core_forms import ImportMap
+from vault_tool.generate.core_forms import ImportMap, Rest
+from vault_tool.generate.core_project import CoreProject
 from vault_tool.index import page_choice, relations
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.page_choice import ChoiceFile, ImportRows, PageChoice, choice_of
@@ -25,8 +26,9 @@ from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import BYTES_A_TOKEN
 from vault_tool.vault import screening
 from vault_tool.vault.context import Context
-from vault_tool.vault.core_making import PAGE_TOKENS, CoreFrame, WholeCore
+from vault_tool.vault.core_making import PAGE_TOKENS, CoreFrame, WholeCore, nothing_waits
 from vault_tool.vault.core_material import CoreMaterial, core_items, covering, import_map, import_of
+from vault_tool.vault.folder_project import ProjectPlace, core_project, recent_projects
 
 # Up to so many memories are looked at at each start.
 SMALL = 2000
@@ -40,6 +42,10 @@ _MORE = 20
 
 # In a hurry of each type the newest so many.
 _OF_EACH = 40
+_OF_PROJECT = 400
+
+# A choice is kept for so many projects.
+_PROJECTS = 4
 
 # Of what was written, judged or used since a choice the newest so many of each.
 _SINCE = 500
@@ -49,17 +55,22 @@ _WORN = 50
 _OLD = timedelta(days=1)
 
 
-def page_at_start(vault: Context) -> Callable[[int], str]:
-    """The page as a prompt is given it, for any budget, as of one look at the files and the catalogue."""
+def page_at_start(vault: Context, project: str = "", rest: Callable[[Context], Rest] = nothing_waits) -> Callable[[int], str]:
+    """The page as a prompt is given it, for any budget, as of one look at the files and the catalogue.
+
+    It is for the project of this name, or for all where the vault knows none of that name; `rest` says what else its last line
+    tells, once the indexes are fresh.
+    """
     vault.fresh()
     with vault.index.consistent_read():
-        state = _State.of(vault)
-        kept = _kept(vault, state.catalog) if state.memories > SMALL else None
+        state = _State.of(vault, project)
+        kept = _kept(state) if state.memories > SMALL else None
         if kept is None and state.memories > _IN_TIME:
             kept = _in_a_hurry(state)
         if kept is None:
-            return _of_everything(state)
-        made, frame = _by_choice(state, kept, live=True), CoreFrame(vault, live=True, prompt=True)
+            return _of_everything(state, rest(vault))
+        made = _by_choice(state, kept, live=True)
+        frame = CoreFrame(vault, live=True, prompt=True, project=state.project, rest=rest(vault))
     return lambda budget: screening.masked(frame.page(made, budget).text)
 
 
@@ -69,7 +80,7 @@ def tracked_page(vault: Context) -> str | None:
     state, budget = _State.of(vault), vault.settings.core_budget
     if state.memories <= SMALL:
         return screening.masked(WholeCore(vault).page(budget).text)
-    kept = _kept(vault, state.catalog)
+    kept = _kept(state)
     return (
         None
         if kept is None
@@ -78,62 +89,85 @@ def tracked_page(vault: Context) -> str | None:
 
 
 def keep_choice(vault: Context) -> PageChoice | None:
-    """Choose anew, and keep the choice, where the vault is large enough; for a moment of rest. Raises Busy and StorageError."""
+    """Choose anew for all and for each project that was worked on lately, and keep what was chosen, where the vault is large
+    enough; for a moment of rest. Returns the choice for all. Raises Busy and StorageError.
+    """
     state = _State.of(vault)
-    return _chosen(state, WholeCore(vault, live=True, prompt=True)) if state.memories > SMALL else None
+    if state.memories <= SMALL:
+        return None
+    for name in recent_projects(vault, _PROJECTS):
+        chosen = _State.of(vault, name)
+        if chosen.project is not None and _is_worn(chosen):
+            _chosen(chosen, WholeCore(vault, live=True, prompt=True, project=chosen.project))
+    return _chosen(state, WholeCore(vault, live=True, prompt=True))
 
 
 def choice_is_due(vault: Context) -> bool:
-    """Whether `keep_choice` would be worth its time: there is none, it is of another build or day, or much happened since."""
-    catalog = vault.seen_by("").index.catalog
-    if page_choice.memory_count(catalog) <= SMALL:
+    """Whether `keep_choice` would be worth its time: a choice is missing, of another build or day, or much happened since."""
+    state = _State.of(vault)
+    if state.memories <= SMALL:
         return False
-    kept = _kept(vault, catalog)
+    projects = (_State.of(vault, name) for name in recent_projects(vault, _PROJECTS))
+    return _is_worn(state) or any(_is_worn(each) for each in projects if each.project is not None)
+
+
+def _is_worn(state: _State) -> bool:
+    """Whether there is no choice that is good enough to be kept."""
+    kept = _kept(state)
     if kept is None:
         return True
-    made, now = parse_time(kept.moment), vault.clock.now()
+    made, now = parse_time(kept.moment), state.vault.clock.now()
     if made is None or not timedelta(0) <= now - made < _OLD:
         return True
-    found = page_choice.since(catalog, kept, _WORN)
+    found = page_choice.since(state.catalog, kept, _WORN)
     return bool(found.gone) or len(found.written) + len(found.judged) >= _WORN
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """The vault as nobody in particular sees it, and how far its catalogue had come: taken before anything is read by it."""
+    """The vault as nobody in particular sees it, how far its catalogue had come (taken before anything is read by it), and the
+    project that a page is for.
+    """
 
     vault: Context
     catalog: Catalog
     entry: int
     signal: int
     memories: int
+    project: CoreProject | None
 
     @classmethod
-    def of(cls, vault: Context) -> _State:
+    def of(cls, vault: Context, project: str = "") -> _State:
         # The page is in everybody's prompt: what is about one user, or was made of it, is not on it.
         vault = vault.seen_by("")
         catalog = vault.index.catalog
-        return cls(vault, catalog, *page_choice.newest(catalog), page_choice.memory_count(catalog))
+        counts = page_choice.newest(catalog)
+        return cls(vault, catalog, *counts, page_choice.memory_count(catalog), core_project(vault, project) if project else None)
 
-    def choice(self, moment: str, rows: Iterable[int], imports: Iterable[ImportRows]) -> PageChoice:
+    @property
+    def file(self) -> ChoiceFile:
+        """Where the choice for this project is kept."""
+        return ChoiceFile(self.vault.root, min(self.project.names) if self.project is not None else "")
+
+    def choice(self, moment: str, rows: Iterable[int], imports: Iterable[ImportRows], elsewhere: int) -> PageChoice:
         """A choice of that state."""
         return PageChoice(
             build=self.catalog.nonce, settings=settings_digest(self.vault.settings), moment=moment, entry=self.entry,
-            signal=self.signal, memories=self.memories, rows=tuple(rows), imports=tuple(imports),
+            signal=self.signal, memories=self.memories, rows=tuple(rows), imports=tuple(imports), elsewhere=elsewhere,
         )  # fmt: skip
 
 
-def _of_everything(state: _State) -> Callable[[int], str]:
+def _of_everything(state: _State, rest: Rest) -> Callable[[int], str]:
     """The page of a vault that is small, or of which no choice is kept: that is made now, and the next start has it."""
-    whole = WholeCore(state.vault, live=True, prompt=True)
+    whole = WholeCore(state.vault, live=True, prompt=True, project=state.project, rest=rest)
     if state.memories > SMALL:
         with suppress(Busy, StorageError):
             _chosen(state, whole)
     return lambda budget: screening.masked(whole.page(budget).text)
 
 
-def _kept(vault: Context, catalog: Catalog) -> PageChoice | None:
-    return ChoiceFile(vault.root).read(choice_of(catalog.nonce, settings_digest(vault.settings)))
+def _kept(state: _State) -> PageChoice | None:
+    return state.file.read(choice_of(state.catalog.nonce, settings_digest(state.vault.settings)))
 
 
 def _chosen(state: _State, whole: WholeCore) -> PageChoice | None:
@@ -144,16 +178,20 @@ def _chosen(state: _State, whole: WholeCore) -> PageChoice | None:
     if catalog is not state.catalog:
         return None
     rows = sorted(numbers[path] for path in paths if path in numbers)
-    choice = state.choice(stamp(state.vault.clock.now()), rows, (_import_rows(one, numbers) for one in imports))
-    ChoiceFile(state.vault.root).write(choice)
+    maps = [_import_rows(one, numbers) for one in imports]
+    choice = state.choice(stamp(state.vault.clock.now()), rows, maps, whole.elsewhere)
+    state.file.write(choice)
     return choice
 
 
 def _in_a_hurry(state: _State) -> PageChoice:
-    """A choice where none is kept: the newest of each type, and what its owner reviewed last. It is not kept itself."""
+    """A choice where none is kept: the newest of each type and of the project, and what its owner reviewed last. It is not kept
+    itself.
+    """
     newest = page_choice.newest_of_each_type(state.catalog, _OF_EACH)
     reviewed = page_choice.memories_called(state.catalog, page_choice.reviewed_last(state.catalog, _SINCE))
-    return state.choice("", (*newest, *reviewed), ())
+    ours = page_choice.newest_of_project(state.catalog, state.project.names, _OF_PROJECT) if state.project is not None else ()
+    return state.choice("", (*newest, *reviewed, *ours), (), 0)
 
 
 def _import_rows(one: ImportMap, numbers: dict[str, int]) -> ImportRows:
@@ -171,12 +209,13 @@ def _by_choice(state: _State, choice: PageChoice, *, live: bool) -> CoreMaterial
     chosen = [entries[number] for number in {*choice.rows, *since.written} if number in entries]
     active = relations.active(catalog, {entry.path: entry for entry in (*chosen, *touched.values())}.values())
     believed = vault.standings.beliefs(active, live=live)
+    elsewhere = ProjectPlace(vault, state.project).is_elsewhere if state.project is not None else lambda _: False
     maps = {one.name for one in choice.imports}
     maps |= {".."} if vault.root.parent.name in maps else set()  # the folder around the vault
     listed = [
         (entry, believed[entry.id])
         for entry in active
-        if entry.type not in KEPT_TYPES and import_of(entry, believed[entry.id]) not in maps
+        if entry.type not in KEPT_TYPES and import_of(entry, believed[entry.id]) not in maps and not elsewhere(entry)
     ]
     new = {entries[number].path for number in since.written if number in entries}
     covered = covering(vault, listed, new, vault.clock.now().astimezone(UTC).date())
@@ -184,6 +223,7 @@ def _by_choice(state: _State, choice: PageChoice, *, live: bool) -> CoreMaterial
         items=core_items(vault, ((entry, belief) for entry, belief in listed if entry.path not in covered)),
         imports=[_import_map(vault, one, entries) for one in choice.imports],
         total=page_choice.present_count(catalog, vault.superseded()),
+        elsewhere=choice.elsewhere,
     )
 
 

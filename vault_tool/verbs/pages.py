@@ -5,19 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
+from typing import TYPE_CHECKING
 
 from vault_tool.belief.decay import Standing, standing
 from vault_tool.errors import UsageError
+from vault_tool.generate.core_forms import Rest
 from vault_tool.generate.schedule import Schedule
 from vault_tool.generate.schedule import schedule as daily
+from vault_tool.index.page_choice import memory_count
 from vault_tool.model.signals import EpisodeEntry
-from vault_tool.vault import generated_pages
+from vault_tool.util.deferred import deferred
+from vault_tool.vault import drafts, generated_pages
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.generated_pages import GeneratedPage
 from vault_tool.vault.operation import Saved, writing
+from vault_tool.vault.page_at_start import SMALL
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.standing import SCORE_DIGITS, Weighed, best_first
+
+if TYPE_CHECKING:
+    from vault_tool.verbs.consolidation import passes
+else:
+    passes = deferred("vault_tool.verbs.consolidation.passes")  # for a page that is printed
 
 SMALLEST_BUDGET = 200
 
@@ -84,17 +94,31 @@ def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = 
 
 @verb
 @of_the_whole
-def core(vault: Context, *, budget: int | None = None, preview: bool = False) -> GeneratedPage:
+def core(vault: Context, *, budget: int | None = None, preview: bool = False, project: str | None = None) -> GeneratedPage:
     """Make CORE.md and commit it if more than its date changed; with `preview` only return it as a prompt is given it.
 
     That form has ids and the memories' own words in place of links, says who vouches once a section, and counts this
-    machine's own use too. `budget` is the most characters it may take (a setting by default). Nothing is written while notes
-    are missing in bulk, or while git is in the middle of a merge or rebase; but where git could merge everything except
-    generated pages, those are made anew and entered as settled, so that the merge can be finished.
+    machine's own use too, and is for `project` (by default what the caller's writes are about): what is of other projects alone
+    is not on it. A project that the vault does not know is none. `budget` is the most characters it may take (a setting by
+    default). Nothing is written while notes are missing in bulk, or while git is in the middle of a merge or rebase; but where
+    git could merge everything except generated pages, those are made anew and entered as settled, so that the merge can be
+    finished.
     """
     if (allowed := vault.settings.core_budget if budget is None else budget) < SMALLEST_BUDGET:
         raise UsageError(f"a budget of {allowed} characters holds no page", f"give at least {SMALLEST_BUDGET}")
-    return generated_pages.core_preview(vault, budget) if preview else generated_pages.make_core(vault, allowed)
+    if not preview:
+        return generated_pages.make_core(vault, allowed)
+    return generated_pages.core_preview(vault, budget, vault.who.project if project is None else project, rest_of_page)
+
+
+def rest_of_page(vault: Context) -> Rest:
+    """What waits, as the last line of a page tells it; of a large vault without its packets, which take a while to count.
+
+    Indexes must be fresh.
+    """
+    vault = vault.seen_by("")
+    small = memory_count(vault.index.catalog) <= SMALL
+    return Rest(drafts=drafts.count(vault), packets=passes.due(vault).packets if small else 0)
 
 
 @verb

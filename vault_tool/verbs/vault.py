@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         observations,
         pages,
         people,
+        projects,
         purging,
         remember,
         reviewing,
@@ -68,6 +69,7 @@ else:
     moved_notes = deferred_verbs("vault_tool.verbs.moved_notes")
     observations = deferred_verbs("vault_tool.verbs.observations")
     pages = deferred_verbs("vault_tool.verbs.pages")
+    projects = deferred_verbs("vault_tool.verbs.projects")
     people = deferred_verbs("vault_tool.verbs.people")
     purging = deferred_verbs("vault_tool.verbs.purging")
     remember = deferred_verbs("vault_tool.verbs.remember")
@@ -208,4 +210,5 @@ class Vault(Context):
     import_markdown = markdown_folder.import_markdown
     import_cognitive_memory = memory_graph.import_cognitive_memory
     config = setup.config
+    project = projects.project
     init = staticmethod(setup.init)

@@ -1,0 +1,45 @@
+"""`vt project`: how the project of a folder is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from vault_tool.cli.blocks import Block, fields, table
+from vault_tool.cli.options import Call, Short, command
+from vault_tool.cli.saved import commit_of
+from vault_tool.errors import Exit
+from vault_tool.verbs import projects
+from vault_tool.verbs.projects import FolderProjects
+
+
+@command("project", "vt project", "vt project Ferry", "vt project Ferry --folder .", "vt project --list")
+@click.argument("name", metavar="[NAME]", required=False, help="What it is called; '' to take a name back.")
+@click.option("--folder", metavar="DIR", default=".", help="The folder that is meant; else this one.")
+@click.option("--list", "listed", is_flag=True, help="Show the folders that were named, and the projects that are known.")
+def project(call: Call, name: str | None, folder: str, listed: bool) -> Exit:
+    """Show which project a folder is of, or name it.
+
+    The page at the start of a session is for the project of the folder it starts in. A folder is of the project that
+    its git repository is called after (by its remote, else by its own folder), or that it was given here, on this
+    machine. A new name gets a subject.
+    """
+    with call.open_vault() as vault:
+        return call.emit(projects.project(vault, name, folder=folder), _all if listed else _one, vault)
+
+
+def _one(found: FolderProjects, short: Short) -> Iterator[Block]:
+    if found.created:
+        yield f"{found.project} is a new project: its subject is {short(found.created)}"
+    how = {"name": "by the name that was given here", "repository": "by its repository"}.get(found.known_by, "")
+    yield f"{found.folder}: {found.project}, {how}" if found.project else f"{found.folder}: no project"
+    if found.project and not found.known:
+        yield f"nothing in the vault is of {found.project} yet: a page that is made here is that of all"
+    if found.created:
+        yield fields(("commit", commit_of(found)))
+
+
+def _all(found: FolderProjects, short: Short) -> Iterator[Block]:
+    yield table(("folder", "project"), [(one.folder, one.project) for one in found.results], empty="no folder was named")
+    yield fields(("known projects", found.projects or "none"))

@@ -1,0 +1,32 @@
+"""The project that a page is made for: which memories are its own, which are another's, and which are of none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vault_tool.model.snapshot import Entry
+from vault_tool.util.text import normal_name
+
+
+@dataclass(frozen=True, slots=True)
+class CoreProject:
+    """A project by all its names, and the names of the others, all normalised."""
+
+    names: frozenset[str]
+    others: frozenset[str] = frozenset()
+
+    def has(self, entry: Entry) -> bool:
+        """Whether a memory is of this project, perhaps of others too."""
+        return not self.names.isdisjoint(_names(entry))
+
+    def is_elsewhere(self, entry: Entry) -> bool:
+        """Whether a memory is of other projects and not of this one."""
+        names = _names(entry)
+        return self.names.isdisjoint(names) and not self.others.isdisjoint(names)
+
+
+def _names(entry: Entry) -> set[str]:
+    """What a memory says that it is about: its project, its subjects and its tags."""
+    project = entry.text("project")
+    names = {normal_name(name) for name in (*entry.subjects, *entry.own("tags"))}
+    return names | {normal_name(project)} if project else names
