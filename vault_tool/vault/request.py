@@ -6,7 +6,8 @@ answers from them, calls, and puts the answer in its envelope.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -70,14 +71,20 @@ def run(request: Request) -> Any:
     (vault,), verb = request.vaults, request.verb
     if verb.for_user:
         vault = vault.for_user(request.named.get("user") or "")
-    looks = vault.looks
-    before, looks.told = looks.told, None
-    try:
+    with within(vault):
         if verb.looks:
             vault.fresh(request.named.get("progress"))
         return in_envelope(vault, verb.function(vault, *request.given, **request.named))
+
+
+@contextmanager
+def within(vault: Context) -> Iterator[None]:
+    """What looks at the files here is asked by a verb, which tells of its own look where it had one."""
+    looks = vault.looks
+    before, looks.told = looks.told, None
+    try:
+        yield
     finally:
-        # A verb that asks another tells of its own look, where it had one.
         looks.told = before or looks.told
 
 

@@ -27,7 +27,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.open_pass import Passes, items_of, passes
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import Answer, looks, of_the_whole, verb
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb, within
 from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
     PacketPlan,
@@ -291,7 +291,8 @@ def end_consolidation(vault: Context, pass_id: str = "", *, core: bool = True) -
 def _refreshed(vault: Context) -> tuple[str, ...]:
     """Make CORE.md, which says what the pass came to; what keeps it from being written is a remark, for the pass is ended."""
     try:
-        generated_pages.make_core(vault)
+        with within(vault):
+            generated_pages.make_core(vault)
     except VaultError as fault:
         return (f"CORE.md is as it was: {fault.marked}",)
     return ()
