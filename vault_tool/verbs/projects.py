@@ -14,7 +14,7 @@ from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.folder_project import is_known, known_name, named_above, project_of
 from vault_tool.vault.operation import Saved
-from vault_tool.vault.request import looks, verb
+from vault_tool.vault.request import looks, of_the_whole, verb
 from vault_tool.verbs.subjects import create_subjects
 
 _LONGEST = 200
@@ -46,6 +46,7 @@ class FolderProjects(Saved):
 
 
 @verb
+@of_the_whole
 @looks
 def project(vault: Context, name: str | None = None, *, folder: str = ".") -> FolderProjects:
     """Tell which project a folder is of, or name it (on this machine), an empty name taking that back.
