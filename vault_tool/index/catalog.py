@@ -300,12 +300,13 @@ class Catalog(Database):
 
     def names_ending_in(self, words: Collection[str]) -> dict[str, list[str]]:
         """The normalised names of subjects, of several words, that end in one of these words, by it."""
-        # What is left of a name without the letters at its end is all before its last word.
-        last = "substr(normal, length(rtrim(normal, replace(normal, ' ', ''))) + 1)"
-        query = f"SELECT {last}, normal FROM names WHERE instr(normal, ' ') AND {last} IN ({{}})"
+        known = self.until_changed("last words", self._by_last_word)
+        return {word: known[word] for word in words if word in known}
+
+    def _by_last_word(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for word, name in self.rows_in(query, words):
-            found.setdefault(word, []).append(name)
+        for (name,) in self.rows("SELECT normal FROM names WHERE instr(normal, ' ')"):
+            found.setdefault(name.rpartition(" ")[2], []).append(name)
         return found
 
     def observed_between(self, first: str, over: str, limit: int) -> list[str]:

@@ -27,7 +27,7 @@ class Filters:
         self._asked = asked
         self._now = vault.clock.now()
         self._kinds = {kind.casefold() for kind in asked.kinds}
-        self._request = request_of(vault, kinds=self._kinds, shown=frozenset(asked.exclude))
+        self.request = request_of(vault, kinds=self._kinds, shown=frozenset(asked.exclude))
         self._subjects = [frozenset(resolve.names_for(vault, unwrap_link(name))) for name in asked.subject_names]
         self._tags, self._not_tags = _asked_tags(asked.tags), _asked_tags(asked.not_tags)
         self._project = normal_name(asked.project or "")
@@ -37,7 +37,7 @@ class Filters:
 
     def replaced_by(self, identity: str) -> tuple[str, ...]:
         """The ids of what replaces an understanding; nothing for one that is active."""
-        return self._request.superseded.get(identity, ())
+        return self.request.superseded.get(identity, ())
 
     @property
     def narrow(self) -> bool:
@@ -58,7 +58,7 @@ class Filters:
 
     def admits(self, entry: Entry) -> bool:
         """Whether a memory may answer."""
-        return visible(entry, self._request, "asked") is None and (self._anything or self.wants(entry))
+        return visible(entry, self.request, "asked") is None and (self._anything or self.wants(entry))
 
     def refusal(self, entry: Entry) -> str:
         """Why a memory may not answer, in words; empty where it may."""
@@ -66,7 +66,7 @@ class Filters:
 
     def _refusals(self, entry: Entry) -> Iterator[str]:
         asked = self._asked
-        if reason := visible(entry, self._request, "asked"):
+        if reason := visible(entry, self.request, "asked"):
             yield self._said(entry)[reason]
         if not self._of_kind(entry):
             yield f"it is of type {entry.type}, and only {', '.join(asked.kinds)} was asked for"
@@ -100,7 +100,7 @@ class Filters:
 
     def comes_along(self, entry: Entry) -> bool:
         """Whether a memory may come with one that it bears on: of any kind, and though this session has seen it."""
-        return visible(entry, self._request, "along") is None and self._fits(entry)
+        return visible(entry, self.request, "along") is None and self._fits(entry)
 
     def tells(self, edge: Entry) -> bool:
         """Whether a link may lead to what it joins: one that was read from what it joins says no more than that."""

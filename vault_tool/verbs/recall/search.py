@@ -26,7 +26,6 @@ from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval.filters import Filters, require_kinds, unknown
 from vault_tool.vault.retrieval.query import Query, Recalled
 from vault_tool.vault.statuses import CURRENT, statuses
-from vault_tool.vault.viewer import request_of
 
 if TYPE_CHECKING:
     from vault_tool.vault.retrieval import engine
@@ -191,7 +190,6 @@ def _by_words(vault: Context, asked: Query, everything: bool) -> tuple[SearchRes
 def _passing(vault: Context, hits: Sequence[TextHit], filters: Filters, asked: Query, everything: bool) -> Iterator[SearchResult]:
     catalog = vault.index.catalog
     kinds = {kind.casefold() for kind in asked.kinds}
-    request = request_of(vault)
     for hit in hits:
         path, score = hit.path, hit.score
         entry = catalog.by_path(path)
@@ -201,7 +199,7 @@ def _passing(vault: Context, hits: Sequence[TextHit], filters: Filters, asked: Q
             continue
         if (entry.record_class not in SEARCHED and not kinds) or not filters.wants(entry):
             continue
-        if not everything and visible(entry, request, "searched"):
+        if not everything and visible(entry, filters.request, "searched"):
             continue
         yield _found(vault, entry, score)
 
