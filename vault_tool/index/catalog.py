@@ -300,7 +300,7 @@ class Catalog(Database):
 
     def names_ending_in(self, words: Collection[str]) -> dict[str, list[str]]:
         """The normalised names of subjects, of several words, that end in one of these words, by it."""
-        known = self.until_changed("last words", self._by_last_word)
+        known = self.derived("last words", self._by_last_word)
         return {word: known[word] for word in words if word in known}
 
     def _by_last_word(self) -> dict[str, list[str]]:
