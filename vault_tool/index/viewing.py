@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -81,12 +82,15 @@ class _VisibleCatalog(Catalog):
 
     user: str | None = ""
 
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        super().__init__(connection, path)
+        self._hiding = Derived()
+
     @classmethod
     def of(cls, path: Path, user: str | None) -> _VisibleCatalog:
         """The catalogue at `path` as `user` sees it; the empty text is nobody in particular, None is whoever keeps the vault."""
         seen = cls.open(path)
         seen.user = user
-        seen._hidden_at = ""
         seen.connection.executescript(_HIDDEN)
         seen.connection.executemany("INSERT INTO temp.viewer VALUES (?)", [(name,) for name in {"", user or ""}])
         for table, where in _HIDES.items():
@@ -94,8 +98,6 @@ class _VisibleCatalog(Catalog):
             query = f"SELECT * FROM main.{table} WHERE {where}" + (f" AND {also}" if also else "")
             seen.connection.execute(f"CREATE TEMP VIEW {table} AS {query}")
         return seen
-
-    _hidden_at: str = ""
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows of a query over what may be seen; see `Catalog.rows`."""
@@ -110,9 +112,7 @@ class _VisibleCatalog(Catalog):
     def _look_whether_hidden(self) -> None:
         now = super().rows("SELECT value FROM main.meta WHERE key = 'seq'")
         seq = str(now[0][0]) if now else ""
-        if seq != self._hidden_at:
-            self._hide()
-            self._hidden_at = seq
+        self._hiding.of(seq, "hidden", self._hide)
 
     @property
     def hides(self) -> int:
