@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from vault_tool.errors import Refused
-from vault_tool.files.layout import ignored_folder, ignored_name
+from vault_tool.files.layout import SETTINGS_FILE, ignored_folder, ignored_name
 from vault_tool.files.reader import LARGEST
 from vault_tool.model.problems import Problem, note, warning
 from vault_tool.util.clock import stamp
@@ -53,6 +53,10 @@ def survey(folder: Path, aside: Path | None = None) -> Listing:
         except (OSError, Refused) as fault:
             reason = os.strerror(fault.errno or 0).lower() if isinstance(fault, OSError) else fault.message
             odd.append(warning(_shown(path) or ".", 0, "unreadable", f"the folder cannot be looked into: {reason}"))
+            continue
+        if path and any(name == SETTINGS_FILE for name, _ in seen):
+            message = "it is a vault of its own, with what is its machine's alone"
+            odd.append(warning(_shown(path), 0, "vault", message, "serve or sync that vault by itself"))
             continue
         for name, found in seen:
             where = f"{path}/{name}" if path else name

@@ -20,11 +20,10 @@ _NUMBERS = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})|(\d{1,2})([-/.])(\d{
 _DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?[ \-](?:of )?([A-Za-z]{3,9})\.?,?[ \-](\d{4})", re.ASCII)
 _MONTH_FIRST = re.compile(r"([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})", re.ASCII)
 _WEEKDAY = re.compile(r"^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,? ", re.IGNORECASE | re.ASCII)
-_DIGITS = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})?", re.ASCII)
 _TIME = re.compile(
     r"[T, ]*(?:at )?(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)? ?([AaPp][Mm])? ?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?", re.ASCII
 )
-_NAMED = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?!\d)", re.ASCII)
+_NAMED = re.compile(r"(\d{4})([-_.]?)(\d{2})\2(\d{2})(?:(?<=\d{8})(\d{2})(\d{2})(\d{2})?)?(?!\d)", re.ASCII)
 
 
 def created(head: Mapping[str, object], stem: str) -> datetime | None:
@@ -39,7 +38,9 @@ def created(head: Mapping[str, object], stem: str) -> datetime | None:
         if moment is not None:
             return moment
     named = _NAMED.match(stem)
-    return _moment(*map(int, named.groups())) if named else None
+    if named is None or not 1800 <= int(named[1]) <= 2200:
+        return None
+    return _moment(*(int(part or 0) for part in named.group(1, 3, 4, 5, 6, 7)))
 
 
 def read_date(text: str) -> datetime | None:
@@ -51,9 +52,6 @@ def read_date(text: str) -> datetime | None:
     cleaned = _WEEKDAY.sub("", " ".join(unwrap_link(text).split()))
     if not cleaned or len(cleaned) > 60:
         return None
-    digits = _DIGITS.fullmatch(cleaned)
-    if digits:
-        return _moment(*(int(part or 0) for part in digits.groups()))
     for pattern, order in ((_NUMBERS, _by_numbers), (_DAY_FIRST, _by_day), (_MONTH_FIRST, _by_month)):
         found = pattern.match(cleaned)
         day = order(found) if found else None

@@ -9,6 +9,8 @@ from functools import lru_cache
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _STAMP = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+00:00", re.ASCII)
 _DAY_LENGTH = len("2026-11-20")
+_SINCE_1990 = 631_152_000
+_END_OF_TIME = 10_000_000_000
 _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
 
 
@@ -43,9 +45,12 @@ def stamp(moment: datetime) -> str:
 def parse_time(text: str) -> datetime | None:
     """The moment that `text` names, in UTC, or None.
 
-    A date alone is its midnight, and a time without an offset is taken as UTC: nobody's local zone can be known later.
+    A date alone is its midnight, and a time without an offset is taken as UTC: nobody's local zone can be known later. A bare
+    number is one of seconds or milliseconds since 1970, from 1990 to next year, or a day or minute written without marks.
     """
     cleaned = text.strip()
+    if cleaned.isdecimal() and cleaned.isascii():
+        return _of_digits(cleaned)
     try:
         if len(cleaned) == _DAY_LENGTH and _DATE.fullmatch(cleaned):
             day = date.fromisoformat(cleaned)
@@ -53,6 +58,27 @@ def parse_time(text: str) -> datetime | None:
         moment = datetime.fromisoformat(cleaned)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
+        return None
+
+
+_DIGITS = re.compile(r"(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2})?)?", re.ASCII)
+
+
+def _of_digits(digits: str) -> datetime | None:
+    latest = datetime.now(UTC).year + 1
+    if len(digits) <= 15:
+        for divisor in (1, 1000):
+            seconds = int(digits) / divisor
+            if _SINCE_1990 <= seconds < _END_OF_TIME:
+                named = datetime.fromtimestamp(int(seconds), UTC)
+                return named if named.year <= latest else None
+    written = _DIGITS.fullmatch(digits)
+    if written is None or not 1800 <= int(written[1]) <= 2200:
+        return None
+    year, month, day, hour, minute, second = (int(part or 0) for part in written.groups())
+    try:
+        return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+    except ValueError:
         return None
 
 

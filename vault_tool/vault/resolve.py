@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError, VaultError
+from vault_tool.files.layout import AROUND, is_around
 from vault_tool.index.catalog import Page
 from vault_tool.index.relations import names_of
 from vault_tool.index.schema import link_name
@@ -261,7 +262,15 @@ def candidates(vault: Context, wanted: str) -> Sequence[Entry]:
         return by_prefix
     path = _as_path(vault, wanted)
     at_path = catalog.by_path(path) if path else None
-    return [at_path] if at_path else _subjects(vault, wanted) or _titled(vault, wanted)
+    return [at_path] if at_path else _subjects(vault, wanted) or _titled(vault, wanted) or _by_file_name(vault, wanted)
+
+
+def _by_file_name(vault: Context, wanted: str) -> Sequence[Entry]:
+    """What has a file name that we gave, which ends with the beginning of its id: editors complete links by it."""
+    stem = wanted.strip().rpartition("/")[2].removesuffix(".md")
+    prefix = as_prefix(stem.rpartition("-")[2]) if "-" in stem else None
+    found = vault.index.catalog.by_prefix(prefix, limit=6) if prefix else ()
+    return [one for one in found if one.path.rpartition("/")[2].removesuffix(".md") == stem]
 
 
 def candidates_begun(vault: Context, wanted: str) -> Sequence[Entry]:
@@ -304,7 +313,24 @@ def _as_path(vault: Context, wanted: str) -> str | None:
     """`wanted` as a path relative to the root, if it looks like one."""
     if not wanted.endswith(".md"):
         return None
-    return next((path for path, _ in readings(vault, wanted) if vault.index.catalog.by_path(path)), None)
+    catalog = vault.index.catalog
+    # As search prints it first, from whatever folder: a note of the folder around the vault begins with `../`.
+    if is_around(wanted) and catalog.by_path(wanted):
+        return wanted
+    found = next((path for path, _ in readings(vault, wanted) if catalog.by_path(path)), None)
+    return found if found is not None or vault.around is None else _around(vault, wanted)
+
+
+def _around(vault: Context, wanted: str) -> str | None:
+    """A path from this folder as that of a note in the folder around the vault."""
+    try:
+        full = Path(wanted).resolve()
+    except (OSError, ValueError, RuntimeError):
+        return None
+    if vault.around is None or not full.is_relative_to(vault.around):
+        return None
+    path = f"{AROUND}{full.relative_to(vault.around).as_posix()}"
+    return path if vault.index.catalog.by_path(path) else None
 
 
 def page(vault: Context, named: str, *, by_name: bool = False) -> Page | None:
