@@ -31,7 +31,8 @@ class Candidate:
     `exact` says that the question is its title, file name or alias; `handle` and `heading` how nearly it is one of these or a
     heading (0..1), `tag` that it names one of its tags, `links` how many notes link to it.
 
-    `timely` (0..1) is how nearly it is of a time that the question names. `wished` says that it tells what somebody
+    `timely` (0..1) is how nearly it is of a time that the question names, and `dated` (0..1) the part of the question's
+    words that this answers. `wished` says that it tells what somebody
     wants in general, and that the question asks for advice.
 
     `session` is the conversation that it was recorded in. `length` is about how many words it has, known where others of its
@@ -59,6 +60,7 @@ class Candidate:
     heading: float = 0.0
     tag: bool = False
     timely: float = 0.0
+    dated: float = 0.0
     wished: bool = False
     links: int = 0
     length: int = 0
@@ -90,6 +92,11 @@ class Candidate:
     def asked_worded(self, breadth: float) -> float:
         """The same without what a mention counts."""
         return _mean(*(self.asked or (self.words, self.covered)), breadth)
+
+    def answered(self, breadth: float) -> float:
+        """How well the asked words are there that are not answered by its date."""
+        words = self.asked_worded(breadth)
+        return min(1.0, words / (1 - self.dated)) if self.dated < 1 else words
 
     def parts(self) -> dict[str, float]:
         """What its rank is the sum of, by name."""

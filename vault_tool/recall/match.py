@@ -89,6 +89,9 @@ TIMELY = 1.0
 # The same for what somebody wants in general where advice is asked, if it shares a word or is this near in meaning.
 WISHED, WISHED_FROM = 1.0, 1.0
 
+# What it counts in how sure a memory is to be of a time that is named.
+DATED = 2.0
+
 # What was said beside a memory that fits, in the same session, fits by this part as well.
 BESIDE = 0.2
 
@@ -121,7 +124,7 @@ def mentioned(beyond: float) -> float:
 
 def crowd(candidates: Iterable[Candidate]) -> float:
     """How strongly the third best fits what is asked: what an answer must stand out from."""
-    best = nlargest(AMONG, (_strength(one, one.asked_worded(BREADTH)) for one in candidates))
+    best = nlargest(AMONG, (_strength(one, one.answered(BREADTH)) for one in candidates))
     return best[-1] if len(best) == AMONG else FEW
 
 
@@ -137,12 +140,12 @@ def certainty(candidate: Candidate, others: float = 0.0, *, page: bool = False) 
     # Of the very subject, and all that is asked, or of all the subjects and nothing else: however many say the same.
     if candidate.related or (candidate.named and (covered or 0.0) > _ALL):
         others = 0.0
-    words = candidate.worded(BREADTH) if page else candidate.asked_worded(BREADTH)
+    words = candidate.worded(BREADTH) if page else candidate.answered(BREADTH)
     called = CALLED * min(candidate.by_handle, MOST_CALLED)
     sure = words + STANDS_OUT * (_strength(candidate, words) - others) - (MEANT if candidate.cosine is not None else 0.0)
     if mention:
         sure = max(sure, mention + STANDS_OUT * (STRONG_WORDS * mention - others))
-    return squash(sure + called, *CERTAIN)
+    return squash(sure + called + DATED * candidate.timely, *CERTAIN)
 
 
 def _strength(candidate: Candidate, words: float) -> float:

@@ -94,6 +94,8 @@ _NAMELY = 1.7
 
 _SIGN = re.compile(r"[A-Z].*[A-Z]|[A-Za-z][0-9]")
 
+_CODE = re.compile(r"[^\W_]{3,}")
+
 _SELF = re.compile(r"\b(?:i|me|my|mine|myself|i'm|i've|i'd|i'll)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?;:…])[\"')\]”’]*\s+|(?<=[。！？；])|\n(?=[^\Wa-z]|[-*>•\n])")
 _PART = re.compile(r'"[^"]*"|\S+')
@@ -125,6 +127,12 @@ class Question:
     spelled: tuple[str, ...] = ()
     times: Times | None = None
     advice: bool = False
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Its numbers and codes of three signs or more, but for its times: what has none of them answers something else."""
+        text = self.text if self.times is None else self.times.rest
+        return tuple(dict.fromkeys(one.casefold() for one in _CODE.findall(text) if any(map(str.isdigit, one))))
 
 
 def read(text: str, said: bool = False, today: date | None = None) -> Question:
@@ -161,7 +169,12 @@ def _times(text: str, today: date) -> Times | None:
 
     spans, rest = read_times(text, today)
     left = (part.strip(_AROUND).casefold() for part in rest.split())
-    return Times(spans, rest, all(word in _HAPPENED or word in _ASKING or not word for word in left)) if spans else None
+    share = 1 - len(_telling(rest).split()) / max(1, len(_telling(text).split()))
+    return (
+        Times(spans, rest, max(0.0, share), all(word in _HAPPENED or word in _ASKING or not word for word in left))
+        if spans
+        else None
+    )
 
 
 def _telling(text: str) -> str:

@@ -76,10 +76,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The times that a question names, the `rest` of it, and whether that tells nothing: `what happened on 7 May 2023?`."""
+    """The times that a question names, the `rest` of it, the `share` of its telling words that they are, and whether no other
+    tells anything: `what happened on 7 May 2023?`."""
 
     spans: tuple[Span, ...]
     rest: str
+    share: float
     alone: bool = False
 
     @property

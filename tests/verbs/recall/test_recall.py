@@ -493,3 +493,17 @@ def test_an_exact_answer_whose_writer_was_unsure_is_the_best_and_marked(vault: V
     for number in range(4):
         vault.as_(session=f"s{number}", model=f"m{number}").update(made.id, truth=wrong)
     assert made.id not in [one.id for one in _asked(vault, "staging cache port").results[:1]]
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "other"),
+    [
+        ("Invoice {} of the harbor was paid in full.", "869869", "442017"),
+        ("The pump {} leaks oil at the valve.", "XK42B", "XK77B"),
+    ],
+)
+def test_a_number_that_stands_nowhere_in_the_answer_makes_it_unsure(vault: Vault, told: str, asked: str, other: str) -> None:
+    vault.remember(told.format(asked), ["Harbor"])
+
+    assert [one.weak for one in _asked(vault, f"is it so that {told.format(asked)}").results] == [False]
+    assert all(one.weak for one in _asked(vault, f"is it so that {told.format(other)}").results)

@@ -72,3 +72,12 @@ def test_what_tells_of_a_day_is_found_by_that_day(diary: Vault) -> None:
 
 def test_a_time_that_nothing_is_of_brings_nothing(diary: Vault) -> None:
     assert _titles(diary, "what happened on 3 March 1999?") == []
+
+
+def test_the_memory_of_a_named_day_is_sure_though_it_has_none_of_the_words_of_the_day(diary: Vault) -> None:
+    dated, undated = (
+        diary.recall(query) for query in ("what did Ada paint on 7 May 2023?", "what did Ada paint in Paris for Cy?")
+    )
+
+    assert isinstance(dated, Bundle) and isinstance(undated, Bundle)
+    assert not dated.results[0].weak and undated.results[0].weak

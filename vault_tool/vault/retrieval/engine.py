@@ -109,7 +109,7 @@ def _answered(
     if read.said:
         fitting = list(_within_bounds(fitting))
     chosen = [(kept.of, kept.folded) for kept in select.pick(_copy_texts(fitting, changes), asked.limit, weights)]
-    results = tuple(_within(pools, chosen, changes, alike, asked))
+    results = tuple(_within(pools, chosen, changes, alike, asked, read.codes))
     lacks = (*reasons(_lacks(pool) for pool in pools), *unread)
     own = [each for each in ranked if each.pool.scope == "repo"]
     if not asked.why_not:
@@ -330,6 +330,7 @@ def _within(
     changes: _Changes,
     alike: Sequence[_Pair],
     asked: Query,
+    codes: Sequence[str],
 ) -> list[Recalled]:
     """The results with their texts, as many as fit; without those whose files went since."""
     newest = {key: one.entry for key, one in changes.items()}
@@ -345,12 +346,21 @@ def _within(
         entries = [each.one.entry for each, _ in chosen if each.pool is pool]
         solved.update(pool.vault.standings.solved_since(entries))
         bodies.update(((pool.scope, path), body) for path, body in bodies_of(pool.vault, entries).items())
+    for each, _ in chosen if codes else ():
+        each.weak = each.weak or _lacks_a_code(each.one, bodies.get(each.one.key, ""), codes)
     made = [
         _recalled(each, bodies[each.one.key], folded, standing[each.one.key], solved.get(each.one.entry.id), asked)
         for each, folded in chosen
         if each.one.key in bodies
     ]
     return select.within_budget(made, asked.budget, lean_tokens)
+
+
+def _lacks_a_code(one: Candidate, body: str, codes: Iterable[str]) -> bool:
+    """Whether a number or code that is asked for stands nowhere in a memory."""
+    said = (one.entry.path, one.entry.title, body, *one.entry.subjects, *one.entry.texts("tags"), *one.entry.texts("aliases"))
+    text = "\n".join(said).casefold()
+    return not one.exact and any(code not in text for code in codes)
 
 
 def _standing(

@@ -176,6 +176,7 @@ def _date(pool: Pool, question: Question) -> None:
         observed = parse_time(one.entry.observed)
         days = (observed.date(),) if observed else ()
         one.timely = times.holds(days, about(one.entry.title, one.entry.preview, one.entry.text("as_of"), *days))
+        one.dated = times.share if one.timely >= times.most else 0.0
         # Nothing else is asked: what is of that time answers, whatever it says.
         one.exact = one.exact or (times.alone and not question.said and one.timely >= times.most)
 
