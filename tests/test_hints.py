@@ -19,6 +19,7 @@ from tests.mcp.served import ERAS, client_of
 from tests.web.conftest import serving_pages
 from tests.wording import typed
 from vault_tool import Vault
+from vault_tool.cli import wording
 from vault_tool.cli.main import main
 from vault_tool.cli.table import SECTIONS, command_of
 from vault_tool.hooks.answers import answer as hook_answer
@@ -132,6 +133,14 @@ def test_the_page_that_a_session_starts_with_names_no_command_line(root: Path) -
         for event, source in (("session-start", "startup"), ("session-start", "compact"), ("prompt", "")):
             text = hook_answer(vault, event, "why does redis drop idle connections?", source)
             assert text and not COMMAND_LINE.search(text) and "Refresh" not in text, (event, text)
+
+
+def test_what_is_worded_without_its_command_reads_as_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = dict(wording.USUAL)
+    steps = [hints.Step(verb, {argument: hints.OPEN}) for verb, (argument, _) in usual.items()]
+    said = [wording.CommandLine().step(one) for one in steps]
+    monkeypatch.setattr(wording, "USUAL", {})
+    assert said == [wording.CommandLine().step(one) for one in steps] and all(said)
 
 
 async def _listen(client: Client, uri: str) -> None:

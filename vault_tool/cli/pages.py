@@ -101,7 +101,9 @@ def _decay(found: pages.Decay, short: Short) -> Iterator[Block]:
 
 
 def _standings(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in counts.items())
+    """How many were looked up lately, and how long ago the others: it orders, and takes none of them out of answers."""
+    said = ", ".join(f"{count} {name}" for name, count in counts.items())
+    return f"by use: {said}; all are found"
 
 
 def _text(page: GeneratedPage, short: Short) -> Iterator[Block]:
@@ -114,7 +116,8 @@ def _page(page: GeneratedPage, short: Short) -> Iterator[Block]:
 
 
 def _reflected(done: pages.Reflection, short: Short) -> Iterator[Block]:
-    yield f"{done.memories} memories: {_standings(done.counts)}"
+    yield f"{done.memories} memories"
+    yield _standings(done.counts)
     verb = "would change" if done.dry_run else "changed"
     yield fields((verb, done.pages or "nothing"), ("commit", commit_of(done)))
     yield from done.moved

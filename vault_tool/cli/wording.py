@@ -14,6 +14,9 @@ from vault_tool.cli.table import PARTS, SECTIONS, command_of
 from vault_tool.util import hints
 from vault_tool.util.hints import OPEN, Step, Value
 
+# The argument of a step that most refusals name, and what the command's help calls it.
+USUAL = {"search": ("query", "WORDS")}
+
 
 def in_words(text: str) -> str:
     """A text with its steps as they are typed."""
@@ -53,6 +56,8 @@ class CommandLine:
             return None
         if name == step.verb.replace("_", "-") and not step.arguments:
             return f"`vt {name}`"  # nothing of it need be loaded
+        if (shown := USUAL.get(step.verb)) and step.arguments == {shown[0]: OPEN}:
+            return f"`vt {name} {shown[1]}`"  # nor for the hint of whoever named what is not there
         command = next(row for rows in SECTIONS.values() for row in rows if row.name == name).load()
         words = [] if step.verb not in PARTS else [f"--{step.verb.replace('_', '-')}"]
         group = step.verb.removeprefix("import_").replace("_", "-") if name == "import" else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from vault_tool.belief.gates import doubtful
 from vault_tool.index import claims
@@ -10,7 +11,6 @@ from vault_tool.index.catalog import Catalog
 from vault_tool.index.relations import beside, contesting_among, forked
 from vault_tool.index.visibility import Request, visible, waits
 from vault_tool.model.authority import OWNER, Act, Effect, authority, by_origin, writer_of
-from vault_tool.model.records import Observation, Remembered
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.hints import step
@@ -19,6 +19,9 @@ from vault_tool.vault import resolve
 from vault_tool.vault.answers import Rival
 from vault_tool.vault.context import Context
 from vault_tool.vault.viewer import request_of
+
+if TYPE_CHECKING:
+    from vault_tool.model.records import Observation, Remembered  # 25 ms, and whoever only looks makes none
 
 Pointed = Mapping[str, Sequence[tuple[str, Entry]]]
 """By id, what points at a memory, with the field that does."""
