@@ -10,11 +10,11 @@ import pytest
 from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
-    "remember": 97,
-    "recall": 98,
-    "search": 86,
+    "remember": 101,
+    "recall": 101,
+    "search": 88,
     "get": 65,
-    "bring-to-mind": 82,
+    "bring-to-mind": 84,
     "consolidate": 101,
     "mark-useful": 73,
     "create-understanding": 94,
