@@ -15,11 +15,11 @@ MODULES = {
     "search": 88,
     "get": 65,
     "bring-to-mind": 84,
-    "consolidate": 101,
-    "mark-useful": 73,
-    "create-understanding": 94,
-    "reflect": 94,
-    "status": 91,
+    "consolidate": 103,
+    "mark-useful": 74,
+    "create-understanding": 96,
+    "reflect": 95,
+    "status": 92,
 }
 """How many modules each entered when this was written."""
 MARGIN = 2
