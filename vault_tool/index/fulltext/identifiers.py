@@ -14,8 +14,10 @@ _JOINT = "-_\u2010\u2011"
 # What is joined by dashes or underscores, and what may have parts without any: a small letter before a capital, two capitals
 # before a small one, letters beside digits.
 _IDENTIFIER = deferred_pattern(rf"[^\W_]+(?:[{_JOINT}][^\W_]+)*")
+# Of digits behind letters one or two, or any behind capitals or a short word: a long word with a long number is a name.
 _COMPOUND = deferred_pattern(
-    rf"[^\W_][{_JOINT}]+[^\W_]|[{_LOWER}][{_UPPER}]|[{_UPPER}]{{2}}[{_LOWER}]|[{_UPPER}{_LOWER}]{{2}}\d|\d[{_UPPER}{_LOWER}]{{2}}"
+    rf"[^\W_][{_JOINT}]+[^\W_]|[{_LOWER}][{_UPPER}]|[{_UPPER}]{{2}}[{_LOWER}\d]|[{_UPPER}{_LOWER}]{{2}}\d{{1,2}}(?!\d)"
+    rf"|\b[{_UPPER}{_LOWER}]{{2,4}}\d|\d[{_UPPER}{_LOWER}]{{2}}"
 )
 _JOINTS = re.compile(f"[{_JOINT}]")
 # `APIs` and `URLs` are plurals, not `AP` and `Is`.
