@@ -44,6 +44,8 @@ class Compound(NamedTuple):
 
 def compounds(text: str) -> Iterator[Compound]:
     """The identifiers of a text that have parts or could be written as one word, each once."""
+    if _COMPOUND.search(text) is None:
+        return
     for word in dict.fromkeys(text.split()):
         # Most words of prose are told to be none of these at the cost of two looks.
         if word.isalpha() and (word.islower() or word.istitle()):
@@ -62,6 +64,8 @@ def extra_words(text: str) -> str:
 
 def spellings(name: str) -> tuple[str, ...]:
     """How else a name may be typed: with its identifiers by their parts, joined, and in all these ways at once."""
+    if _COMPOUND.search(name) is None:
+        return ()
     words = name.split()
     apart, joined, found = [], [], False
     for word in words:
