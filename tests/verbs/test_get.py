@@ -231,7 +231,7 @@ class TestAHeadThatCannotBeRead:
     def test_one_that_was_never_committed_is_searched_by_its_text(self, vault: Vault, root: Path, data: str) -> None:
         (root / "vault/numbat.md").write_text(data)
         found = vault.search("numbat termites")
-        assert [(one.record_class, one.title, one.stale) for one in found.results] == [("page", "numbat", True)]
+        assert [(one.record_class, one.stale) for one in found.results] == [("page", True)]
         assert found.freshness.unreadable == 0
         assert vault.get("vault/numbat.md").content == "The numbat eats termites."
         assert [one.path for one in vault.doctor(fix=True).problems] == ["vault/numbat.md"]
