@@ -268,7 +268,7 @@ def test_a_stale_note_is_served_as_head_has_it_and_never_committed(vault: Vault,
 
 def test_a_page_is_named_as_one(vault: Vault, root: Path) -> None:
     (root / "vault" / "page.md").write_text("Page text.\n")
-    with pytest.raises(NotFound, match=r"vault/page\.md is a page, not a memory; open it in an editor, or `.Vault\.adopt\("):
+    with pytest.raises(NotFound, match=r"vault/page\.md is a page, not a memory; open it in an editor, or `Vault\.adopt\("):
         vault.pin("vault/page.md")
 
 

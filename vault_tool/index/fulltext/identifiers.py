@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from vault_tool.util.deferred import deferred_pattern
@@ -29,6 +30,12 @@ _MOST_PIECES = 4
 # A piece of more parts is a key or a hash.
 _MOST_PARTS = 6
 _LONGEST = 60
+_KNOWN_WORDS = 2**14
+# By so many digits a word of more letters than these is no identifier: see `_COMPOUND`.
+_FEW_DIGITS, _SHORT = 2, 4
+_DIGITS = "0123456789"
+# What stands around words in prose.
+_MARKS = ".,;:!?()[]{}\"'`*#>|"
 
 _PICTURE = deferred_pattern(
     "[\U0001f000-\U0001faff\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299]"
@@ -44,16 +51,25 @@ class Compound(NamedTuple):
 
 def compounds(text: str) -> Iterator[Compound]:
     """The identifiers of a text that have parts or could be written as one word, each once."""
-    if _COMPOUND.search(text) is None:
-        return
     for word in dict.fromkeys(text.split()):
-        # Most words of prose are told to be none of these at the cost of two looks.
-        if word.isalpha() and (word.islower() or word.istitle()):
-            continue
-        if _COMPOUND.search(word) is not None:
-            for found in _IDENTIFIER.finditer(word.partition("://")[0]):
-                if (one := _compound(found.group())) is not None:
-                    yield one
+        bare = word.strip(_MARKS)
+        name = bare.rstrip(_DIGITS)
+        if name.isalpha() and (name.islower() or name.istitle()):
+            # A plain word, or a long one with a long number: told at the cost of a few looks, for most words are one.
+            digits = len(bare) - len(name)
+            if not digits or (digits > _FEW_DIGITS and len(name) > _SHORT):
+                continue
+        yield from _of_word(bare)
+
+
+# Words come again from note to note.
+@lru_cache(maxsize=_KNOWN_WORDS)
+def _of_word(word: str) -> tuple[Compound, ...]:
+    """The identifiers of what stands between spaces."""
+    if _COMPOUND.search(word) is None:
+        return ()
+    found = (_compound(each.group()) for each in _IDENTIFIER.finditer(word.partition("://")[0]))
+    return tuple(compound for compound in found if compound is not None)
 
 
 def extra_words(text: str) -> str:
