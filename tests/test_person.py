@@ -193,8 +193,8 @@ def test_what_anybody_may_set(root: Path) -> None:
 EVERYBODY = frozenset((
     "init", "install", "hook", "orient", "bring-to-mind", "turn", "backstop", "list-turns", "get-turn", "reset-seen",
     "get-session-context", "end-session", "remember", "add-observations", "delete-observations", "link", "update-link",
-    "unlink", "pin", "tag", "episode", "write", "update", "correct", "mark-useful", "mark-questionable", "create-subjects",
-    "get-subjects", "update-subject-summary", "add-alias", "get-understandings", "get-understanding-history",
+    "unlink", "pin", "project", "tag", "episode", "write", "update", "correct", "mark-useful", "mark-questionable",
+    "create-subjects", "get-subjects", "update-subject-summary", "add-alias", "get-understandings", "get-understanding-history",
     "understand", "create-understanding", "update-understanding", "set-structural-understanding", "merge-subjects",
     "find-similar-subjects", "consolidate", "begin-consolidation", "end-consolidation", "get-pending-consolidation",
     "list-passes", "get-consolidation-report", "recall", "search", "list", "list-observations", "search-observations", "get",

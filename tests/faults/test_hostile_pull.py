@@ -308,6 +308,7 @@ TYPED: dict[str, tuple[str, ...]] = {
     "update-link": ("update-link", "000000", "why"),
     "unlink": ("unlink", "000000"),
     "pin": ("pin", "{mine}"),
+    "project": ("project", "--list"),
     "tag": ("tag", "{mine}", "+kept"),
     "episode": ("episode", "Pulled", "What Mallory brought."),
     "write": ("write", "By contract.", "--kind", "fact"),

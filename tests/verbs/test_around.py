@@ -81,7 +81,7 @@ class TestInit:
 
     def test_those_of_another_vault_are_not_counted(self, tmp_path: Path) -> None:
         Vault.init(tmp_path / "lab", no_git=True)
-        assert len(list((tmp_path / "lab").rglob("*.md"))) > 20
+        assert len(list((tmp_path / "lab").rglob("*.md"))) > 5
         assert notes_in(tmp_path) == ""
 
     def test_all_that_is_made_is_in_one_folder(self, folder: Path) -> None:
@@ -182,12 +182,16 @@ class TestServed:
         assert vault.get(victim.id or "").content == "The key turns left."
 
     @pytest.mark.parametrize(
-        "data", ["---\ntags: [a\nb: {c\n---\nThe numbat eats.\n", "---\ntitle: x\nnever: closed\n\nThe numbat eats.\n"]
+        ("data", "title"),
+        [
+            ("---\ntags: [a\nb: {c\n---\nThe numbat eats.\n", "Numbat"),
+            ("---\ntitle: x\nnever: closed\n\nThe numbat eats.\n", "x"),
+        ],
     )
-    def test_a_head_that_cannot_be_read_does_not_hide_its_text(self, vault: Vault, folder: Path, data: str) -> None:
+    def test_a_head_that_cannot_be_read_does_not_hide_its_text(self, vault: Vault, folder: Path, data: str, title: str) -> None:
         write(folder, "Numbat.md", data)
         [numbat] = recalled(vault, "what does the numbat eat")
-        assert numbat.title == "Numbat"
+        assert numbat.title == title
         assert vault.get(numbat.id).content == "The numbat eats."
         assert [one.path for one in vault.doctor().problems] == ["../Numbat.md"]
 

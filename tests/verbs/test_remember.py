@@ -163,7 +163,7 @@ def test_conflict_markers_in_fenced_code_are_a_text_like_any_other(vault: Vault,
         ("🙂" * 70, "untitled"),
         ("Größe", "grosse"),
         ("память", "память"),
-        ("x" * 300, "x" * 60),
+        ("x" * 300, "x" * 40),
         (".git/config", "git-config"),
     ],
 )

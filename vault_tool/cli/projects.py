@@ -19,7 +19,7 @@ from vault_tool.verbs.projects import FolderProjects
 @click.option("--folder", metavar="DIR", default=".", help="The folder that is meant; else this one.")
 @click.option("--list", "listed", is_flag=True, help="Show the folders that were named, and the projects that are known.")
 def project(call: Call, name: str | None, folder: str, listed: bool) -> Exit:
-    """Show which project a folder is of, or name it.
+    """Show or name the project of a folder.
 
     The page at the start of a session is for the project of the folder it starts in. A folder is of the project that
     its git repository is called after (by its remote, else by its own folder), or that it was given here, on this

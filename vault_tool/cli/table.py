@@ -10,7 +10,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
     "Set up": (
         Listed("init", "setup", "Make a folder a vault."),
         Listed("config", "setup", "Show the settings, or set one."),
-        Listed("project", "projects", "Show which project a folder is of, or name it."),
+        Listed("project", "projects", "Show or name the project of a folder."),
         Listed("install", "installing", "Tell an agent's client of the vault."),
         Listed("hook", "hooking", "Answer an event of an agent's client."),
     ),

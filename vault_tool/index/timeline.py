@@ -23,6 +23,9 @@ from vault_tool.model.types import RecordClass
 # Of a longer session only the first so many records are put in order.
 _MOST = 5000
 
+# Of one project's records the first so many are asked whose they are.
+_MOST_ASKED = 50
+
 # So many entries are in memory at once, where they are read by batches.
 _BATCH = 1000
 
@@ -49,6 +52,14 @@ def projects(catalog: Catalog) -> tuple[str, ...]:
     """The projects that records name, each as it is written; the cost is that of the records which name one."""
     rows = catalog.rows(f"SELECT DISTINCT {PROJECT} FROM entries WHERE {PROJECT} <> ''")
     return tuple(str(row[0]) for row in rows)
+
+
+def own_projects(catalog: Catalog) -> tuple[str, ...]:
+    """Those of them that somebody here says: what others brought makes no project of a name that our memories have."""
+    query = f"SELECT {ENTRY} FROM entries WHERE {PROJECT} = ? AND {PROJECT} <> '' LIMIT ?"
+    return tuple(
+        name for name in projects(catalog) if any(not entry_of(row).pulled for row in catalog.rows(query, (name, _MOST_ASKED)))
+    )
 
 
 def written_of(catalog: Catalog, user: str, session: str, project: str, most: int, after: int = 0) -> list[Entry]:

@@ -69,9 +69,10 @@ def core_project(vault: Context, name: str) -> CoreProject | None:
     catalog = vault.index.catalog
     names = frozenset((*resolve.names_for(vault, name), normal_name(name)))
     others = {normal_name(each) for each in (*vault.settings.projects, *vault.machine.projects.values())}
-    others |= {normal_name(each) for each in timeline.projects(catalog)}
+    # What others brought takes none of our memories off a page.
+    others |= {normal_name(each) for each in timeline.own_projects(catalog)}
     for entry in catalog.of_class(RecordClass.SUBJECT):
-        if normal_name(entry.text("role")) == "project":
+        if not entry.pulled and normal_name(entry.text("role")) == "project":
             others.update(names_of(entry))
     return CoreProject(names, frozenset(others - names))
 

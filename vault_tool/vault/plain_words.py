@@ -42,6 +42,7 @@ _DONE_BY: Mapping[str, str] = {
     "new": "a note that a person writes",
     "op": "the contracts",
     "people": "the list of people",
+    "project": "another name for the project",
     "purge": "a person's purge",
     "recall": "asking the memory",
     "reflection": "making REFLECTION.md anew",

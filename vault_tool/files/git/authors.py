@@ -189,7 +189,8 @@ def earlier_blobs(repo: Repo, tip: str, paths: Sequence[str]) -> dict[str, set[s
         what, places = ("--diff-filter=M", "-E", "--invert-grep", f"--grep={_ADDING}"), ()
     told = [output(repo.work_tree, "read the history", "log", "--format=", *what, *raw, tip, *places, limit=WALK_LIMIT)]
     if not paths:
-        told.append(output(repo.work_tree, "compare the work tree", "diff-index", "--diff-filter=M", *raw, tip))
+        compared = ("diff-index", "--diff-filter=M", *raw, tip)
+        told.append(output(repo.work_tree, "compare the work tree", *compared, config=without_filters(repo)))
     found: dict[str, set[str]] = {}
     for out in told:
         walk = iter(part.lstrip("\n") for part in out.decode(errors="surrogateescape").split("\0") if part.strip("\n"))
