@@ -71,7 +71,8 @@ def mcp(call: Call, preset: str, only_tools: bool, identity: str, project: str, 
     _require_agent(call)
 
     caller = caller_of(call, project, model)
-    root = front.find(call.vault)
+    # A relay's client began with a vault, which may have gone meanwhile.
+    root = front.find(call.vault) or (call.vault if identity else None)
     location = None if root is None else Location(root, identity)
     anyio.run(lambda: server_of_mcp.serve_stdio(opening(call, caller, location), preset=preset, caller=caller))
     return Exit.DONE
