@@ -435,3 +435,15 @@ class TestIntents:
             vault.local.begin(PendingOperation("000001-a", "remember", "notes", at=vault.now(), writes=(made,), files=files))
             vault.remember("And on.", ["Work"])
         assert not (root / path).exists() or PLANTED not in (root / path).read_text()
+
+
+def test_what_is_left_of_a_vault_that_went_is_not_marked(root: Path) -> None:
+    with Vault.open(root) as vault:
+        vault.remember("The lock sticks.")
+        shutil.rmtree(root / "_local")
+        (root / "vault.toml").unlink()
+        (root / "_local").mkdir()
+        (root / "_local" / "write.lock").touch()
+        local_trust.forget()
+        assert local_trust.place(root) == root
+    assert not (root / "_local" / "mark").exists()

@@ -216,7 +216,9 @@ def _decided(root: Path, repos: Repos, folder: Stamp, index: Sequence[Stamp]) ->
     elif not (root / SETTINGS_FILE).exists():
         return Trust(root)
     with suppress(VaultError, OSError):
-        if own is None:
+        if own is None and not (root / SETTINGS_FILE).exists():
+            pass  # what is left of a vault that went meanwhile
+        elif own is None:
             _write_mark(root, folder, index, heads)
         elif has_key():
             with opened(root, (LOCAL,)) as where:
