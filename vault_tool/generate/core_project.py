@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import normal_name
@@ -25,8 +26,12 @@ class CoreProject:
         return self.names.isdisjoint(names) and not self.others.isdisjoint(names)
 
 
-def _names(entry: Entry) -> set[str]:
+def _names(entry: Entry) -> frozenset[str]:
     """What a memory says that it is about: its project, its subjects and its tags."""
-    project = entry.text("project")
-    names = {normal_name(name) for name in (*entry.subjects, *entry.own("tags"))}
-    return names | {normal_name(project)} if project else names
+    return _normal((entry.text("project"), *entry.subjects, *entry.own("tags")))
+
+
+# Each memory is asked twice, and many have the same subjects.
+@lru_cache(maxsize=4096)
+def _normal(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(map(normal_name, names)) - {""}

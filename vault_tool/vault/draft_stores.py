@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 
@@ -13,7 +12,7 @@ from vault_tool.files.layout import LOCAL
 from vault_tool.files.parse import parse
 from vault_tool.files.parse import record as record_in
 from vault_tool.vault.drafts import undecided
-from vault_tool.vault.store_interface import Cleaned, Store, Traces
+from vault_tool.vault.store_interface import Cleaned, Store, Traces, by_user
 
 
 class WaitingDrafts(Store):
@@ -56,7 +55,7 @@ class WaitingDrafts(Store):
 
     def people(self) -> Mapping[str, set[str]]:
         """The drafts about each user, by their files."""
-        return _by_user((user_in(self, name, data), name) for name, data in undecided(self.vault))
+        return by_user((user_in(self, name, data), name) for name, data in undecided(self.vault))
 
 
 class RefusedDrafts(Store):
@@ -88,7 +87,7 @@ class RefusedDrafts(Store):
 
     def people(self) -> Mapping[str, set[str]]:
         """The drafts about each user, by their ids and when they were refused."""
-        return _by_user((user_in(self, draft.name, draft.data), f"{draft.id} {draft.at}") for draft in self._drafts())
+        return by_user((user_in(self, draft.name, draft.data), f"{draft.id} {draft.at}") for draft in self._drafts())
 
     def _drafts(self) -> list[RefusedDraft]:
         return DraftBin(self.vault.root).drafts(self.vault.now())
@@ -110,14 +109,6 @@ def user_in(store: Store, name: str, data: bytes) -> str:
     """The user whom a note's text is about; empty where it names none."""
     user = parse(name, data, store.vault.settings.types).head.get("user")
     return user if isinstance(user, str) else ""
-
-
-def _by_user(items: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
-    for user, identity in items:
-        if user:
-            found[user].add(identity)
-    return found
 
 
 def _json(value: Mapping[str, object]) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from vault_tool.generate.core_project import CoreProject
 from vault_tool.index import timeline
-from vault_tool.index.schema import names_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import CoreSection, RecordClass
 from vault_tool.util.repository import repository_name, repository_top
@@ -62,18 +62,28 @@ def is_known(vault: Context, name: str) -> bool:
     return bool(normal) and (normal in map(normal_name, said) or resolve.subject(vault, name) is not None)
 
 
+def declared_projects(vault: Context, subjects: Iterable[Entry]) -> dict[str, str]:
+    """The names that are those of projects by the vault's own files: tags that the settings call so, and subjects by their role,
+    by each of their names. Each with the project that it means.
+    """
+    found = {name: name for name in vault.settings.projects}
+    for entry in subjects:
+        if normal_name(entry.text("role")) == "project":
+            found.update(dict.fromkeys((entry.title, *entry.texts("aliases"), *entry.also), entry.title))
+    return found
+
+
 def core_project(vault: Context, name: str) -> CoreProject | None:
     """The project of this name as a page is made for it; None for a name that the vault does not know."""
     if not is_known(vault, name):
         return None
     catalog = vault.index.catalog
     names = frozenset((*resolve.names_for(vault, name), normal_name(name)))
-    others = {normal_name(each) for each in (*vault.settings.projects, *vault.machine.projects.values())}
+    others = {normal_name(each) for each in vault.machine.projects.values()}
     # What others brought takes none of our memories off a page.
     others |= {normal_name(each) for each in timeline.own_projects(catalog)}
-    for entry in catalog.of_class(RecordClass.SUBJECT):
-        if not entry.pulled and normal_name(entry.text("role")) == "project":
-            others.update(names_of(entry))
+    own = (entry for entry in catalog.of_class(RecordClass.SUBJECT) if not entry.pulled)
+    others |= {normal_name(each) for each in declared_projects(vault, own)}
     return CoreProject(names, frozenset(others - names))
 
 

@@ -21,12 +21,12 @@ from vault_tool.index.visibility import Request, visible
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
-from vault_tool.util.text import BYTES_A_TOKEN, normal_name
+from vault_tool.util.text import BYTES_A_TOKEN
 from vault_tool.vault import screening
 from vault_tool.vault.contests import all_contested
 from vault_tool.vault.context import Context
 from vault_tool.vault.core_making import PAGE_TOKENS, WholeCore, moment_of, nothing_waits
-from vault_tool.vault.folder_project import core_project
+from vault_tool.vault.folder_project import core_project, declared_projects
 from vault_tool.vault.operation import Operation, Saved, put, writing
 from vault_tool.vault.request import Answer
 from vault_tool.vault.standing import Weighed
@@ -207,19 +207,10 @@ def _reflection(vault: Context, seen: _Seen, new: int) -> str:
         reflections=len(days) + new,
         merges=merges,
         reviewed=lambda identity: identity in beliefs and beliefs[identity].reviewed,
-        projects=_projects(vault, seen.snapshot),
+        projects=declared_projects(vault, seen.snapshot.of_class(RecordClass.SUBJECT)),
         live=seen.live,
         preview=lambda entry: (catalog.by_path(entry.path) or entry).preview,
     )
-
-
-def _projects(vault: Context, snapshot: Snapshot) -> dict[str, str]:
-    """Tags that the settings call projects, and subjects that are some by their role, by each of their names."""
-    found = {name: name for name in vault.settings.projects}
-    for entry in snapshot.of_class(RecordClass.SUBJECT):
-        if normal_name(entry.text("role")) == "project":
-            found.update(dict.fromkeys((entry.title, *entry.texts("aliases")), entry.title))
-    return found
 
 
 def _concerns(snapshot: Snapshot, weighed: Iterable[Weighed]) -> list[Concern]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -122,3 +123,12 @@ class Store:
     def health(self, *, thorough: bool) -> Iterable[Problem]:
         """What is wrong with it, or worth knowing; `thorough` for `doctor`, which may take its time."""
         return ()
+
+
+def by_user(items: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
+    """Ids by the user whom each is about, from pairs of both; those of no user are left out."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for user, identity in items:
+        if user:
+            found[user].add(identity)
+    return found

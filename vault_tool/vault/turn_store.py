@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 
 from vault_tool.files.turn_log import LOG, TurnLog
 from vault_tool.files.turns import TURNS, Turns, TurnSource
 from vault_tool.model.problems import Problem, warning
-from vault_tool.vault.store_interface import Cleaned, Store, Traces
+from vault_tool.vault.store_interface import Cleaned, Store, Traces, by_user
 
 
 class TurnStore(Store):
@@ -31,7 +30,7 @@ class TurnStore(Store):
     def people(self) -> Mapping[str, set[str]]:
         """The users' turns."""
         kept = Turns(self.vault.root)
-        return _by_user((turn.user, turn.id) for turn in (*kept.waiting(), *kept.skipped("")))
+        return by_user((turn.user, turn.id) for turn in (*kept.waiting(), *kept.skipped("")))
 
     def figures(self) -> Mapping[str, int]:
         """How many wait to be written."""
@@ -55,7 +54,7 @@ class TurnLogStore(Store):
 
     def people(self) -> Mapping[str, set[str]]:
         """The users' turns."""
-        return _by_user((turn.user, turn.id) for turn in TurnLog(self.vault.root).turns())
+        return by_user((turn.user, turn.id) for turn in TurnLog(self.vault.root).turns())
 
     def figures(self) -> Mapping[str, int]:
         """How many turns are kept, in how many bytes."""
@@ -66,14 +65,6 @@ class TurnLogStore(Store):
         """The files that are no turns."""
         for path in TurnLog(self.vault.root).unreadable():
             yield warning(path, 0, "no-turn", "this file in the log of turns is none: torn, or put there by hand", "delete it")
-
-
-def _by_user(turns: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
-    for user, identity in turns:
-        if user:
-            found[user].add(identity)
-    return found
 
 
 def _line(turn: TurnSource) -> str:
