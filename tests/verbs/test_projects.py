@@ -12,12 +12,13 @@ import pytest
 from tests.founding import found_at
 from vault_tool import Vault
 from vault_tool.errors import UsageError
+from vault_tool.files.local_trust import repositories
+from vault_tool.files.repository_name import repository_name as name_of
 from vault_tool.hooks.clients import START
 from vault_tool.hooks.running import answered
 from vault_tool.mcp.answering import asked_by
 from vault_tool.mcp.tools import Caller
 from vault_tool.util.clock import FixedClock
-from vault_tool.util.repository import repository_name
 from vault_tool.vault import page_at_start as at_start
 from vault_tool.vault import seen
 from vault_tool.vault.folder_project import project_of
@@ -29,6 +30,12 @@ NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 def git(folder: Path, *arguments: str) -> None:
     settings = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
     subprocess.run(["git", *settings, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def repository_name(folder: str) -> str:
+    """What the nearest repository of a folder is called; empty without one."""
+    repo = next(repositories(Path(folder)), None)
+    return name_of(repo) if repo is not None else ""
 
 
 @pytest.fixture

@@ -128,7 +128,7 @@ def trust(root: Path) -> Trust:
             return known.found
     # Where its index is, a repository is the one that it was.
     is_known = known is not None and known.repos and all(_stamps(known.files)[2:])
-    repos = known.repos if known is not None and is_known else tuple(_repos_of(root))
+    repos = known.repos if known is not None and is_known else tuple(repositories(root))
     files = _looked_at(root, repos)
     folder, _, *index = _stamps(files)
     if not folder:
@@ -147,7 +147,7 @@ def adopt(root: Path) -> None:
     if found.tracked:
         names = dict.fromkeys(path.split("/")[0] for path in found.tracked)
         raise Refused(f"git tracks {', '.join(names)}", shell(f"git rm --cached -r {' '.join(names)}"))
-    repos = tuple(_repos_of(root))
+    repos = tuple(repositories(root))
     folder, _, *index = _stamps(_looked_at(root, repos))
     if found.doubt is Doubt.BROUGHT:
         # Derived: made anew sooner than looked through.
@@ -170,7 +170,7 @@ def rewritten(root: Path) -> Iterator[None]:
     believed = trust(root).doubt is Doubt.NONE
     yield
     if believed:
-        repos = tuple(_repos_of(root))
+        repos = tuple(repositories(root))
         folder, _, *index = _stamps(_looked_at(root, repos))
         with suppress(VaultError, OSError):
             _write_mark(root, folder, index, _heads(repos))
@@ -397,7 +397,7 @@ def _stamp(path: str) -> Stamp:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def _repos_of(root: Path) -> Iterator[Repo]:
+def repositories(root: Path) -> Iterator[Repo]:
     """The repositories that a folder lies in, as their files say, the nearest first: one around another's work tree may bring
     files into that.
     """
@@ -423,7 +423,8 @@ def _common(git_dir: Path) -> Path:
 
 def _first_line(path: Path) -> str:
     try:
-        return path.read_text("utf-8", "surrogateescape").partition("\n")[0].strip()
+        # A fifo would never end.
+        return path.read_text("utf-8", "surrogateescape").partition("\n")[0].strip() if path.is_file() else ""
     except (OSError, ValueError):
         return ""
 

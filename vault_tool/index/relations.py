@@ -60,6 +60,17 @@ def names_of(subject: Entry) -> tuple[str, ...]:
     )
 
 
+def declared_projects(tags: Iterable[str], subjects: Iterable[Entry]) -> dict[str, str]:
+    """The names that are those of projects by a vault's own files: the `tags` that its settings call so, and those of these
+    subjects whose role says it, by each of their names. Each with the project that it means.
+    """
+    found = {tag: tag for tag in tags}
+    for subject in subjects:
+        if normal_name(subject.text("role")) == "project":
+            found.update(dict.fromkeys((subject.title, *subject.texts("aliases"), *subject.also), subject.title))
+    return found
+
+
 def members(catalog: Catalog, *subjects: Entry) -> tuple[Entry, ...]:
     """The memories tagged with all of the subjects, under any of their names."""
     return catalog.tagged([names_of(subject) for subject in subjects])

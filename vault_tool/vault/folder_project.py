@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 
+from vault_tool.files.local_trust import repositories
+from vault_tool.files.repository_name import repository_name
 from vault_tool.generate.core_project import CoreProject
 from vault_tool.index import timeline
+from vault_tool.index.relations import declared_projects
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import CoreSection, RecordClass
-from vault_tool.util.repository import repository_name, repository_top
 from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context
@@ -26,10 +27,10 @@ def project_of(vault: Context, folder: str) -> str:
     real = os.path.realpath(folder)
     if named := named_above(vault, real):
         return named
-    top = repository_top(real)
-    if not top or _holds(top, str(vault.root.resolve())):
+    repo = next(repositories(Path(real)), None)
+    if repo is None or _holds(str(repo.work_tree), str(vault.root.resolve())):
         return ""
-    return known_name(vault, repository_name(real))
+    return known_name(vault, repository_name(repo))
 
 
 def client_project(vault: Context, folder: str) -> str:
@@ -40,8 +41,8 @@ def client_project(vault: Context, folder: str) -> str:
     real = os.path.realpath(folder)
     if found := project_of(vault, folder):
         return found
-    inside = repository_top(real) or _holds(real, str(vault.root.resolve()))
-    return "" if inside else known_name(vault, Path(real).name)
+    has_own = any(repositories(Path(real))) or _holds(real, str(vault.root.resolve()))
+    return "" if has_own else known_name(vault, Path(real).name)
 
 
 def known_name(vault: Context, name: str) -> str:
@@ -62,17 +63,6 @@ def is_known(vault: Context, name: str) -> bool:
     return bool(normal) and (normal in map(normal_name, said) or resolve.subject(vault, name) is not None)
 
 
-def declared_projects(vault: Context, subjects: Iterable[Entry]) -> dict[str, str]:
-    """The names that are those of projects by the vault's own files: tags that the settings call so, and subjects by their role,
-    by each of their names. Each with the project that it means.
-    """
-    found = {name: name for name in vault.settings.projects}
-    for entry in subjects:
-        if normal_name(entry.text("role")) == "project":
-            found.update(dict.fromkeys((entry.title, *entry.texts("aliases"), *entry.also), entry.title))
-    return found
-
-
 def core_project(vault: Context, name: str) -> CoreProject | None:
     """The project of this name as a page is made for it; None for a name that the vault does not know."""
     if not is_known(vault, name):
@@ -83,7 +73,7 @@ def core_project(vault: Context, name: str) -> CoreProject | None:
     # What others brought takes none of our memories off a page.
     others |= {normal_name(each) for each in timeline.own_projects(catalog)}
     own = (entry for entry in catalog.of_class(RecordClass.SUBJECT) if not entry.pulled)
-    others |= {normal_name(each) for each in declared_projects(vault, own)}
+    others |= {normal_name(each) for each in declared_projects(vault.settings.projects, own)}
     return CoreProject(names, frozenset(others - names))
 
 

@@ -16,6 +16,7 @@ from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind
 from vault_tool.generate.core_forms import Rest
 from vault_tool.generate.core_page import same_but_for_date
 from vault_tool.generate.reflection_page import Concern, reflection_page
+from vault_tool.index.relations import declared_projects
 from vault_tool.index.slight import narrowed, observations_of
 from vault_tool.index.visibility import Request, visible
 from vault_tool.model.snapshot import Entry, Snapshot
@@ -26,7 +27,7 @@ from vault_tool.vault import screening
 from vault_tool.vault.contests import all_contested
 from vault_tool.vault.context import Context
 from vault_tool.vault.core_making import PAGE_TOKENS, WholeCore, moment_of, nothing_waits
-from vault_tool.vault.folder_project import core_project, declared_projects
+from vault_tool.vault.folder_project import core_project
 from vault_tool.vault.operation import Operation, Saved, put, writing
 from vault_tool.vault.request import Answer
 from vault_tool.vault.standing import Weighed
@@ -207,7 +208,7 @@ def _reflection(vault: Context, seen: _Seen, new: int) -> str:
         reflections=len(days) + new,
         merges=merges,
         reviewed=lambda identity: identity in beliefs and beliefs[identity].reviewed,
-        projects=declared_projects(vault, seen.snapshot.of_class(RecordClass.SUBJECT)),
+        projects=declared_projects(vault.settings.projects, seen.snapshot.of_class(RecordClass.SUBJECT)),
         live=seen.live,
         preview=lambda entry: (catalog.by_path(entry.path) or entry).preview,
     )

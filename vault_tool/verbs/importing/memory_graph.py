@@ -20,6 +20,7 @@ from vault_tool.importing import cognitive
 from vault_tool.importing.cognitive import SourceLink, SourceState, SourceUse
 from vault_tool.importing.copy_paths import CopyPaths, is_note
 from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, with_copy_hash
+from vault_tool.index.relations import declared_projects
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import note, warning
 from vault_tool.model.records import Edge, Record, from_head
@@ -29,7 +30,6 @@ from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash, content_hash, normal_name
 from vault_tool.vault.context import Context, Progress
-from vault_tool.vault.folder_project import declared_projects
 from vault_tool.vault.operation import Operation
 from vault_tool.vault.request import of_the_whole, verb
 from vault_tool.verbs.importing.import_run import Imported, Intake, source_folder
@@ -154,7 +154,8 @@ class _Taking:
         page = next((found for found in files if found.path == layout.REFLECTION_FILE), None)
         data = self.intake.bytes_of(self.reader, page) if page else None
         vault = self.intake.vault
-        known = {normal_name(name) for name in declared_projects(vault, vault.index.catalog.of_class(RecordClass.SUBJECT))}
+        subjects = vault.index.catalog.of_class(RecordClass.SUBJECT)
+        known = {normal_name(name) for name in declared_projects(vault.settings.projects, subjects)}
         new = [name for name in cognitive.projects(data or b"") if normal_name(name) not in known]
         if new:
             naming = step("config", name="projects", value=", ".join([*vault.settings.projects, *new]))
