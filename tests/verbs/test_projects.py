@@ -11,6 +11,7 @@ import pytest
 
 from tests.founding import found_at
 from vault_tool import Vault
+from vault_tool.cli.main import main
 from vault_tool.errors import UsageError
 from vault_tool.files.local_trust import repositories
 from vault_tool.files.repository_name import repository_name as name_of
@@ -124,6 +125,14 @@ def test_what_is_of_the_project_comes_before_what_is_of_none(root: Path) -> None
         ferry, of_all = page(vault, "Ferry"), page(vault, "")
         assert ferry.index("Fridays") < ferry.index("closes at six")
         assert of_all.index("closes at six") < of_all.index("Fridays"), "the newer first"
+
+
+def test_a_project_that_is_not_known_is_told_at_the_command(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["core", "--print", "--project", "nope", "--vault", str(root)]) == 0
+    said = capsys.readouterr()
+    assert "nothing here is of the project `nope`: this is the page of all" in said.err and "in Go" in said.out
+    assert main(["core", "--print", "--project", "pantry", "--vault", str(root)]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_the_tracked_page_is_of_all_wherever_it_is_made(root: Path) -> None:

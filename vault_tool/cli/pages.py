@@ -10,12 +10,13 @@ from pathlib import Path
 import click
 
 from vault_tool.belief.decay import Standing
+from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Printed, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
 from vault_tool.generate.schedule import Schedule
-from vault_tool.vault.folder_project import project_of
+from vault_tool.vault.folder_project import is_known, project_of
 from vault_tool.vault.generated_pages import GeneratedPage
 from vault_tool.verbs import pages
 
@@ -42,9 +43,13 @@ def core(call: Call, budget: int | None, preview: bool, project: str | None, sch
     with call.open_vault() as vault:
         if scheduled:
             return call.emit(pages.schedule(vault, _program()), _schedule, vault)
+        named = project
         if preview and project is None:
             project = call.project or project_of(vault, str(Path.cwd()))
-        return call.emit(pages.core(vault, budget=budget, preview=preview, project=project), _text if preview else _page, vault)
+        page = pages.core(vault, budget=budget, preview=preview, project=project)
+        if preview and named and not is_known(vault, named):
+            output.warn(f"nothing here is of the project `{named}`: this is the page of all")
+        return call.emit(page, _text if preview else _page, vault)
 
 
 @command("reflection", "vt reflection", "vt reflection --print")
