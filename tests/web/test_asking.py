@@ -29,6 +29,7 @@ def test_an_answer_is_kept_until_the_vault_changes_or_a_minute_is_over(tmp_path:
         return len(asked)
 
     with Vault.open(tmp_path / "lab", person=True) as vault:
+        _settled(vault)
         assert [answers.of(vault, "a", count), answers.of(vault, "a", count), answers.of(vault, "b", count)] == [1, 1, 2]
         vault.remember("The pump hums.")
         _settled(vault)
