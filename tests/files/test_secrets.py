@@ -188,6 +188,36 @@ def test_the_samples_that_vendors_print_are_left_in_peace(text: str) -> None:
     assert scan(text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SECRET_KEY_BASE=abc123efg456",
+        "API_TOKEN=defg4567uvwxyz",
+        "password: ABCdef123456",
+        "Set-Cookie: discount=BAhpMg==--2c1c6906c90a3bc4fd54a51ffb41dffa4bf6b5f7; path=/",
+        "Cookie: theme=ZGFyaw==--9b1d5e7c3a2f4860718293a4b5c6d7e8f9012345",
+        "Set-Cookie: locale=en--9b1d5e7c3a2f4860718293a4b5c6d7e8f9012345",
+    ],
+)
+def test_what_is_counted_up_and_a_setting_that_is_signed_are_left_in_peace(text: str) -> None:
+    assert scan(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SECRET_KEY_BASE=abc193efg456",
+        "API_TOKEN=defg4567uvwxya7b",
+        "Set-Cookie: user_id=BAhpMg==--2c1c6906c90a3bc4fd54a51ffb41dffa4bf6b5f7; path=/",
+        "Set-Cookie: _app_session=BAhpMg==--2c1c6906c90a3bc4fd54a51ffb41dffa4bf6b5f7",
+        "Set-Cookie: discount=BAh7CEkiD3Nlc3Npb25faWQGOgZFVEkiJTk5--2c1c6906c90a3bc4fd54a51ffb41dffa4bf6b5f7",
+        "Cookie: discount=q8Z2mX7LtK4vBs9Wd1RpN6",
+    ],
+)
+def test_what_is_nearly_counted_up_and_who_is_signed_are_found(text: str) -> None:
+    assert len(scan(text)) == 1
+
+
 LISTS = Path(__file__).parent.parent / "corpus" / "secrets"
 
 

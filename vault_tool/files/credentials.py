@@ -219,6 +219,16 @@ def _is_long_token(value: str) -> bool:
     return len(value) >= 20 and _is_token(value) and max(map(len, parts)) >= 16
 
 
+def _is_signed_word(value: str) -> bool:
+    """Whether a value is a word or number that anybody reads, with a signature that says who set it: `BAhpMg==--2c1c69...`."""
+    said, _, signature = value.replace("%3D", "=").partition("--")
+    if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", signature):
+        return False
+    with suppress(ValueError):
+        return len(base64.b64decode(said, validate=True)) <= _LONGEST_SETTING
+    return len(said) <= _LONGEST_SETTING
+
+
 def _is_argument(value: str) -> bool:
     """Whether the argument of an option that takes a password is one."""
     return len(value) >= 6 and not _is_reference(value) and (_stands_out(value) or bool(_compiled(_SIGNS).search(value)))
@@ -253,6 +263,10 @@ def _is_mnemonic(value: str) -> bool:
     plain = (re.fullmatch(r"[a-z]{3,8}", word) and word not in _MNEMONIC_STOP for word in words)
     return len(words) == _FEWEST_MNEMONIC and all(plain)
 
+
+# The names of cookies by which somebody is let in, and so many bytes of what another one keeps are no credential.
+_WHO = r"sess|sid|auth|token|jwt|login|user|account|remember|member|admin|csrf|xsrf|secret|key|pass|id(?![a-z])"
+_LONGEST_SETTING = 12
 
 _ASSIGNED = "assigned password"
 HEADER = "authorization header"
@@ -315,7 +329,12 @@ _FORMS = (
     _Form("key in a header", ("key", "token", "auth", "secret"),
           r"(?i:(?<![\w-])(?:x-)?[a-z-]{0,30}(?:api-?key|token|auth|secret|access-?key) {0,3}: {0,3})"
           r"(?P<value>[\w.~+/=-]{12,})", _is_token),
-    _Form("cookie", ("cookie",), r"(?i:cookie[\"']? {0,3}: {0,3}[\w.-]{1,40}=)(?P<value>[\w.~+/%=-]{16,})", _is_token),
+    _Form("cookie", ("cookie",),
+          rf"(?i:cookie[\"']? {{0,3}}: {{0,3}}(?=[\w.-]{{0,40}}?(?:{_WHO}))[\w.-]{{1,40}}=)(?P<value>[\w.~+/%=-]{{16,}})",
+          _is_token),
+    _Form("cookie", ("cookie",),
+          rf"(?i:cookie[\"']? {{0,3}}: {{0,3}}(?![\w.-]{{0,40}}?(?:{_WHO}))[\w.-]{{1,40}}=)(?P<value>[\w.~+/%=-]{{16,}})",
+          lambda value: _is_token(value) and not _is_signed_word(value)),
     _Form("key in an address", ("=",),
           r"(?i:[?&](?:api_?key|apikey|access_token|auth_token|token|key|secret|sig|signature|password|pwd|auth)=)"
           r"(?P<value>[\w.~+/%=-]{12,})", _is_token),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
 
 from vault_tool.files import credentials
 from vault_tool.util.text import content_hash
@@ -48,6 +49,10 @@ _LONGEST_SAMPLE = 13
 
 # As long a password in a URL is one of a document: `u:pw@`, `abc:123@`.
 _SHORTEST = 3
+
+# What is counted up in a made-up value, and how much of it at least.
+_RUNS = re.compile(r"[a-z]+|[A-Z]+|[0-9]+")
+_SHORTEST_RUN = 3
 
 _SHOWN = 4
 # Longer lines are looked at in pieces of this many characters, which overlap by more than a key is long.
@@ -293,8 +298,18 @@ def _is_sample(value: str) -> bool:
     """Whether a value is a placeholder, or is made of the words of sample passwords, such as `P@ssw0rd1` and `super_s3cr3t`."""
     if len(value) >= _LONGEST_SAMPLE and _has_all_classes(value):
         return False  # four kinds of characters at this length: a person chose it, from whatever words
+    if _is_counted(value):
+        return True
     word = _PADDING.sub("", value) or value
     return bool(_PLACEHOLDER.fullmatch(value)) or any(_SAMPLE.fullmatch(one.lower().translate(_LEET)) for one in (value, word))
+
+
+def _is_counted(value: str) -> bool:
+    """Whether a value is made of letters and figures in their order alone, as documents make one up: `abc123efg456`."""
+    runs = _RUNS.findall(value)
+    return "".join(runs) == value and all(
+        len(run) >= _SHORTEST_RUN and all(ord(b) - ord(a) == 1 for a, b in pairwise(run)) for run in runs
+    )
 
 
 def _has_all_classes(value: str) -> bool:
