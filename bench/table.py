@@ -15,7 +15,7 @@ _FLAGS = {True: "yes", False: "NO", None: ""}
 
 def figures_table(figures: Iterable[Figure]) -> str:
     """One line a figure; times below a second in milliseconds."""
-    return _table(_HEADINGS, [_row(figure) for figure in figures])
+    return table(_HEADINGS, [_row(figure) for figure in figures])
 
 
 def growth_table(growths: Iterable[Growth]) -> str:
@@ -24,12 +24,12 @@ def growth_table(growths: Iterable[Growth]) -> str:
         (one.name, f"{one.fewer:,}", f"{one.more:,}", f"{one.times:.1f}", f"{one.exponent:.2f}", _FLAGS[one.linear])
         for one in growths
     ]
-    return _table(_GROWTH_HEADINGS, rows)
+    return table(_GROWTH_HEADINGS, rows)
 
 
 def rows_table(verdicts: Iterable[tuple[str, str, str]]) -> str:
     """One line a promise, with the figures that decide it."""
-    return _table(_ROW_HEADINGS, [*verdicts])
+    return table(_ROW_HEADINGS, [*verdicts])
 
 
 def amount(value: float, unit: str) -> str:
@@ -66,7 +66,8 @@ def _target(figure: Figure) -> str:
     return least + (f"{limit:g} x floor" if figure.target.against is Against.FLOOR else amount(limit, figure.unit))
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Rows under headings, as Markdown."""
     widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
     lines = [headings, ["-" * width for width in widths], *rows]
     return "\n".join(f"| {' | '.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))} |" for line in lines)

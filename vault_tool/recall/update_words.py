@@ -1,0 +1,118 @@
+"""Words by which a supposed update is told: in English, and the commonest in German and Spanish."""
+
+from __future__ import annotations
+
+import re
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+NUMBERS = {
+    word: str(number)
+    for words in (
+        "zero one two three four five six seven eight nine ten eleven twelve",
+        "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+        "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce",
+    )
+    for number, word in enumerate(words.split())
+}
+UNITS = {
+    "second": ("1", "second"), "sec": ("1", "second"), "s": ("1", "second"), "minute": ("60", "second"),
+    "min": ("60", "second"), "hour": ("3600", "second"), "h": ("3600", "second"),
+    "kilobyte": ("1", "kb"), "megabyte": ("1", "mb"), "gigabyte": ("1", "gb"),
+    "kilo": ("1", "kg"), "kilometre": ("1", "km"), "kilometer": ("1", "km"), "percent": ("1", "%"),
+}  # fmt: skip
+
+# What carries no value: articles, prepositions, auxiliaries, pronouns.
+FUNCTION = _set(
+    "a an the this that these those of in on at to for by with from into as and or is are was were be been being am "
+    "it its do does did has have had will would can could my our your his her their i we you he she they me us them "
+    "about per there so up out if which who whom where what der die das den dem des ein eine einen einem einer ist "
+    "sind war im in am an auf zu zum zur von vom mit für und oder es mein meine unser unsere ich wir er sie hat haben "
+    "bei um läuft el la los las un una unos unas es son está están era en de del al a por para con y o mi mis nuestro "
+    "nuestra su sus lo se yo ha han"
+)
+COPULAS = _set("is are was were am be has have can ist sind hat haben kann es son está están tiene tienen")
+# Verbs that tell a state: what stands after one is a value, what stands before it is of what.
+VERBS = _set(
+    "live work run use listen cost hold go meet prefer want take expire end leave answer stand weigh maintain study "
+    "play sell allow get need own expect contain keep store write send deploy pin eat close open start begin stay sit "
+    "belong support serve point return last pay charge earn drive ride sleep park call name review cover mean begin "
+    "like love speak know drink wear read weigh average stand swim lock limit require stop block plan wohnt arbeitet "
+    "kostet beträgt heißt nutzt vive trabaja cuesta usa llama prefiere"
+)
+# Verbs of which several things are true at once: to like cherries too changes nothing about strawberries.
+MANY = _set("like love speak know support read visit been buy see watch include contain mean cover offer need play accept")
+NEGATIONS = _set("not no never cannot without none nicht kein keine keinen nie nunca")
+# What is numbered: the number is a name of it.
+NUMBERED = _set("section chapter ticket invoice issue page part step error train bus item task question row kapitel rechnung")
+# What says that it was otherwise before, and is no value by itself.
+NEWS = _set(
+    "now currently nowadays recently anymore already meanwhile meantime still new newly again finally update quick "
+    "jetzt nun inzwischen neu neuerdings mehr ahora ya nuevo nueva actualmente about around only just roughly usually "
+    "average alway immer siempre"
+)
+MOVED = re.compile(
+    r"\b(?:(?:has|have|had|was|were|is|are|been|got|i've|we've|i'm|it's)\s+)*"
+    r"(?:moved|changed|switched|raised|upgraded|downgraded|reached|grown|grew|improved|increased|decreased|dropped|lowered|"
+    r"postponed|rescheduled|shifted|migrated|went\s+(?:up|down)|gone\s+(?:up|down)|extended|renamed|replaced|cut|"
+    r"umgezogen|geändert|gestiegen|gesunken|verschoben|cambió|subió|bajó|mudó)\b"
+    r"(?:\s+(?:up|down|over|back))?(?:\s+(?:to|by|from|into|auf|nach|a|en)\b)?",
+    re.IGNORECASE,
+)
+INSTEAD = re.compile(
+    r"[,;]?\s*\b(?:instead of|rather than|replacing|in place of|no longer in|statt|anstelle von|en vez de|en lugar de)\b[^.;!?]*",
+    re.IGNORECASE,
+)
+SINCE = re.compile(r"\s\b(?:since|as of|from)\s+(?:the|last|this|now|today|then|yesterday|monday|next)\b[^.;!?]*", re.IGNORECASE)
+STOPPED = re.compile(r"\b(?:has |have )?(?:stopped|quit|gave up|given up|ceased)\b", re.IGNORECASE)
+NO_LONGER = re.compile(r"\b(?:no longer|not? [^.;]*\bany ?more|nicht mehr|kein[en]* [^.;]*mehr|ya no)\b", re.IGNORECASE)
+SAID_NOW = re.compile(
+    r"\b(?:now|currently|instead|from now on|these days|nowadays|jetzt|ahora|any ?more|no longer|new)\b", re.IGNORECASE
+)
+FILLER = re.compile(
+    r"\b(?:from now on|these days|so far|at the moment|at present|quick update|quick thing|hey|any more|no longer)\b",
+    re.IGNORECASE,
+)
+ALSO = re.compile(
+    r"\b(?:also|too|additionally|another|second|as well|besides|after that one|auch|außerdem|zusätzlich|también|además)\b",
+    re.IGNORECASE,
+)
+LISTED = re.compile(
+    r"^\W*(?:to-?do|idea|buy|book|packing list|note|question|bought|list|see|read|watch|idee|kaufen|comprar)\b", re.IGNORECASE
+)
+THEN = re.compile(
+    r"^\W*(?:in|im|en) (?:1[89]|20)\d\d\b|\b(?:back in|back then|as a (?:child|student|kid)|used to|formerly|in those days|"
+    r"before the|years ago|damals|früher|antes)\b",
+    re.IGNORECASE,
+)
+ONCE = re.compile(
+    r"\b(?:today|tonight|yesterday|this (?:morning|afternoon|evening|week|weekend)|last (?:night|week|month|year|monday|tuesday|"
+    r"wednesday|thursday|friday|saturday|sunday)|heute|gestern|vorgestern|hoy|ayer|anoche)\b",
+    re.IGNORECASE,
+)
+PAST = _set(
+    "went ran had paid met took slept bought lost sent saw ate came gave told said made wrote drove flew rode found "
+    "felt got sold spent won broke fell forgot heard left brought caught drank swam began chose cooked swum thought "
+    "was were did"
+)
+# Past forms that settle something, or that tell what is so since.
+SETTLED = _set("decided agreed chose settled named called based used supposed need speed indeed feed seed bed red weed")
+IS = _set("is are am be been has have 's i've we've they've gets get was were being")
+OPPOSITES = frozenset(
+    frozenset(pair.split("/"))
+    for pair in _set(
+        "on!/off! enabled/disabled open/closed always/never optional/mandatory optional/required allowed/forbidden "
+        "public/private broken/works yes/no true/false enable/disable allow/forbid active/inactive free/taken an/aus "
+        "ja/nein sí/no immer/nie siempre/nunca erlaubt/verboten"
+    )
+)
+DAYS = _set(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
+    "september october november december mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep oct nov dec "
+    "montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz mai juni juli oktober dezember "
+    "lune marte miércole jueve vierne sábado domingo enero febrero marzo abril mayo junio julio agosto septiembre "
+    "octubre noviembre diciembre am pm o'clock noon midnight uhr"
+)

@@ -1,0 +1,335 @@
+"""Supposed updates: of two memories that are near alike in words, whether the newer one gives another value of the same thing.
+
+It is told by their words alone, so it is a guess: whoever uses it marks and proposes, and takes nothing away.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from vault_tool.recall import update_words as w
+
+# Longer texts are compared by their beginnings; a long message says its news among the first clauses.
+_LETTERS = 2400
+_CLAUSES = 24
+_SHORT = 30
+# A value of more words is another sentence.
+_LONGEST = 4
+
+_TOKEN = re.compile(r"[^\s,;!?()\[\]\"“”„=]+|=")
+_CLAUSE = re.compile(
+    # Not after `Dr.` and its like.
+    r"(?<=[^.\s][^.\s][^.\s][.!?;])(?<!\bMrs\.)\s+|(?<=[。！？])|\n+|;|,\s+|\s[-–—]\s|"
+    r"\s(?:but|and so|so that|because|although)\s",
+    re.IGNORECASE,
+)
+_THOUSANDS = re.compile(r"(?<=\d)[,. '](?=\d{3}(?!\d))")
+_CLOCK = re.compile(r"\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b\.?", re.IGNORECASE)
+_DATE = re.compile(r"\b(\d{1,2})\.?\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)([a-z]*)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What one text says in the place of what another says: both as they are read, `""` where a text only denies."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """One word as it is compared: `form` is normal, `text` as it stands, `name` that it is written as names are, `leads` that a
+    colon stands after it.
+    """
+
+    form: str
+    text: str
+    name: bool
+    leads: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    words: tuple[_Word, ...]
+    denied: bool
+    moved: bool
+    news: bool
+    telling: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    clauses: tuple[_Clause, ...]
+    event: bool
+    also: bool
+    listed: bool
+
+
+def changed(older: str, newer: str) -> Changed | None:
+    """What the newer of two texts seems to change of the older one; None where they are not of one thing, or both may hold."""
+    before, after = _read(older[:_LETTERS]), _read(newer[:_LETTERS])
+    if after.also or before.listed or after.listed or before.event or after.event:
+        return None
+    for ours in after.clauses:
+        for theirs in before.clauses:
+            if not ours.telling.isdisjoint(theirs.telling) and (found := _between(theirs, ours)) is not None:
+                return found
+    return None
+
+
+@lru_cache(512)
+def _read(text: str) -> _Text:
+    text = unicodedata.normalize("NFKC", text).replace("’", "'")
+    clauses = tuple(filter(None, map(_clause, [part for part in _CLAUSE.split(text) if part and part.strip()][:_CLAUSES])))
+    if sum(len(one.words) for one in clauses) <= _SHORT and any(one.news for one in clauses):
+        clauses = tuple(replace(one, news=True) for one in clauses)
+    return _Text(clauses, _is_event(text), bool(w.ALSO.search(text)), bool(w.LISTED.search(text)))
+
+
+def _clause(text: str) -> _Clause | None:
+    moved = bool(w.MOVED.search(text))
+    stopped = bool(w.STOPPED.search(text))
+    news = moved or stopped or bool(w.SAID_NOW.search(text)) or bool(w.INSTEAD.search(text))
+    no_longer = bool(w.NO_LONGER.search(text))
+    text = w.SINCE.sub("", w.INSTEAD.sub("", text))
+    text = w.STOPPED.sub(" ", w.FILLER.sub(" ", w.MOVED.sub(" ", text)))
+    words = list(_words(text))
+    if words and words[-1].form in ("on", "off"):
+        words[-1] = replace(words[-1], form=f"{words[-1].form}!")
+    denials = sum(word.form in w.NEGATIONS for word in words)
+    kept = tuple(word for word in words if word.form not in w.NEGATIONS and word.form not in w.NEWS)
+    denied = stopped or no_longer or bool(denials % 2)
+    telling = frozenset(word.form for word in kept if word.form not in w.FUNCTION)
+    return _Clause(kept, denied, moved, news, telling) if kept else None
+
+
+def _words(text: str) -> Iterator[_Word]:
+    text = _CLOCK.sub(_clock, _DATE.sub(r"\2\3 \1", _THOUSANDS.sub("", text)))
+    first = True
+    for raw in _TOKEN.findall(text.replace("==", " = ")):
+        bare = raw.strip(".:'`*_<>").rstrip("/") or raw
+        lower = bare.casefold()
+        if lower.endswith("n't"):
+            yield _Word("not", bare, False)
+            lower = lower[:-3]
+            if lower in ("do", "does", "did", "wo", "ca"):
+                first = False
+                continue
+        elif lower == "cannot":
+            yield _Word("not", bare, False)
+            lower = "can"
+        if not any(map(str.isalnum, lower)):
+            continue
+        if lower.endswith(("'s", "'ve", "'re", "'m", "'ll", "'d")):
+            lower = lower.rpartition("'")[0]
+        name = not first and (bare[:1].isupper() or any(map(str.isdigit, bare)))
+        first = False
+        if lower in ("do", "does"):
+            continue
+        for word in _split_unit(lower, bare, name):
+            yield replace(word, leads=True) if raw.endswith(":") else word
+
+
+def _split_unit(lower: str, bare: str, name: bool) -> Iterator[_Word]:
+    """A number with its unit written to it is two words: `10MB`, `60s`, `8k`."""
+    match = re.fullmatch(r"([$€£]?\d+(?:[.,]\d+)?)(%|[a-zµ]{1,3})", lower)
+    if match:
+        yield _Word(match[1], bare, True)
+        yield _Word(_stem(match[2]), bare, False)
+        return
+    yield _Word(w.NUMBERS.get(lower) or _stem(lower), bare, name)
+
+
+def _stem(word: str) -> str:
+    if any(map(str.isdigit, word)) or len(word) < 4 or word in w.FUNCTION:
+        return word
+    for end in ("ing", "s"):
+        if word.endswith(end) and not word.endswith(("ss", "us", "is")) and len(word) - len(end) >= 3:
+            word = word[: -len(end)]
+            break
+    return word
+
+
+def _clock(found: re.Match[str]) -> str:
+    hour = int(found[1]) % 12 + (12 if found[3].lower() == "p" else 0)
+    return f"{hour:02}:{found[2] or '00'}"
+
+
+def _is_event(text: str) -> bool:
+    """Whether a text tells what happened once: the like of it happens again, and changes nothing."""
+    if w.ONCE.search(text) or w.THEN.search(text):
+        return True
+    plain = w.STOPPED.sub(" ", w.MOVED.sub(" ", w.INSTEAD.sub("", text)))
+    words = [word.strip(".,:;!?'\"").casefold() for word in plain.split()][:_SHORT]
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        if word in w.PAST and not (word in ("was", "were") and before in ("", "it")):
+            return before not in w.IS
+        if word.endswith("ed") and len(word) > 4 and word not in w.SETTLED and before not in w.IS:
+            early = any(other in w.IS or _stem(other) in w.VERBS for other in words[:at])
+            return not early
+        if word in w.IS or (at and _stem(word) in w.VERBS):
+            return False
+    return False
+
+
+def _between(older: _Clause, newer: _Clause) -> Changed | None:
+    ours, theirs = newer.words, older.words
+    a, b = [word.form for word in theirs], [word.form for word in ours]
+    blocks = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
+    common = [form for tag, i, j, _, _ in blocks if tag == "equal" for form in a[i:j] if form not in w.FUNCTION]
+    if not common:
+        return None
+    regions = list(_regions(blocks, theirs, ours, newer.moved))
+    if older.denied != newer.denied:
+        return _denial(older, newer, common, regions)
+    return _swap(older, newer, common, regions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """A place where two clauses differ: the telling words there of the older and of the newer one, and what stands before."""
+
+    before: tuple[_Word, ...]
+    after: tuple[_Word, ...]
+    led: bool
+    """Whether words that both have stand before it, of which one is a verb."""
+    subject: bool
+    """Whether no telling word that both have stands before it."""
+
+
+def _regions(
+    blocks: Sequence[tuple[str, int, int, int, int]], theirs: Sequence[_Word], ours: Sequence[_Word], moved: bool
+) -> Iterator[_Region]:
+    parts: list[tuple[int, int, int, int]] = []
+    for tag, i, j, k, m in blocks:
+        if tag == "equal":
+            continue
+        # A day and an hour are one value.
+        if parts and all(word.form in w.FUNCTION or _dated(word) for word in (*theirs[parts[-1][0] : j], *ours[k:m])):
+            parts[-1] = (parts[-1][0], j, parts[-1][2], m)
+        else:
+            parts.append((i, j, k, m))
+    for i, j, k, m in parts:
+        before, after = _telling(theirs[i:j], moved), _telling(ours[k:m], moved)
+        if not before and not after:
+            continue
+        head = theirs[:i]
+        told = [word for word in head if word.form not in w.FUNCTION]
+        verb = any(word.leads or (_is_verb(word.form) and not word.text.endswith("ing")) for word in head)
+        yield _Region(before, after, verb, not told)
+
+
+def _telling(words: Sequence[_Word], moved: bool) -> tuple[_Word, ...]:
+    return tuple(word for word in words if word.form not in w.FUNCTION and not (moved and _is_verb(word.form)))
+
+
+def _is_verb(form: str) -> bool:
+    return form in w.COPULAS or form in w.VERBS or form.rstrip("e") in w.VERBS
+
+
+def _dated(word: _Word) -> bool:
+    return word.form in w.DAYS or any(map(str.isdigit, word.form))
+
+
+def _has_number(words: Sequence[_Word]) -> bool:
+    return any(any(map(str.isdigit, word.form)) for word in words)
+
+
+def _denial(older: _Clause, newer: _Clause, common: Sequence[str], regions: Sequence[_Region]) -> Changed | None:
+    """A text that says no where the other says yes."""
+    if any(one.before and one.after for one in regions):
+        return None
+    spare = sum(len(one.before) + len(one.after) for one in regions)
+    if any(one.subject for one in regions) or spare > max(1, len(common) // 2):
+        return None
+    return Changed(_said(older.words), _said(newer.words))
+
+
+def _swap(older: _Clause, newer: _Clause, common: Sequence[str], regions: Sequence[_Region]) -> Changed | None:
+    """A text that says one thing where the other says another."""
+    swaps = [one for one in regions if one.before and one.after]
+    if len(swaps) != 1:
+        return None
+    one = swaps[0]
+    # What one of them alone says before the value is of what it speaks.
+    if not newer.news and any(region.before or region.after for region in regions[: regions.index(one)]):
+        return None
+    if _value(one.before) == _value(one.after) or max(len(one.before), len(one.after)) > _LONGEST:
+        return None
+    return Changed(_said(one.before), _said(one.after)) if _same_thing(older, newer, common, one) else None
+
+
+def _same_thing(older: _Clause, newer: _Clause, common: Sequence[str], one: _Region) -> bool:
+    """Whether what differs is a value of what both speak of, and of such there is one at a time."""
+    numbers = _has_number(one.before) and _has_number(one.after)
+    alike = numbers or _alike(one.before, one.after)
+    if numbers and (_also_of_another(one) or (not one.led and _numbered(older, one))):
+        return False
+    if one.subject:
+        placed = newer.news or _opposite(one.before, one.after) or _one_role(older, one)
+    else:
+        placed = one.led or newer.news or numbers or (alike and not _more_after(older, one))
+    if not placed or not (alike or len(common) > 1 or newer.news):
+        return False
+    return numbers or newer.news or not any(word.form in w.MANY for word in older.words)
+
+
+def _alike(before: Sequence[_Word], after: Sequence[_Word]) -> bool:
+    """Whether two values are of one kind: names, days, or each other's opposites."""
+    names = any(word.name for word in before) and any(word.name for word in after)
+    return names or _opposite(before, after) or all(map(_dated, (*before, *after)))
+
+
+def _opposite(before: Sequence[_Word], after: Sequence[_Word]) -> bool:
+    return any(frozenset((x.form, y.form)) in w.OPPOSITES for x in before for y in after)
+
+
+def _also_of_another(one: _Region) -> bool:
+    """Whether beside the numbers other words differ that are no name: then it is another thing that has another number."""
+    words = [[word for word in side if not _dated(word)] for side in (one.before, one.after)]
+    if all(words):
+        return not all(word.name for side in words for word in side)
+    days = [[word for word in side if word.form in w.DAYS] for side in (one.before, one.after)]
+    # `on Mondays at nine, on Thursdays at ten`: both hold.
+    return all(days) and all(side[-1].text.casefold().endswith("s") for side in days)
+
+
+def _numbered(older: _Clause, one: _Region) -> bool:
+    """Whether the number is a name: a verb stands after it, or nothing that it could count (`ticket 4411 is open`)."""
+    at = max(n for n, word in enumerate(older.words) if word is one.before[-1])
+    lead, rest = older.words[:at], older.words[at + 1 :]
+    return bool(rest) and (_is_verb(rest[0].form) or bool(lead and lead[-1].form in w.NUMBERED))
+
+
+def _more_after(older: _Clause, one: _Region) -> bool:
+    """Whether telling words stand after the place, so that what stands there may be of what is spoken."""
+    last = one.before[-1]
+    at = max(n for n, word in enumerate(older.words) if word is last)
+    return any(word.form not in w.FUNCTION for word in older.words[at + 1 :])
+
+
+def _one_role(older: _Clause, one: _Region) -> bool:
+    """Whether a name is followed by `is the`: of such there is one at a time."""
+    at = max(n for n, word in enumerate(older.words) if word is one.before[-1])
+    rest = [word.form for word in older.words[at + 1 : at + 3]]
+    return len(rest) == 2 and rest[0] in ("is", "ist", "es") and rest[1] in ("the", "our", "my", "der", "die", "el", "la")
+
+
+def _value(words: Sequence[_Word]) -> list[str]:
+    found: list[str] = []
+    for word in words:
+        times, unit = w.UNITS.get(word.form, ("", word.form))
+        if times and found and found[-1].isdigit():
+            found[-1] = str(int(found[-1]) * int(times))
+        found.append(unit)
+    return sorted(found)
+
+
+def _said(words: Sequence[_Word]) -> str:
+    return " ".join(dict.fromkeys(word.text for word in words))
