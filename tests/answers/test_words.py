@@ -90,7 +90,7 @@ def test_the_schemas_of_tools_use_the_same_words() -> None:
     tools = json.loads((Path(__file__).parents[2] / "vault_tool/mcp/tools.json").read_text(encoding="utf-8"))
     wrong = {
         (tool["name"], name)
-        for tool in tools
+        for tool in tools["full"]
         if tool["name"] not in FIRST_SHAPES
         for _, name, said in _pairs(tool["outputSchema"])
         if name in OLD

@@ -17,7 +17,7 @@ from vault_tool.mcp.tools import named
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "plugin"
-TOOLS = ("orient", "recall", "bring_to_mind", "remember", "mark_useful", "mark_questionable", "update_understanding")
+TOOLS = ("recall", "remember", "correct", "understand", "link", "consolidate", "end_session")
 
 
 def read(path: str) -> Any:

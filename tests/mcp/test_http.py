@@ -108,7 +108,7 @@ def test_whoever_may_not_ask_is_refused(server: Serving, headers: dict[str, str]
     found, said, body = server.ask(body=CALL, **{**JSON, **given})
     assert found == status, body
     assert ("www-authenticate" in said) == (status == 401)
-    assert b"orient" not in body
+    assert b"recall" not in body
 
 
 def test_its_own_page_and_names_may_ask(server: Serving) -> None:
@@ -120,7 +120,7 @@ def test_its_own_page_and_names_may_ask(server: Serving) -> None:
         {"authorization": f"  bearer {server.token}  "},
     ):
         status, _, body = server.ask(body=CALL, **{**JSON, **headers})
-        assert status == 200 and b"bring_to_mind" in body, (headers, body)
+        assert status == 200 and b"end_session" in body, (headers, body)
 
 
 def test_two_names_or_two_tokens_are_one_too_many(server: Serving) -> None:

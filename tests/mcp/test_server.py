@@ -43,7 +43,7 @@ def test_a_client_of_either_era_is_served_by_the_command(root: Path, era: str) -
     async def talk() -> None:
         claude = {"CLAUDE_CODE_SESSION_ID": "s-7", "CLAUDE_PROJECT_DIR": str(root.parent / "plum")}
         async with client_of_process("--vault", str(root), era=era, cwd=root.parent, env=claude) as client:
-            assert client.instructions and "bring_to_mind" in client.instructions
+            assert client.instructions and "`recall`" in client.instructions
             assert len((await client.list_tools()).tools) == 8
             made = await client.call_tool("remember", {"content": "The build needs git 2.31.", "subject_names": ["Build"]})
             assert made.structured_content == json.loads(text_of(made))
@@ -61,7 +61,7 @@ def test_what_a_model_can_mend_is_a_result_and_what_a_client_did_wrong_an_error(
     async def talk() -> None:
         async with client_of(root, era, preset="lean") as client:
             for name, arguments, said in (
-                ("recall", {"question": "why"}, "question is no argument of this tool (hint: it takes query"),
+                ("recall", {"question": "why"}, "question is no argument of this tool (hint: it takes query, kind, subject"),
                 ("recall", {"question": "why"}, "query it is missing"),
                 ("recall", {"query": "why", "limit": "ten"}, 'limit "ten" must be an integer'),
                 ("recall", {"query": "why", "limit": 0}, "limit 0 must be at least 1"),
@@ -80,7 +80,7 @@ def test_what_a_model_can_mend_is_a_result_and_what_a_client_did_wrong_an_error(
             for unknown in ("forget", "undo", "purge", "review", "search", "no-such"):
                 with pytest.raises(MCPError) as refused:
                     await client.call_tool(unknown, {})
-                assert refused.value.code == types.INVALID_PARAMS and "orient, bring_to_mind" in refused.value.message
+                assert refused.value.code == types.INVALID_PARAMS and "recall, get, remember" in refused.value.message
 
     anyio.run(talk)
 

@@ -89,4 +89,4 @@ def test_two_hundred_clients_who_come_at_once_are_all_answered(server: Serving) 
     for line in crowd:
         line.close()
     assert {answer.partition(b"\r\n")[0] for answer in answers} == {b"HTTP/1.1 200 OK"}
-    assert all(b"bring_to_mind" in answer for answer in answers)
+    assert all(b"end_session" in answer for answer in answers)

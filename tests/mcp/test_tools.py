@@ -49,15 +49,16 @@ def test_each_tool_says_all_that_clients_want(preset: str) -> None:
         for schema in (tool["inputSchema"], tool["outputSchema"]):
             Draft202012Validator.check_schema(schema)
             assert schema["type"] == "object" and "anyOf" not in schema and schema["additionalProperties"] is False
-        assert Draft202012Validator(tool["inputSchema"]).is_valid(TOOLS[tool["name"]].example), tool["name"]
+        if preset == "full":
+            assert Draft202012Validator(tool["inputSchema"]).is_valid(TOOLS[tool["name"]].example), tool["name"]
         assert ("_meta" in tool) == (tool["name"] in LEAN)
 
 
 def test_a_preset_is_small_and_always_the_same() -> None:
     lean = listed("lean")
-    assert sorted(one["name"] for one in lean) == sorted(LEAN) and len(lean) <= 8
+    assert tuple(one["name"] for one in lean) == LEAN and len(lean) == 8
     assert all(one["_meta"] == {ALWAYS: True} for one in lean)
-    assert cost(lean) < 2500 < cost(listed("full")) < 9200
+    assert cost(lean) < 1800 < cost(listed("full")) < 9200
     assert json.dumps(lean) == json.dumps(listed("lean"))
     assert [one.tokens for one in offered().presets] == [cost(listed(preset)) for preset in PRESETS]
     with pytest.raises(UsageError, match="one of lean, full"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,10 @@ import orjson
 
 from vault_tool.errors import Exit, UsageError, VaultError
 from vault_tool.mcp import wording
+from vault_tool.mcp.lean_table import LIMIT, NAMES
+from vault_tool.mcp.starting import forget_after_gap, start_page, without_query
 from vault_tool.mcp.table import RENAMED, TOOLS
-from vault_tool.mcp.tools import Caller, Tool, named
+from vault_tool.mcp.tools import Caller, Tool, named, plain_names
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import MARK
 from vault_tool.util.hints import told as told_by
@@ -26,6 +29,7 @@ from vault_tool.vault.lean_values import lean_values
 from vault_tool.vault.leniency import as_meant
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
 from vault_tool.vault.resolve import Shortened
+from vault_tool.vault.seen import note_seen
 from vault_tool.verbs.contracts.schemas import faults_of
 from vault_tool.verbs.vault import Vault
 
@@ -76,12 +80,24 @@ def asked(
     vault: Vault, tool: str, arguments: Mapping[str, Any], caller: Caller, progress: Progress | None = None
 ) -> tuple[Vault, object]:
     """The vault as the caller asks it, and what the verb of a tool returned. Raises VaultError, as `answer` does."""
-    given = _checked(named("full")[tool], arguments)
-    names = RENAMED.get(tool, {})
+    called = _Called(tool, arguments, caller.preset)
+    verb = without_query(called.arguments) if tool == "recall" else tool
+    if verb != tool:
+        called.arguments.pop("query", None)
+    given = called.checked(named("full")[verb])
+    names = RENAMED.get(verb, {})
     with_names = {names.get(name, name): value for name, value in given.items() if name != "session"}
-    asking = asked_by(caller, vault, given.get("session", ""))
+    asking = asked_by(caller, vault, given.get("session") or "")
     asking.progress = progress
-    return asking, asked_as_checked(asking, tool, with_names)
+    if tool == "recall" and caller.preset == "lean":
+        with_names.setdefault("limit", LIMIT)
+        forget_after_gap(asking)
+    if verb == "orient" != tool:
+        return asking, start_page(asking)
+    found = asked_as_checked(asking, verb, with_names)
+    if verb == "list" and tool == "recall":
+        note_seen(asking, [one.id for one in found.results], tool)
+    return asking, found
 
 
 def in_words(tool: str, asking: Vault, result: Any, preset: str = "") -> tuple[str, dict[str, Any]]:
@@ -163,18 +179,52 @@ def _line(place: str, fault: RequestFault) -> str:
     return f"{place}{fault.message}{f' (hint: {fault.hint})' if fault.hint else ''}"
 
 
-def _checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+class _Called:
+    """The arguments of a call by the names that the full preset has for them, whichever they were given by.
+
+    null is what was not said.
+    """
+
+    def __init__(self, tool: str, arguments: Mapping[str, Any], preset: str) -> None:
+        names = NAMES.get(tool, {})
+        self.arguments: dict[str, Any] = {}
+        # What each is called by whoever asked; what is missing, as the caller's preset has it.
+        self._said = dict(plain_names(preset, tool)) if preset and tool in named(preset) else {}
+        self._takes = named(preset)[tool] if preset and tool in named(preset) else None
+        for name, value in arguments.items():
+            ours = names.get(name, name)
+            if value is None:
+                continue
+            if ours in self.arguments:
+                fault = f"is said already by `{self._said[ours]}`"
+                raise InvalidRequest([RequestFault(one_line(name, 60), fault, "give it once")])
+            self.arguments[ours] = value
+            self._said[ours] = name
+
+    def checked(self, tool: Tool) -> dict[str, Any]:
+        """The arguments as the verb of a tool takes them; InvalidRequest with every fault."""
+        try:
+            return _checked(tool, self.arguments, self._takes or tool)
+        except InvalidRequest as fault:
+            raise InvalidRequest(map(self._as_said, fault.faults)) from None
+
+    def _as_said(self, fault: RequestFault) -> RequestFault:
+        slash, name, rest = re.match("(/?)([^/]*)(.*)", fault.pointer, re.DOTALL).groups()  # type: ignore[union-attr]
+        return replace(fault, pointer=f"{slash}{self._said.get(name, name)}{rest}")
+
+
+def _checked(tool: Tool, arguments: Mapping[str, Any], listed: Tool) -> dict[str, Any]:
     """The arguments as the verb takes them; InvalidRequest with every fault.
 
-    null is what was not said, and one text where a list of texts belongs is the list that it reads as.
+    One text where a list of texts belongs is the list that it reads as. `listed` is the tool as its client has it.
     """
     known = tool["inputSchema"]["properties"]
-    given = {name: value for name, value in arguments.items() if value is not None}
+    given = dict(arguments)
     if (flaw := flaw_in(given)) is not None:
         raise InvalidRequest([RequestFault(one_line(pointer(*flaw.place), 120), flaw.message, flaw.hint)])
     if len(json.dumps(given)) > LONGEST_CALL:
         raise UsageError(f"the arguments take more than {LONGEST_CALL // 2**20} MiB", "a note is one thought: split it")
-    takes = f"it takes {', '.join(known)}"
+    takes = f"it takes {', '.join(listed['inputSchema']['properties'])}"
     faults = [RequestFault(one_line(name, 60), "is no argument of this tool", takes) for name in given if name not in known]
     checked = {name: as_meant(value, known[name], (name,)) for name, value in given.items() if name in known}
     faults += [fault for error in _validator(tool["name"]).iter_errors(checked) for fault in faults_of(error)]

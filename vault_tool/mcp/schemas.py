@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from vault_tool.index.vectors.status import VectorStatus
-from vault_tool.mcp.table import LEAN, LEFT_OUT, PARAMETERS, PARAMETERS_OF, RENAMED, SESSION, TOOLS, Described
+from vault_tool.mcp.lean_table import LEAN, LEAN_TOOLS, NAMES, LeanTool
+from vault_tool.mcp.table import LEFT_OUT, PARAMETERS, PARAMETERS_OF, RENAMED, SESSION, TOOLS, Described
 from vault_tool.mcp.tools import cost
 from vault_tool.model.consent import ConsentRecord
 from vault_tool.model.details import Details
@@ -95,11 +96,14 @@ _EVIDENCE = _object(
     id=TEXT, type=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, observed=TEXT, new=_TRUE, cut=_TRUE, **_STATUS,
 )  # fmt: skip
 _ANSWER = {"results": _list(_MEMORY), "degraded": TEXTS, "notice": TEXT, "not_reviewed": _NOT_REVIEWED}
+# One where its verb takes several.
+_LEAN_SHAPES: Mapping[str, Schema] = dict.fromkeys(("kind", "subject", "replaces"), TEXT)
 # The lean forms of answers that have one.
 _LEAN: Mapping[str, Schema] = {
     "bring_to_mind": _object(**_ANSWER, heartbeat_token=_COUNT, compaction_detected=_TRUE),
     "recall": _object(
-        **_ANSWER, subject=_object(name=TEXT, summary=TEXT, tags=TEXTS), understanding=_UNDERSTOOD, structural=_UNDERSTOOD
+        **_ANSWER, subject=_object(name=TEXT, summary=TEXT, tags=TEXTS), understanding=_UNDERSTOOD, structural=_UNDERSTOOD,
+        total=_COUNT, next=TEXT, warnings=TEXTS, page=TEXT,
     ),
     "search": _object(**_ANSWER),
     "list": _object(**_ANSWER, total=_COUNT, next=TEXT, warnings=TEXTS),
@@ -135,10 +139,22 @@ def tools() -> Iterator[Schema]:
         }
 
 
+def lean_tools() -> Iterator[Schema]:
+    """Every tool of the small preset as it is listed, in the order of its table."""
+    full = {one["name"]: one for one in tools()}
+    for name, lean in LEAN_TOOLS.items():
+        yield {**full[name], "description": lean.about, "inputSchema": _lean_arguments(full[name], lean)}
+
+
 def written() -> str:
-    """The whole file: a tool a line."""
-    lines = (json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in tools())
-    return "[\n" + ",\n".join(lines) + "\n]\n"
+    """The whole file: both presets, a tool a line."""
+    presets = {"lean": lean_tools(), "full": tools()}
+    parts = (f'"{preset}":[\n' + ",\n".join(map(_as_line, found)) + "\n]" for preset, found in presets.items())
+    return "{" + ",\n".join(parts) + "}\n"
+
+
+def _as_line(tool: Schema) -> str:
+    return json.dumps(tool, ensure_ascii=False, separators=(",", ":"))
 
 
 def table() -> str:
@@ -170,6 +186,24 @@ def _arguments(tool: str, verb: Callable[..., Any]) -> Schema:
             required.append(name)
     properties["session"] = {**TEXT, "description": SESSION}
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _lean_arguments(full: Schema, lean: LeanTool) -> Schema:
+    """The input schema of a tool of the small preset: some of what its verb takes, by the small preset's names."""
+    takes = full["inputSchema"]["properties"]
+    names = NAMES.get(full["name"], {})
+    properties = {
+        name: {**(_LEAN_SHAPES.get(name) or _kind(takes[names.get(name, name)])), "description": about}
+        for name, about in lean.parameters.items()
+    }
+    return {"type": "object", "properties": properties, "required": list(lean.needed), "additionalProperties": False}
+
+
+def _kind(schema: Schema) -> Schema:
+    """What a value is, without what bounds it: that is told to whoever passes the bounds."""
+    if schema["type"] == "array":
+        return _list({"type": schema["items"]["type"]})
+    return {"type": schema["type"]}
 
 
 def _argument(tool: str, name: str, one: inspect.Parameter) -> Schema:

@@ -27,6 +27,7 @@ from mcp.shared.message import SessionMessage
 import vault_tool
 from vault_tool.errors import VaultError
 from vault_tool.mcp.backends import Answer, Backend, Cancelled, Run, VaultBackend
+from vault_tool.mcp.lean_table import FORMER
 from vault_tool.mcp.notices import EVERY, Notices
 from vault_tool.mcp.texts import INSTRUCTIONS, offered
 from vault_tool.mcp.tools import Caller, listed, named
@@ -53,13 +54,15 @@ Context = ServerRequestContext[Any, Any]
 def connection(backend: Backend, *, preset: str, caller: Caller, notices: Notices, standing: bool = True) -> Server[Any]:
     """The server of one connection, or of all HTTP requests; `standing` is whether it can speak first to a client of old."""
     tools = named(preset)
+    # What is called and not listed answers all the same: a client was given leave for it.
+    called = frozenset({*tools, *FORMER})
     prompts = offered(tools)
 
     async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[types.Tool.model_validate(one) for one in listed(preset)])
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        if params.name not in tools:
+        if params.name not in called:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool `{one_line(params.name, 60)}`; there are {', '.join(tools)}")
         try:
             found = await _called(backend, ctx, params.name, params.arguments or {})

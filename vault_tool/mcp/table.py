@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from vault_tool.mcp.lean_table import LEAN as LEAN
+
 
 @dataclass(frozen=True, slots=True)
 class Described:
@@ -227,9 +229,6 @@ TOOLS: Mapping[str, Described] = {
     "status": Described("A short account of the vault, and what it needs."),
     "doctor": Described("Every problem of the vault's files, by path and line."),
 }  # fmt: skip
-
-# The tools of the small preset: what a session needs.
-LEAN = ("orient", "bring_to_mind", "recall", "remember", "update_understanding", "mark_useful", "mark_questionable", "get")
 
 # The verbs that are no tools, and why not.
 WITHHELD: Mapping[str, str] = {

@@ -10,7 +10,8 @@ from importlib.resources import files
 from typing import Any
 
 from vault_tool.errors import UsageError
-from vault_tool.mcp.table import LEAN
+from vault_tool.mcp.lean_table import LEAN, NAMES
+from vault_tool.mcp.table import RENAMED
 from vault_tool.util.text import tokens
 
 PRESETS = ("lean", "full")
@@ -43,9 +44,8 @@ def listed(preset: str) -> tuple[Tool, ...]:
     """The tools of a preset as they stand on the wire; always the same, in the same order. UsageError for no preset."""
     if preset not in PRESETS:
         raise UsageError(f"`{preset}` is no preset of tools", f"one of {', '.join(PRESETS)}")
-    found: list[dict[str, Any]] = json.loads(files(__package__).joinpath("tools.json").read_bytes())
-    lean = [{**one, "_meta": {ALWAYS: True}} if one["name"] in LEAN else one for one in found]
-    return tuple(one for one in lean if preset == "full" or one["name"] in LEAN)
+    found: list[dict[str, Any]] = json.loads(files(__package__).joinpath("tools.json").read_bytes())[preset]
+    return tuple({**one, "_meta": {ALWAYS: True}} if one["name"] in LEAN else one for one in found)
 
 
 @cache
@@ -54,9 +54,16 @@ def named(preset: str) -> Mapping[str, Tool]:
     return {one["name"]: one for one in listed(preset)}
 
 
+def plain_names(preset: str, tool: str) -> Mapping[str, str]:
+    """What a tool of a preset calls the parameters of its verb that it has another name for, by the verb's names."""
+    takes = named(preset)[tool]["inputSchema"]["properties"]
+    names = {**RENAMED.get(tool, {}), **NAMES.get(tool, {})}
+    return {ours: theirs for theirs, ours in names.items() if theirs in takes}
+
+
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """A tool with about how many tokens it takes in a model's context."""
+    """A tool with about how many tokens it takes in a model's context, and those of its small form where it has one."""
 
     name: str
     title: str
@@ -64,6 +71,7 @@ class OfferedTool:
     read_only: bool
     tokens: int
     description: str
+    lean_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +94,14 @@ class Offered:
 
 def offered() -> Offered:
     """What `vt mcp --tools` shows."""
+    small = {one["name"]: cost([one]) for one in listed("lean")}
     tools = tuple(
         OfferedTool(
-            one["name"], one["title"], one["name"] in LEAN, one["annotations"]["readOnlyHint"], cost([one]), one["description"]
+            one["name"], one["title"], one["name"] in LEAN, one["annotations"]["readOnlyHint"], cost([one]), one["description"],
+            small.get(one["name"], 0),
         )
         for one in listed("full")
-    )
+    )  # fmt: skip
     return Offered(tuple(Preset(name, len(listed(name)), cost(listed(name))) for name in PRESETS), tools)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vault_tool.mcp.table import RENAMED
-from vault_tool.mcp.tools import named
+from vault_tool.mcp.tools import named, plain_names
 from vault_tool.util import hints
 from vault_tool.util.hints import Step, Value
 from vault_tool.util.text import one_line
@@ -16,7 +15,8 @@ class ForClient(PlainWords):
     """The words for a client that has a preset's tools (all of them for none), and called one of them, or none yet."""
 
     def __init__(self, preset: str = "", tool: str = "") -> None:
-        self._tools = named(preset or "full")
+        self._preset = preset or "full"
+        self._tools = named(self._preset)
         self._tool = tool
 
     def step(self, step: Step) -> str | None:
@@ -39,8 +39,7 @@ class ForClient(PlainWords):
         return f"`{name}`{colon}{rest}"
 
     def _given(self, tool: str, name: str, value: Value) -> str | None:
-        names = {ours: theirs for theirs, ours in RENAMED.get(tool, {}).items()}
-        known = names.get(name, name)
+        known = plain_names(self._preset, tool).get(name, name)
         if known not in self._tools[tool]["inputSchema"]["properties"]:
             return None
         return known if value is hints.OPEN else f"{known}: {_shown(value)}"

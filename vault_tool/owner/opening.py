@@ -81,8 +81,9 @@ class Opening:
         except (OSError, ValueError):
             return None
         lean = self._kept["lean"]
+        found = found[self._preset]
         marked = [{**one, "_meta": self._kept["meta"]} if one["name"] in lean else one for one in found]
-        return {"tools": [one for one in marked if self._preset == "full" or one["name"] in lean]}
+        return {"tools": marked}
 
 
 def _is_plain(abilities: Mapping[str, Any]) -> bool:

@@ -358,7 +358,7 @@ def _may_be_asked_again(line: bytes) -> bool:
         return True
     from importlib.resources import files
 
-    tools = json.loads(files("vault_tool.mcp").joinpath("tools.json").read_bytes())
+    tools = json.loads(files("vault_tool.mcp").joinpath("tools.json").read_bytes())["full"]
     notes = {one["name"]: one.get("annotations", {}) for one in tools}.get(_text(said, "params", "name"), {})
     return bool(notes.get("readOnlyHint") or notes.get("idempotentHint"))
 

@@ -1,0 +1,68 @@
+"""`recall` without a question: a list by what narrows it, and with nothing at all the page for the start of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from vault_tool.util.clock import parse_time
+from vault_tool.util.deferred import deferred
+from vault_tool.util.text import BYTES_A_TOKEN
+from vault_tool.vault import seen
+from vault_tool.vault.lean import Short, filled
+
+if TYPE_CHECKING:
+    from vault_tool.vault import core_making, page_at_start
+    from vault_tool.verbs import pages
+    from vault_tool.verbs.vault import Vault
+else:
+    # For a session's start, which most calls are not.
+    core_making = deferred("vault_tool.vault.core_making")
+    page_at_start = deferred("vault_tool.vault.page_at_start")
+    pages = deferred("vault_tool.verbs.pages")
+
+_LISTS_BY = frozenset({"kinds", "subject_names", "tags", "not_tags", "project", "since", "until", "of_session", "limit"})
+
+
+@dataclass(frozen=True, slots=True)
+class StartPage:
+    """The page of a session's start, in the lean form alone."""
+
+    text: str
+
+    def lean(self, short: Short) -> dict[str, Any]:
+        """The page as one text."""
+        return filled({"page": self.text})
+
+
+def without_query(arguments: Mapping[str, Any]) -> str:
+    """The verb that a call of `recall` means: itself, `list`, or `orient`, whose form is then the page of a session's start."""
+    query = arguments.get("query", "")
+    asked = set(arguments) - {"query", "session"}
+    if not isinstance(query, str) or query.strip() or asked - _LISTS_BY:
+        return "recall"
+    return "list" if asked else "orient"
+
+
+def start_page(vault: Vault) -> StartPage:
+    """The page for the project that is worked on. The seen log of the session is emptied: a context begins."""
+    if vault.who.session:
+        with suppress(*seen.UNKEPT):
+            seen.reset_seen(vault)
+    made = page_at_start.page_at_start(vault, vault.who.project, pages.rest_of_page)
+    return StartPage(made(core_making.PAGE_TOKENS * BYTES_A_TOKEN))
+
+
+def forget_after_gap(vault: Vault) -> None:
+    """Empty the seen log of a session that was away so long that its context may have been cut short."""
+    state = seen.current(vault)
+    if state is None or not state.seen:
+        return
+    last = parse_time(max(state.seen.values()))
+    gap = timedelta(minutes=vault.settings.session_gap_minutes)
+    if last is not None and vault.clock.now() - last > gap:
+        with suppress(*seen.UNKEPT):
+            seen.reset_seen(vault)
