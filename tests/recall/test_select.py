@@ -9,9 +9,13 @@ from vault_tool.recall.weights import TARGETED
 COPY = "Redis connections drop after ten idle minutes behind the proxy"
 
 
-def test_near_copies_are_one_result_that_says_for_how_many_it_stands() -> None:
-    ranked = [CopyText(1, COPY), CopyText(2, f"{COPY}!"), CopyText(3, "Something else entirely"), CopyText(4, COPY.upper())]
-    assert [(kept.of, kept.folded) for kept in pick(ranked, 5, TARGETED)] == [(1, 2), (3, 0)]
+def test_exact_copies_are_one_result_for_which_the_newest_stands() -> None:
+    ranked = [
+        CopyText(1, COPY, same="a", stands=(1,)), CopyText(2, COPY, same="a", stands=(3,)), CopyText(3, "Something else"),
+        CopyText(4, COPY.upper()), CopyText(5, COPY, same="a", stands=(2,)),
+    ]  # fmt: skip
+    assert [(kept.of, kept.folded) for kept in pick(ranked, 5, TARGETED)] == [(2, (1, 5)), (3, ()), (4, ())]
+    assert [(kept.of, kept.folded) for kept in pick(ranked, 1, TARGETED)] == [(2, (1, 5))]
 
 
 def test_one_source_floods_no_answer_with_its_lookalikes() -> None:

@@ -129,8 +129,8 @@ def warnings_of(one: Recalled, short: Short) -> Iterator[str]:
 
 def _row(one: Recalled, short: Short, titles: Mapping[str, str]) -> tuple[str, ...]:
     marks = [mark for mark, is_so in (("weak", one.weak), ("global", one.scope == "global")) if is_so]
-    if one.folded:
-        marks.append(f"{one.folded} more like it")
+    if one.like_it:
+        marks.append(f"{len(one.like_it)} more like it")
     name = short(one.id) if one.scope == "repo" else one.id[:8]
     # What stands in a line above or below is named by its id alone.
     led = titles.get(one.of or "", "")

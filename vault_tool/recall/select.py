@@ -1,85 +1,88 @@
-"""What of the ranked memories is answered: near copies folded, floods held back, within a limit and a budget of tokens."""
+"""What of the ranked memories is answered: exact copies folded, floods held back, within a limit and a budget of tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from vault_tool.recall.question import words_of
 from vault_tool.recall.weights import Weights
 
 _One = TypeVar("_One")
 
-_NEARLY = 1 - 1e-9
 # More memories than any vault has, whatever limit a file names.
 _ALL = 2**31
 
 
 @dataclass(frozen=True, slots=True)
 class CopyText(Generic[_One]):
-    """A memory with what copies are told by: its text, where it came from ("" for what a person wrote or reviewed), and what
-    else makes it a memory of its `own`: nothing is a copy of what differs in that.
+    """A memory with what copies are told by. Two are copies only where all of `same` is equal (None: it has no copies), and
+    of copies the one with the highest `stands` does. `text` is its beginning, and `source` where it came from ("" for
+    what a person wrote or reviewed): by these lookalikes are told.
     """
 
     of: _One
     text: str
     source: str = ""
-    own: Hashable = None
+    same: Hashable = None
+    stands: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Selected(Generic[_One]):
-    """One that is answered, with how many near copies it stands for."""
+    """One that is answered, with the exact copies that it stands for."""
 
     of: _One
-    folded: int = 0
+    folded: tuple[_One, ...] = ()
 
 
 def pick(ranked: Iterable[CopyText[_One]], limit: int, weights: Weights) -> list[Selected[_One]]:
-    """The best `limit`, near copies folded into the first of them, and one source's lookalikes held to their part.
+    """The best `limit`, each for its exact copies in the place of the best of them, and one source's lookalikes held to their
+    part.
 
     What is held back still comes after everything else, where there is room.
     """
-    kept: list[tuple[CopyText[_One], frozenset[str]]] = []
-    copies: list[int] = []
-    held: list[tuple[CopyText[_One], frozenset[str]]] = []
+    kept: list[list[CopyText[_One]]] = []
+    held: list[list[CopyText[_One]]] = []
+    copies: dict[Hashable, list[CopyText[_One]]] = {}
+    words: list[tuple[CopyText[_One], frozenset[str]]] = []
     most = max(1, ceil(min(limit, _ALL) * weights.flood))
     for one in ranked:
+        if one.same is not None and one.same in copies:
+            copies[one.same].append(one)
+            continue
         if len(kept) >= limit:
-            break
-        words = words_of(one.text)
-        # Against what is kept alone: folding into what was held back would hide both.
-        same = (at for at, (two, other) in enumerate(kept) if one.own == two.own and _is_alike(words, other, weights.fold))
-        twin = next(same, None)
-        if twin is not None:
-            copies[twin] += 1
-        elif _floods(one, words, kept, most, weights):
-            held.append((one, words))
+            # A newer copy may come after all that is answered.
+            continue
+        said = words_of(one.text) if one.source else frozenset()
+        several = [one]
+        if _floods(one, said, words, most, weights):
+            held.append(several)
         else:
-            kept.append((one, words))
-            copies.append(0)
-    room = limit - len(kept)
-    whole = [Selected(one.of, count) for (one, _), count in zip(kept, copies, strict=True)]
-    return whole + [Selected(one.of) for one, _ in held[:room]]
+            kept.append(several)
+            words.append((one, said))
+        if one.same is not None:
+            copies[one.same] = several
+    return [_standing(several) for several in [*kept, *held[: limit - len(kept)]]]
 
 
-def is_copy(one: CopyText[_One], other: CopyText[_One], weights: Weights) -> bool:
-    """Whether one memory is folded into another that stands before it."""
-    return one.own == other.own and _is_alike(words_of(one.text), words_of(other.text), weights.fold)
+def _standing(copies: list[CopyText[_One]]) -> Selected[_One]:
+    """The one of several copies that stands for all others."""
+    first = max(copies, key=lambda one: one.stands)
+    return Selected(first.of, tuple(one.of for one in copies if one is not first))
+
+
+def is_copy(one: CopyText[_One], other: CopyText[_One]) -> bool:
+    """Whether two memories are one result."""
+    return one.same is not None and one.same == other.same
 
 
 def alike(one: frozenset[str], other: frozenset[str]) -> float:
     """The share of words that two texts have in common, of all they have (Jaccard 1901)."""
     common = len(one & other)
     return common / (len(one) + len(other) - common) if one or other else 0.0
-
-
-def _is_alike(one: frozenset[str], other: frozenset[str], least: float) -> bool:
-    """Whether two texts have at least this share in common; most are too unlike in length to be looked at."""
-    fewer, more = (len(one), len(other)) if len(one) < len(other) else (len(other), len(one))
-    return fewer >= least * more * _NEARLY and alike(one, other) >= least
 
 
 def _floods(

@@ -83,12 +83,10 @@ class Weights:
     """Below this match nothing is returned."""
     preference: float = 0.15
     """By how much preferences are let in more easily: they apply without being asked about."""
-    fold: float = 0.85
-    """Texts that share so much of their words are one result."""
     flood: float = 0.5
-    """Of near copies from one source at most this part of the answer."""
+    """Of lookalikes from one source at most this part of the answer."""
     alike: float = 0.5
-    """Likeness from which two results of one source count as near copies."""
+    """Likeness from which two results of one source count as lookalikes."""
 
     chain_from: int = 3
     """How many of the best hits a chain starts from."""

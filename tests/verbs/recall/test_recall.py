@@ -322,13 +322,6 @@ def test_what_was_said_next_to_a_hit_comes_before_what_was_said_elsewhere(vault:
     assert [one.id for one in _asked(vault, "which vaccine did the dog get?").results][1] == answer.id
 
 
-def test_near_copies_are_one_result(vault: Vault) -> None:
-    for ending in ("", "!", "!!"):
-        vault.remember(f"Redis drops idle connections after ten minutes{ending}", kind="fact", title=f"Copy{ending}")
-    [one] = _asked(vault, "idle redis connections").results
-    assert one.folded == 2
-
-
 def test_every_factor_is_given_when_asked_for(vault: Vault) -> None:
     vault.remember("Redis drops idle connections.", ["Redis"])
     [plain] = _asked(vault, "redis connections").results

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from tests.git_repos import write
+from tests.verbs.looking import identity, note
 from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.vault.retrieval.filters import Filters
@@ -64,12 +67,13 @@ def test_what_does_not_fit_the_limit_is_told_its_number(vault: Vault) -> None:
     assert late.place > 1
 
 
-def test_a_near_copy_is_folded(vault: Vault) -> None:
-    words = "Redis connections drop behind the proxy when nobody has used them for three hundred seconds"
-    made = [vault.remember(f"{words}{end}") for end in (".", "!", " (seen).")]
-    found = [why(vault, one.id) for one in made]
-    assert "folded" in [one.stage for one in found]
-    copy = next(one for one in found if one.stage == "folded")
+def test_an_exact_copy_is_folded(vault: Vault, root: Path) -> None:
+    for number, observed in ((1, "2026-01-01"), (2, "2026-02-01")):
+        copied = note(number, "Redis connections drop behind the proxy.", observed=observed, origin="owner")
+        write(root, f"vault/observations/copy{number}.md", copied)
+    assert why(vault, identity(2)).stage == "answered"
+    copy = why(vault, identity(1))
+    assert copy.stage == "folded"
     assert "stands for it" in copy.reason
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import UsageError, VaultError
@@ -18,7 +18,7 @@ from vault_tool.recall.weights import LEAST, PROFILES, Weights
 from vault_tool.recall.wishes import INSTRUCTION
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import option
-from vault_tool.util.text import one_line, tokens
+from vault_tool.util.text import normal_name, one_line, tokens
 from vault_tool.vault.answers import HasStatus, bodies_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
@@ -61,6 +61,8 @@ class _Crowds(NamedTuple):
 
 
 _Pair: TypeAlias = tuple[Candidate, Candidate]
+# A result, with the ids of the exact copies that it stands for.
+_Chosen: TypeAlias = tuple[Ranked, tuple[str, ...]]
 _Changes: TypeAlias = Mapping[Key, Candidate]
 
 
@@ -108,7 +110,7 @@ def _answered(
     fitting = _fitting(ranked, weights)
     if read.said:
         fitting = list(_within_bounds(fitting))
-    chosen = [(kept.of, kept.folded) for kept in select.pick(_copy_texts(fitting, changes), asked.limit, weights)]
+    chosen = [_for_copies(kept) for kept in select.pick(_copy_texts(fitting, changes), asked.limit, weights)]
     results = tuple(_within(pools, chosen, changes, alike, asked, read.codes))
     lacks = (*reasons(_lacks(pool) for pool in pools), *unread)
     own = [each for each in ranked if each.pool.scope == "repo"]
@@ -293,8 +295,26 @@ def _copy_texts(fitting: Iterable[Ranked], changes: Mapping[Key, Candidate]) -> 
     """Each with what copies of it are told by, made as it is asked for: an answer is full long before the end."""
     overtook = {key: one.key for key, one in changes.items()}
     for each in fitting:
-        own = (*_own(each.one.entry), overtook.get(each.one.key))
-        yield select.CopyText(each, each.one.entry.preview, _source(each), own)
+        entry = each.one.entry
+        # Said again at another time it is no copy where just one of the times is asked for.
+        own = (*_own(entry), overtook.get(each.one.key), each.one.timely > 0)
+        same = (entry.body_hash, *own) if entry.body_hash else None
+        yield select.CopyText(each, entry.preview, source := _source(each), same, _stands(each, source))
+
+
+def _stands(each: Ranked, source: str) -> tuple[Any, ...]:
+    """Of copies the newest stands; but none that is doubted for one that is believed, and none for what its owner vouches for."""
+    entry = each.one.entry
+    return not doubtful(each.belief), not entry.pulled, not source, entry.by_observed
+
+
+def _for_copies(kept: select.Selected[Ranked]) -> tuple[Ranked, tuple[str, ...]]:
+    """What stands for its copies, with their ids: it is worth, and as sure as, the best of them, for it says the same."""
+    each = kept.of
+    for copy in kept.folded:
+        each.one.score, each.one.match = max(each.one.score, copy.one.score), max(each.one.match, copy.one.match)
+        each.weak = each.weak and copy.weak
+    return each, tuple(dict.fromkeys(copy.one.entry.id for copy in kept.folded))
 
 
 def _solutions_first(fitting: Sequence[Ranked]) -> None:
@@ -311,9 +331,16 @@ def _solutions_first(fitting: Sequence[Ranked]) -> None:
         each.one.score = solved[problem] = min(each.one.score, _AFTER * solved[problem])
 
 
+# What makes two memories of the same words say different things: of whom or what they are, and what stands beside the words.
+_BESIDE = ("steps", "preconditions", "postconditions", "change_targets")
+_ABOUT = ("problem", "project", "user", "failure_mode", "rationale")
+
+
 def _own(entry: Entry) -> tuple[object, ...]:
-    """What keeps a memory from being a copy of one that has the same words: its type, its problem, its steps."""
-    return entry.type, entry.text("problem"), entry.texts("steps"), entry.texts("preconditions"), entry.texts("postconditions")
+    """What keeps a memory from being a copy of one that has the same words."""
+    subjects = frozenset(map(normal_name, entry.subjects))
+    said = (*map(entry.text, _ABOUT), *map(entry.texts, _BESIDE))
+    return entry.type, normal_name(entry.title), subjects, *said
 
 
 def _source(each: Ranked) -> str:
@@ -326,7 +353,7 @@ def _source(each: Ranked) -> str:
 
 def _within(
     pools: Sequence[Pool],
-    chosen: Sequence[tuple[Ranked, int]],
+    chosen: Sequence[_Chosen],
     changes: _Changes,
     alike: Sequence[_Pair],
     asked: Query,
@@ -349,8 +376,8 @@ def _within(
     for each, _ in chosen if codes else ():
         each.weak = each.weak or _lacks_a_code(each.one, bodies.get(each.one.key, ""), codes)
     made = [
-        _recalled(each, bodies[each.one.key], folded, standing[each.one.key], solved.get(each.one.entry.id), asked)
-        for each, folded in chosen
+        _recalled(each, bodies[each.one.key], like_it, standing[each.one.key], solved.get(each.one.entry.id), asked)
+        for each, like_it in chosen
         if each.one.key in bodies
     ]
     return select.within_budget(made, asked.budget, lean_tokens)
@@ -383,7 +410,7 @@ def _standing(
     return found
 
 
-def _companions(chosen: Sequence[tuple[Ranked, int]], standing: Mapping[Key, HasStatus]) -> Iterator[tuple[Ranked, Ranked]]:
+def _companions(chosen: Sequence[_Chosen], standing: Mapping[Key, HasStatus]) -> Iterator[tuple[Ranked, Ranked]]:
     """Each result that was overtaken, with the newest change of it: no limit, kind or having been seen lets what is untrue now
     stand alone, or first.
     """
@@ -405,10 +432,10 @@ def _companions(chosen: Sequence[tuple[Ranked, int]], standing: Mapping[Key, Has
         yield each, there[name]
 
 
-def _accompanied(chosen: Sequence[tuple[Ranked, int]], companions: Sequence[tuple[Ranked, Ranked]]) -> list[tuple[Ranked, int]]:
+def _accompanied(chosen: Sequence[_Chosen], companions: Sequence[tuple[Ranked, Ranked]]) -> list[_Chosen]:
     """The results, each after what overtook it."""
     before = {each.one.key: change for each, change in companions}
-    folded = {each.one.key: count for each, count in chosen}
+    folded = {each.one.key: copies for each, copies in chosen}
     placed: dict[Key, Ranked] = {}
     for each, _ in chosen:
         line = [each]
@@ -416,13 +443,13 @@ def _accompanied(chosen: Sequence[tuple[Ranked, int]], companions: Sequence[tupl
             line.append(change)
         for one in reversed(line):
             placed.setdefault(one.one.key, one)
-    return [(one, folded.get(key, 0)) for key, one in placed.items()]
+    return [(one, folded.get(key, ())) for key, one in placed.items()]
 
 
 def _recalled(
     each: Ranked,
     content: str,
-    folded: int,
+    like_it: tuple[str, ...],
     status: HasStatus,
     solution: Entry | None,
     asked: Query,
@@ -432,7 +459,7 @@ def _recalled(
         Recalled, content=content, score=round(one.score, 4), match=round(one.match, 4), weak=each.weak, why=_why(each),
         truth=round(belief.truth, 4), utility=round(belief.utility, 4), scope=each.pool.scope,
         matched_perspective=one.perspective, role=_role(each), of=each.link.of if each.link else None, caution=_caution(entry),
-        solved_by=solution.id if solution else None, folded=folded, factors=each.factors if asked.explain else None,
+        solved_by=solution.id if solution else None, like_it=like_it, factors=each.factors if asked.explain else None,
     )  # fmt: skip
 
 

@@ -104,12 +104,12 @@ def _among_fitting(
     asked: Query, weights: Weights,
 ) -> _Found:  # fmt: skip
     """Why a memory that fits well enough was not chosen, or was chosen and not given."""
-    ours, before, among = fitting[place - 1], fitting[: place - 1], len(fitting)
+    ours, among = fitting[place - 1], len(fitting)
     given = {(one.scope, one.id) for one in results}
-    for other in before:
+    for other in fitting:
         twin = other.of.one.entry
-        if (other.of.pool.scope, twin.id) in given and select.is_copy(ours, other, weights):
-            return "folded", f"`{twin.title}` ({twin.id[:8]}) says nearly the same and stands for it", place, among
+        if (other.of.pool.scope, twin.id) in given and select.is_copy(ours, other):
+            return "folded", f"`{twin.title}` ({twin.id[:8]}) says the same and stands for it", place, among
     if place > asked.limit:
         return "limit", f"it is number {place} of {among} that fit, and the limit is {asked.limit}", place, among
     try:

@@ -64,7 +64,7 @@ class Recalled(Headline):
 
     `weak` marks what is not sure to answer; `why` says how it was found; `caution` is said of a failed tactic;
     `solved_by` is the id of the newest solution of what a tactic failed at before; `of` is the id of the result that a chained
-    one came with; `factors` explain the score when asked for.
+    one came with; `like_it` are the ids of its exact copies; `factors` explain the score when asked for.
     """
 
     content: str
@@ -90,7 +90,7 @@ class Recalled(Headline):
     caution: str | None = None
     solved_by: str | None = None
     stale: bool = False
-    folded: int = 0
+    like_it: tuple[str, ...] = ()
     factors: Mapping[str, float] | None = None
 
     def lean(self, short: Short) -> dict[str, Any]:
@@ -106,7 +106,8 @@ class Recalled(Headline):
             **titled(self.title, self.content), **lean_details(self.details, short, self.caution or ""),
             "subjects": self.subjects, "match": round(self.match, 2), "weak": self.weak, "why": why,
             "observed": self.observed[:10], "caution": self.caution, **status,
-            "solved_by": self.solved_by and short(self.solved_by), "stale": self.stale, "like_it": self.folded or None,
+            "solved_by": self.solved_by and short(self.solved_by), "stale": self.stale,
+            "like_it": [short(one) if self.scope == "repo" else one for one in self.like_it],
             **whose(self.origin, self.reviewed),
         })  # fmt: skip
 
