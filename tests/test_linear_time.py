@@ -35,7 +35,7 @@ from vault_tool.index.refresh.reading import understand
 from vault_tool.model import evidence, ids
 from vault_tool.model.types import Registry
 from vault_tool.recall import question, time_words, times
-from vault_tool.util import clock, text
+from vault_tool.util import clock, note_links, text
 from vault_tool.vault import similar as alike
 from vault_tool.vault.retrieval import retrievers
 from vault_tool.verbs.turns import backstop
@@ -132,7 +132,8 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "plain_line": text.plain_line,
     "slug": text.slug,
     "unwrap_link": text.unwrap_link,
-    "wikilinks": lambda said: list(text.wikilinks(said)),
+    "links": lambda said: list(note_links.links_in(said)),
+    "links in properties": lambda said: list(note_links.links_in_properties({"up": said})),
     "prose_lines": lambda said: list(text.prose_lines(said)),
     "parse_time": clock.parse_time,
     "evidence": evidence.fault_in,

@@ -10,14 +10,14 @@ import pytest
 from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
-    "remember": 101,
+    "remember": 102,
     "recall": 101,
     "search": 88,
-    "get": 65,
+    "get": 68,
     "bring-to-mind": 84,
-    "consolidate": 103,
+    "consolidate": 104,
     "mark-useful": 74,
-    "create-understanding": 96,
+    "create-understanding": 97,
     "reflect": 95,
     "status": 92,
 }

@@ -233,7 +233,7 @@ def test_an_entry_knows_its_links_and_preview() -> None:
     data = note("title: T\n", "See [[Redis]] and [[vault/a b.md#x|label]].\n\n`[[no]]`\n```\n[[no]]\n```\n" + "word " * 100)
     parsed = parse("vault/a.md", data, REGISTRY)
     row = entry("vault/a.md", data, parsed, 5)
-    assert row.links == ("Redis", "vault/a b.md")
+    assert row.links == ("Redis", "vault/a b.md#x|label")
     assert row.preview.startswith("See [[Redis]]")
     assert len(row.preview) <= 200
     assert row.id == ID and row.size == len(data) and row.mtime_ns == 5

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_tool.util.clock import FixedClock, days_between, parse_time, stamp
+from vault_tool.util.note_links import links_in, readings
 from vault_tool.util.text import (
     beginning,
     body_hash,
@@ -20,7 +21,6 @@ from vault_tool.util.text import (
     slug,
     tokens,
     unwrap_link,
-    wikilinks,
 )
 
 
@@ -105,7 +105,9 @@ def test_the_first_sentence_is_a_title(body: str, expected: str) -> None:
 
 def test_links_are_found_in_prose_alone() -> None:
     body = "[[a]] ![[b.png]] `[[no]]`\n```\n[[no]]\n```\n[[c#h|C]] [[d^x]]\n~~~\n[[no]]\n"
-    assert list(wikilinks(body)) == ["a", "b.png", "c", "d"]
+    assert list(links_in(body)) == ["a", "c#h|C", "d^x"]
+    assert list(links_in("[[T #7]] [x](a%20b.md#c 'd')")) == ["T #7", "./a b.md"]
+    assert (readings("T #7|l"), readings("./a b.md"), readings("#h")) == (("T #7", "T", "l"), ("./a b.md",), ())
     assert unwrap_link("[[redis|Redis]]") == "Redis"
     assert unwrap_link("Redis") == "Redis"
 

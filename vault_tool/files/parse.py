@@ -18,10 +18,11 @@ from vault_tool.model.own_properties import own_properties
 from vault_tool.model.problems import Problem, Severity, error, note, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry, is_type_name
+from vault_tool.util import note_links
 from vault_tool.util.clock import stamped, until
 from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.hints import shell, step
-from vault_tool.util.text import body_hash, content_hash, first_sentence, one_line, prose_lines, unwrap_link, wikilinks
+from vault_tool.util.text import body_hash, content_hash, first_sentence, one_line, prose_lines, unwrap_link
 
 if TYPE_CHECKING:
     from vault_tool.model.records import Head, Record
@@ -52,6 +53,8 @@ class Parsed:
     title: str
     problems: tuple[Problem, ...] = ()
     readable: bool = True
+    links: tuple[str, ...] = ()
+    """The links in its properties."""
 
 
 def parse(path: str, data: bytes, registry: Registry) -> Parsed:
@@ -76,7 +79,10 @@ def parse(path: str, data: bytes, registry: Registry) -> Parsed:
     typed["id"] = identity
     if not (all(map(typed.get, _REQUIRED[record_class])) and (body.strip() or not _needs_text(record_class, typed))):
         problems.extend(_missing(path, record_class, typed, body))
-    return Parsed(record_class, typed, body, _title(path, record_class, typed, body), tuple(problems))
+    others = _SUBJECTS if values.get("origin") == "import" else _RELATIONS[record_class]
+    linked = tuple(note_links.links_in_properties(values, others)) if b"[[" in data else ()
+    title = _title(path, record_class, typed, body)
+    return Parsed(record_class, typed, body, title, tuple(problems), links=linked)
 
 
 def record(path: str, data: bytes, registry: Registry) -> Record | None:
@@ -99,7 +105,7 @@ def entry(path: str, data: bytes, parsed: Parsed, mtime_ns: int, *, stale: bool 
         head=parsed.head,
         preview=one_line(_shown_first(parsed), PREVIEW_LENGTH),
         body_hash=body_hash(parsed.body),
-        links=tuple(dict.fromkeys(wikilinks(parsed.body))) if "[[" in parsed.body else (),
+        links=tuple(dict.fromkeys((*note_links.links_in(parsed.body), *parsed.links))),
         size=len(data),
         mtime_ns=mtime_ns,
         hash=content_hash(data),
@@ -292,7 +298,9 @@ def _reference(raw: Raw) -> str | None:
     """An id by itself or in a link, which may have a label."""
     if not isinstance(raw, str):
         return None
-    return canonical(unwrap_link(raw)) or (canonical(next(wikilinks(raw), "")) if "[[" in raw else None)
+    if (found := canonical(unwrap_link(raw))) or "[[" not in raw:
+        return found
+    return canonical((note_links.targets(next(note_links.links_in(raw), "")) or ("",))[-1])
 
 
 _READERS: Mapping[FieldKind, Callable[[Raw], Any]] = {
@@ -316,6 +324,15 @@ _BY_CLASS: Mapping[RecordClass, Mapping[str, Callable[[Raw], Any]]] = {
     }
     for record_class, fields in SCHEMA.items()
 }
+# The fields in which a link is no weak one.
+_RELATIONS: Mapping[RecordClass, frozenset[str]] = {
+    record_class: frozenset(
+        {"subject", "subjects", *(f.name for f in fields.values() if f.kind in (FieldKind.ID, FieldKind.IDS))}
+    )
+    for record_class, fields in SCHEMA.items()
+}
+_SUBJECTS = frozenset({"subject", "subjects"})
+
 _REQUIRED: Mapping[RecordClass, tuple[str, ...]] = {
     record_class: tuple(name for name, field in fields.items() if field.required) for record_class, fields in SCHEMA.items()
 }

@@ -7,22 +7,15 @@ import unicodedata
 from pathlib import PurePosixPath
 
 from vault_tool.files.layout import VAULT, name_key, path_fault
+from vault_tool.util.note_links import is_note
 from vault_tool.util.text import slug
 
 # The folder below which each import has its own.
 IMPORTED = f"{VAULT}/imported"
 
-# What a note's file may end in; copies end in `.md`.
-NOTE_ENDS = (".md", ".markdown", ".mdown", ".mdx", ".mkd")
-
 _UNSAFE = re.compile(r"[\\\x00-\x1f\x7f]")
 _JOINER = "\u200d"  # what makes one picture of several
 _CONFLICT = re.compile(r"\.conflict-", re.IGNORECASE)
-
-
-def is_note(path: str) -> bool:
-    """Whether a file is taken for a note, by its name."""
-    return path.lower().endswith(NOTE_ENDS)
 
 
 class CopyPaths:

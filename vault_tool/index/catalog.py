@@ -244,15 +244,17 @@ class Catalog(Database):
         )
 
     def linking(self, names: Collection[str]) -> tuple[Entry, ...]:
-        """The records whose weak links name one of these normalised names."""
-        return self._joined(f"links j ON j.n = e.n WHERE j.normal IN ({marks(names)}) ORDER BY e.path", list(names))
+        """The records whose weak links may mean one of these normalised names."""
+        said = [*names, *(f"{schema.OTHERWISE}{name}" for name in names)]
+        found = self._joined(f"links j ON j.n = e.n WHERE j.normal IN ({marks(said)}) ORDER BY e.path", said)
+        return tuple({one.path: one for one in found}.values())
 
     def has_links(self) -> bool:
-        """Whether any record links to another by `[[...]]`."""
+        """Whether any record links to another in its text or properties."""
         return self.derived("linked", lambda: bool(self.rows("SELECT 1 FROM links LIMIT 1")))
 
     def link_counts(self, names: Collection[str]) -> dict[str, int]:
-        """How many records link to each of these names by `[[...]]`; those that nothing links to are left out."""
+        """How many records link to each of these names in their text or properties; those that nothing links to are left out."""
         if not self.has_links():
             return {}
         if not self.derived("others", lambda: bool(self.rows("SELECT 1 FROM foreign_texts LIMIT 1"))):

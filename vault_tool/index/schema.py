@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from vault_tool.files.layout import AROUND
 from vault_tool.files.reader import Listing
 from vault_tool.index.database import Database
 from vault_tool.index.fulltext.documents import SearchDocument, handles
@@ -17,6 +18,7 @@ from vault_tool.model.problems import Problem, Severity
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.note_links import is_path, labels, led_to, targets, without_ending
 from vault_tool.util.text import normal_name
 
 GENERATION = "json_extract(CAST(head AS TEXT), '$.generation')"
@@ -99,6 +101,11 @@ CREATE INDEX signals_of_users ON signals (target) WHERE {JUDGED_FOR} <> '';
 # Before the id of a subject that became one with another, among the names of that one; no name is written so.
 ALSO = "also\x1f"
 
+# Before what a link means only where its target names nothing, among the names that links say.
+OTHERWISE = "otherwise\x1f"
+
+_IMPORTED = "imported"
+
 # The fact that says at which `seq` a row was last taken away or changed without a new one in its place.
 DROPPED = "dropped"
 
@@ -173,14 +180,41 @@ def titles_of(entry: Entry) -> set[str]:
     return {normal_name(name) for name in handles(entry)} - {""} if entry.record_class in _LINKED else set()
 
 
+def linked_as(entry: Entry) -> set[str]:
+    """What a link to a memory says: one of its names, or where it lies."""
+    return {*titles_of(entry), path_name(entry.path)}
+
+
 def links_of(entry: Entry) -> set[str]:
-    """The weak links of a record, as `titles_of` and the names of files have them."""
-    return {link_name(link) for link in entry.links} - {""}
+    """What the weak links of a record say, as `linked_as` has it; behind OTHERWISE what they mean where that names nothing."""
+    said, otherwise = set[str](), set[str]()
+    for link in entry.links:
+        if is_path(link):
+            path = led_to(link, entry.path, top_of(entry.path))
+            said.add(path_name(path))
+            otherwise.add(link_name(path))
+        else:
+            said.update(map(link_name, targets(link)))
+            otherwise.update(map(link_name, labels(link)))
+    return {*said, *(f"{OTHERWISE}{name}" for name in otherwise - said - {""})} - {""}
 
 
 def link_name(link: str) -> str:
     """The last part of a weak link's target, normalised: people link by folder, by name, with and without the ending."""
-    return normal_name(link.rpartition("/")[2].removesuffix(".md"))
+    return normal_name(without_ending(link.rpartition("/")[2]))
+
+
+def path_name(path: str) -> str:
+    """A path as links along one name it: from the root, normalised, without the ending."""
+    return f"/{normal_name(without_ending(path))}"
+
+
+def top_of(path: str) -> str:
+    """The folder whose notes belong together: the folder around the vault, an import, or all of the vault's own."""
+    if path.startswith(AROUND):
+        return AROUND.rstrip("/")
+    parts = path.split("/")
+    return "/".join(parts[:3]) if parts[1:2] == [_IMPORTED] and len(parts) > 3 else parts[0]
 
 
 def relations_of(entry: Entry) -> set[tuple[str, str]]:

@@ -165,14 +165,9 @@ def slug(text: str, fallback: str = "untitled") -> str:
     return f"{cut}-note" if cut in _RESERVED else cut
 
 
-def link_target(inner: str) -> str:
-    """What a wikilink points at: `[[target#heading|label]]` without heading, block and label."""
-    return inner.split("|", 1)[0].split("#", 1)[0].split("^", 1)[0].strip()
-
-
 def link_label(inner: str) -> str:
     """What a wikilink shows a reader."""
-    target, _, label = inner.partition("|")
+    target, _, label = inner.replace("\\|", "|").partition("|")
     return (label or target).strip()
 
 
@@ -180,18 +175,6 @@ def unwrap_link(text: str) -> str:
     """A subject's name from a list item that may be a wikilink: the label names it, the target is its file."""
     match = _WIKILINK.fullmatch(text.strip())
     return link_label(match.group(1)) if match else text.strip()
-
-
-def wikilinks(body: str) -> Iterator[str]:
-    """The targets of all wikilinks of a body, code aside."""
-    if "[[" not in body:
-        return
-    for _, line in prose_lines(body):
-        if "[[" in line:
-            for match in _WIKILINK.finditer(without_code(line)):
-                target = link_target(match.group(1))
-                if target:
-                    yield target
 
 
 def without_code(line: str, instead: str = "") -> str:

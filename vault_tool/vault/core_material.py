@@ -15,7 +15,7 @@ from vault_tool.generate.core_order import COVERED, LEAST_TRUTH, Claim, Claims, 
 from vault_tool.generate.core_project import CoreProject
 from vault_tool.importing.notes import FROM as IMPORTED_FROM
 from vault_tool.index import relations
-from vault_tool.index.schema import titles_of
+from vault_tool.index.schema import linked_as
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, CoreSection, RecordClass
 from vault_tool.util.clock import moment as moment_of
@@ -311,7 +311,7 @@ def _linked(vault: Context, paths: Sequence[str]) -> Iterator[tuple[int, Entry]]
     catalog = vault.index.catalog
     for start in range(0, len(paths) if catalog.has_links() else 0, _BATCH):
         entries = catalog.by_paths(paths[start : start + _BATCH]).values()
-        titles = {entry.path: titles_of(entry) for entry in entries}
+        titles = {entry.path: linked_as(entry) for entry in entries}
         links = catalog.link_counts(set().union(*titles.values()))
         counts = ((max((links.get(title, 0) for title in titles[entry.path]), default=0), entry) for entry in entries)
         yield from (pair for pair in counts if pair[0] > 1)

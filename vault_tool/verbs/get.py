@@ -12,8 +12,7 @@ from vault_tool.belief.fold import Belief, counting, moving
 from vault_tool.errors import Busy, NotFound, Refused, StorageError, UsageError
 from vault_tool.files import frontmatter, reader
 from vault_tool.index.catalog import PAGE, Page
-from vault_tool.index.relations import names_of, references
-from vault_tool.index.schema import link_name
+from vault_tool.index.relations import references
 from vault_tool.model.authority import by_origin
 from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
 from vault_tool.model.snapshot import PUT, Entry
@@ -21,7 +20,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import shell
 from vault_tool.util.text import content_hash
-from vault_tool.vault import facts, resolve
+from vault_tool.vault import facts, link_meaning, resolve
 from vault_tool.vault.answers import EYES_FIRST, Headline
 from vault_tool.vault.context import Context
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
@@ -239,10 +238,8 @@ def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:
             yield from _across(vault, source, field, entry)
         else:
             yield _relation(field, "in", source)
-    meant = {other.path: other for named in entry.links for other in _linked(vault, named)}
-    yield from (_relation("link", "out", other) for other in meant.values())
-    for source in _linking(vault, entry):
-        yield _relation("link", "in", source)
+    yield from (_relation("link", "out", other) for other in link_meaning.meant_by(vault, entry))
+    yield from (_relation("link", "in", source) for source in link_meaning.linking(vault, entry))
 
 
 @verb
@@ -267,21 +264,6 @@ def _relation(name: str, direction: str, other: Entry, edge: Entry | None = None
         why=edge.preview if edge else "",
         strength=edge.number("strength") if edge else None,
     )
-
-
-def _linked(vault: Context, named: str) -> Sequence[Entry]:
-    """What a `[[wikilink]]` means: an id, a path with or without its ending, a subject's name, a title, a file's name."""
-    found = resolve.candidates(vault, named) or resolve.candidates(vault, f"{named}.md")
-    return found or vault.index.catalog.titled(link_name(named))
-
-
-def _linking(vault: Context, entry: Entry) -> Iterator[Entry]:
-    """The records whose weak links mean this one."""
-    names = {link_name(entry.path), link_name(entry.id), link_name(entry.title), *names_of(entry)}
-    for source in vault.index.catalog.linking(names - {""}):
-        meant = (other for named in source.links if link_name(named) in names for other in _linked(vault, named))
-        if source.id != entry.id and any(other.id == entry.id for other in meant):
-            yield source
 
 
 def _across(vault: Context, edge: Entry, field: str, entry: Entry) -> Iterator[Relation]:

@@ -13,7 +13,6 @@ from vault_tool import config as settings
 from vault_tool.errors import ConfigError, GitError, Refused, UsageError
 from vault_tool.files import git, layout, local_trust, writer
 from vault_tool.generate.starter import Starter, content_policy, starters
-from vault_tool.importing.copy_paths import is_note
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Record, Understanding, Workspace
 from vault_tool.model.types import RecordClass, Registry
@@ -21,6 +20,7 @@ from vault_tool.util.clock import Clock
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import option, step
 from vault_tool.util.json_text import read_own
+from vault_tool.util.note_links import is_note
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault import global_choice, machine_settings, person
 from vault_tool.vault.context import Context, Who, home_in

@@ -24,7 +24,8 @@ from vault_tool.generate.escape import visible
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import told
-from vault_tool.util.text import link_label, link_target
+from vault_tool.util.note_links import links_in, path_of
+from vault_tool.util.text import link_label
 from vault_tool.vault import resolve
 from vault_tool.verbs.undo import undoable
 from vault_tool.web.asking import Flash, ask, compared
@@ -138,17 +139,17 @@ def exactly(text: str) -> Markup:
     return escape(text)
 
 
-def markdown(text: str) -> Markup:
+def markdown(text: str, path: str = "") -> Markup:
     """A note's text as HTML: what is HTML in it is shown as text, links lead to web addresses or to this page's own, and nothing
-    is loaded from anywhere.
+    is loaded from anywhere. `path` is the note's own, from which its links lead.
     """
-    return Markup(_markdown().render(visible(text)))
+    return Markup(_markdown().render(visible(text), {"path": path}))
 
 
 @cache
 def _markdown() -> MarkdownIt:
     found = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    found.validateLink = _is_web_link  # type: ignore[method-assign]
+    found.validateLink = _leads_somewhere  # type: ignore[method-assign]
     found.inline.ruler.before("link", "wikilink", _wikilink)
     found.add_render_rule("image", _image)
     found.add_render_rule("link_open", _link_open)
@@ -163,14 +164,25 @@ def _is_web_link(url: str) -> bool:
     return url.strip().lower().startswith(_SCHEMES)
 
 
+def _leads_somewhere(url: str) -> bool:
+    """Whether a link may be one: to a web address, or to another note."""
+    return _is_web_link(url) or bool(path_of(url))
+
+
+def _to_note(link: str, path: str) -> str:
+    """The address at which the page looks up what a link of the note at `path` means."""
+    return url("/find", name=link, of=path)
+
+
 def _wikilink(state: Any, silent: bool) -> bool:
     found = _LINK.match(state.src, state.pos)
-    if found is None:
+    link = next(links_in(found.group()), "") if found is not None else ""
+    if found is None or not link:
         return False
     if not silent:
         inner = found.group(1)
         opened = state.push("link_open", "a", 1)
-        opened.attrs = {"href": f"/find?name={quote(link_target(inner), safe='')}", "class": "note"}
+        opened.attrs = {"href": _to_note(link, state.env.get("path", "")), "class": "note"}
         state.push("text", "", 0).content = link_label(inner)
         state.push("link_close", "a", -1)
     state.pos = found.end()
@@ -188,7 +200,9 @@ def _image(self: RendererHTML, tokens: Sequence[Token], index: int, options: Any
 
 def _link_open(self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
     token = tokens[index]
-    if not str(token.attrs.get("href", "")).startswith("/find?"):
+    if token.attrs.get("class") != "note" and (link := path_of(str(token.attrs.get("href", "")))):
+        token.attrs = {"href": _to_note(link, env.get("path", "")), "class": "note"}
+    elif token.attrs.get("class") != "note":
         token.attrSet("rel", "noreferrer noopener")
         token.attrSet("class", "outside")
     return self.renderToken(tokens, index, options, env)

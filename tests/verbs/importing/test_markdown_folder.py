@@ -16,7 +16,8 @@ from vault_tool import Vault
 from vault_tool.cli.main import main
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import frontmatter
-from vault_tool.importing.copy_paths import CopyPaths, is_note
+from vault_tool.importing.copy_paths import CopyPaths
+from vault_tool.util.note_links import is_note
 from vault_tool.verbs.importing.import_run import BATCH, Imported
 
 pytestmark = pytest.mark.without_git
@@ -120,7 +121,7 @@ class TestWhatIsUnderstood:
     def test_links_are_followed_and_text_is_found(self, vault: Vault) -> None:
         vault.import_markdown(WILD / "wild_obsidian")
         entry = vault.index.catalog.by_path("vault/imported/wild-obsidian/Areas/Home lab/Rack cooling.md")
-        assert entry is not None and "Daily/2023-10-05" in entry.links
+        assert entry is not None and "Daily/2023-10-05#Evening|that evening" in entry.links
         assert "Rack cooling" in [hit.title for hit in vault.search("small lion fans").results]
 
     def test_what_was_odd_is_reported(self, vault: Vault) -> None:

@@ -34,7 +34,8 @@ from vault_tool.model.types import KEPT_TYPES, RecordClass, Registry
 from vault_tool.util.clock import stamp
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
-from vault_tool.util.text import body_hash, content_hash, one_line, wikilinks
+from vault_tool.util.note_links import links_in
+from vault_tool.util.text import body_hash, content_hash, one_line
 
 if TYPE_CHECKING:
     from vault_tool.files import conflict_copies
@@ -240,7 +241,7 @@ def _stale(now: Seen, data: bytes, registry: Registry) -> Seen:
         served,
         preview=one_line(body[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH),
         body_hash=body_hash(body),
-        links=tuple(dict.fromkeys(wikilinks(body))),
+        links=tuple(dict.fromkeys(links_in(body))),
     )
     return replace(now, entry=served, page=None, text=document(served, body))
 

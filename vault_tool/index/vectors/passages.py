@@ -15,7 +15,7 @@ from vault_tool.index.catalog import UNREADABLE, Catalog
 from vault_tool.index.embedding.chunking import passages
 from vault_tool.index.refresh.diff import head_now
 from vault_tool.index.refresh.reading import Seen, Vanished, see, with_head
-from vault_tool.index.schema import titles_of
+from vault_tool.index.schema import linked_as
 from vault_tool.index.vault_index import Index
 from vault_tool.index.vectors.rows import KEY_BYTES, LATER
 from vault_tool.index.vectors.vector_ledger import Note, VectorLedger
@@ -74,7 +74,7 @@ class Notes:
     def links(self, paths: Sequence[str]) -> Mapping[str, int]:
         """How many records link to each of these notes; those that nothing links to are left out."""
         catalog = self.index().catalog
-        named = {path: titles_of(entry) for path, entry in catalog.by_paths(paths).items()}
+        named = {path: linked_as(entry) for path, entry in catalog.by_paths(paths).items()}
         counts = catalog.link_counts(set().union(*named.values()))
         found = {path: max((counts.get(name, 0) for name in names), default=0) for path, names in named.items()}
         return {path: count for path, count in found.items() if count}

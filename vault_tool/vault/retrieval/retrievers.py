@@ -12,6 +12,7 @@ from vault_tool.index import timeline
 from vault_tool.index.authorship import doubts
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.fulltext.documents import handle_names
+from vault_tool.index.schema import path_name
 from vault_tool.index.text_search import Wording
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
@@ -400,7 +401,7 @@ def count_links(pool: Pool, some: Iterable[Candidate]) -> None:
     """Note how many notes link to each, by whatever name."""
     if not pool.catalog.has_links():
         return
-    names = {one.key: handle_names(one.entry) for one in some}
+    names = {one.key: handle_names(one.entry) | {path_name(one.entry.path)} for one in some}
     linked = pool.catalog.link_counts(set().union(*names.values()))
     if not linked:
         return

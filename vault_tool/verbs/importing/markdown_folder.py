@@ -13,11 +13,12 @@ from vault_tool.files.foreign import ForeignFile
 from vault_tool.files.frontmatter import read
 from vault_tool.files.reader import Reader
 from vault_tool.importing import forms
-from vault_tool.importing.copy_paths import CopyPaths, is_note
+from vault_tool.importing.copy_paths import CopyPaths
 from vault_tool.importing.notes import ImportOptions, Made, made
 from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.hints import option
+from vault_tool.util.note_links import is_note
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation

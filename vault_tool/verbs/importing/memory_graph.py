@@ -18,7 +18,7 @@ from vault_tool.files.reader import Reader
 from vault_tool.files.render import render
 from vault_tool.importing import cognitive
 from vault_tool.importing.cognitive import SourceLink, SourceState, SourceUse
-from vault_tool.importing.copy_paths import CopyPaths, is_note
+from vault_tool.importing.copy_paths import CopyPaths
 from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, with_copy_hash
 from vault_tool.index.relations import declared_projects
 from vault_tool.model.ids import canonical
@@ -28,6 +28,7 @@ from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.hints import step
+from vault_tool.util.note_links import is_note
 from vault_tool.util.text import body_hash, content_hash, normal_name
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation

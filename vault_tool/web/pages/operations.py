@@ -9,6 +9,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from vault_tool.model.types import RecordClass
+from vault_tool.util.note_links import targets
+from vault_tool.vault import link_meaning
 from vault_tool.verbs.undo import undoable
 from vault_tool.web.asking import act, ask, back_to, done_with, form_of
 from vault_tool.web.rendering import memory_path, render, subject_path, url
@@ -38,11 +40,20 @@ async def undo(request: Request) -> Response:
 
 async def find(request: Request) -> Response:
     """The page of what a name means: an id, a title, a file name, an alias, a subject."""
-    name = request.query_params.get("name", "")
-    found = await ask(request, lambda vault: vault.show(name))
+    name, path = request.query_params.get("name", ""), request.query_params.get("of", "")
+    found = await ask(request, lambda vault: vault.show(_meant(vault, path, name)))
     to = subject_path(found.id) if found.record_class == RecordClass.SUBJECT.value else memory_path(found.id)
     to = to if found.id else url("/page", path=found.path)
     return RedirectResponse(to, 303)
+
+
+def _meant(vault: Vault, path: str, name: str) -> str:
+    """The id of what a link means; where it means nothing, or no note has it, its own words."""
+    if not path:
+        return name
+    vault.fresh()
+    found = link_meaning.meant(vault, path, name)
+    return found[0].id if len(found) == 1 else (targets(name) or (name,))[-1]
 
 
 ROUTES = [
