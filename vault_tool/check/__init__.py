@@ -40,7 +40,7 @@ RULES: tuple[Rule, ...] = (
     vocabulary.missing_subject_file,
     vocabulary.many_subjects,
     vocabulary.duplicate_body,
-    vocabulary.odd_mood,
+    vocabulary.odd_word,
 )
 
 

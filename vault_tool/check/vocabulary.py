@@ -7,7 +7,8 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
 from vault_tool.check.scope import Scope, listed, short
-from vault_tool.model.details import MOODS, is_mood
+from vault_tool.model.details import is_word
+from vault_tool.model.fields import OF_WORDS
 from vault_tool.model.problems import Problem, note, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, near_type
@@ -71,15 +72,17 @@ def _identity(entry: Entry) -> tuple[object, ...]:
     return entry.body_hash, entry.type, *texts, *lists
 
 
-def odd_mood(scope: Scope) -> Iterable[Problem]:
-    """Moods that nobody would look for: none of the usual ones, once each, at the first such note."""
-    for mood, entries in _grouped((e for e in scope.snapshot.entries if e.text("mood")), lambda e: e.text("mood")).items():
-        if mood not in MOODS:
-            message = f"the mood `{one_line(mood, 40)}` is none of the usual ones (notes: {len(entries)})"
-            severity = note if is_mood(mood) else warning
-            yield severity(
-                entries[0].path, 0, "odd-mood", message, f"write {', '.join(MOODS)}, or leave it as a word of your own"
-            )
+def odd_word(scope: Scope) -> Iterable[Problem]:
+    """Words that nobody would look for in a field of one word: none of the usual ones, once each, at the first such note."""
+    for field in OF_WORDS:
+        name = field.name
+        said = _grouped((e for e in scope.snapshot.entries if e.text(name)), lambda e, name=name: e.text(name))  # type: ignore[misc]
+        for word, entries in said.items():
+            if word not in field.words:
+                message = f"the {name} `{one_line(word, 40)}` is none of the usual ones (notes: {len(entries)})"
+                severity = note if is_word(word) else warning
+                hint = f"write {', '.join(field.words)}, or leave it as a word of your own"
+                yield severity(entries[0].path, 0, f"odd-{name}", message, hint)
 
 
 def _by_path(entries: Iterable[Entry]) -> list[Entry]:

@@ -12,10 +12,11 @@ import click
 from vault_tool.belief.fold import Move
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, source
-from vault_tool.cli.names import MEMORY, SUBJECT, narrows
+from vault_tool.cli.names import MEMORY, SHARE, SUBJECT, narrows, says
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, standard_input, writes
 from vault_tool.cli.saved import commit_of, saved_as
 from vault_tool.errors import Exit, UsageError
+from vault_tool.model.fields import GIVEN
 from vault_tool.verbs.contracts import read as reading
 from vault_tool.verbs.contracts import update as updating
 from vault_tool.verbs.contracts import write as writing
@@ -23,7 +24,6 @@ from vault_tool.verbs.contracts.lines import outcomes
 from vault_tool.verbs.contracts.op import OpAnswer
 from vault_tool.verbs.contracts.schemas import schema, schemas
 
-SHARE = click.FloatRange(0, 1)
 KINDS = click.Choice(("problem", "solution", "failed_tactic", "fact", "preference", "change"))
 ALL_SCHEMAS = "all"
 
@@ -73,17 +73,9 @@ def read(call: Call, **given: Any) -> Exit:
 @click.option("--kind", "-k", type=KINDS, required=True, help="What it is.")
 @click.option("--confidence", type=SHARE, required=True, help="0 to 1; below 0.5 it waits for review.")
 @click.option("--scope", type=click.Choice(("repo", "global")), default="repo", show_default=True, help="Which vault.")
-@click.option("--rationale", default="", help="Why it is so.")
-@click.option("--problem", "problem_id", type=MEMORY, default="", help="The problem that a solution or failed tactic is for.")
+@says((field for field in GIVEN if field.contract and field.name not in ("type", "confidence")), contract=True)
 @click.option("--related", "related_memory_ids", type=MEMORY, multiple=True, help="A memory that it is related to.")
-@click.option("--changes", "change_targets", type=MEMORY, multiple=True, help="What a change makes untrue or unused.")
-@click.option("--evidence", "evidence_refs", multiple=True, metavar="REF", help="E.g. file:src/redis.py@9f3c1e2.")
-@click.option("--title", default="", help="Its title; else the first sentence.")
 @click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject it is about; made if new.")
-@click.option("--tag", "-t", "tags", multiple=True, help="A tag.")
-@click.option("--importance", type=SHARE, help="0 to 1; else by kind.")
-@click.option("--failure-mode", default="", help="How a tactic failed.")
-@click.option("--mood", default="", metavar="WORD", help="curious, precise, understanding-check, or a word of your own.")
 @click.option("--ask", is_flag=True, help="Let a person review it first: `vt review`.")
 @click.option("--dry-run", is_flag=True, help="Say what would happen, and write nothing.")
 @writes

@@ -9,6 +9,7 @@ import click
 
 from vault_tool.cli.options import Call, Decorated
 from vault_tool.errors import VaultError
+from vault_tool.model.fields import Field, FieldKind
 from vault_tool.model.ids import as_prefix
 from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.deferred import deferred
@@ -80,6 +81,44 @@ def narrows(function: Decorated) -> Decorated:
         function = option(function)
     return function
 
+
+def says(fields: Iterable[Field], *, contract: bool = False) -> Callable[[Decorated], Decorated]:
+    """The options of commands that write an observation, one for each of these fields, by its name in `contract` or as it is."""
+
+    def with_options(function: Decorated) -> Decorated:
+        for field in reversed([*fields]):
+            function = click.option(*_flags(field), field.contract if contract else field.parameter, **_said(field))(function)
+        return function
+
+    return with_options
+
+
+def _flags(field: Field) -> list[str]:
+    return field.given.flags.split() if field.given and field.given.flags else [f"--{field.parameter.replace('_', '-')}"]
+
+
+def _said(field: Field) -> dict[str, Any]:
+    """What an option is beside its name: its help, and what its values are by the kind of the field."""
+    assert field.given is not None
+    said: dict[str, Any] = {"help": field.given.help, "metavar": field.given.metavar or None}
+    match field.kind:
+        case FieldKind.FLAG:
+            return {**said, "is_flag": True}
+        case FieldKind.UNIT:
+            return {**said, "type": SHARE}
+        case FieldKind.TIME | FieldKind.END:
+            return {**said, "metavar": "TIME"}
+        case FieldKind.TEXTS:
+            return {**said, "multiple": True}
+        case FieldKind.IDS:
+            return {**said, "multiple": True, "type": MEMORY}
+        case FieldKind.ID:
+            return {**said, "type": MEMORY, "default": ""}
+    return {**said, "default": ""}
+
+
+# A share of one.
+SHARE = click.FloatRange(0, 1)
 
 # An id, an unambiguous prefix of one (4 characters or more), a path in the vault, or a subject's name.
 MEMORY = Name("memory", _memories)

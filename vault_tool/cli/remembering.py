@@ -8,14 +8,13 @@ from typing import Any
 import click
 
 from vault_tool.cli.blocks import Block
-from vault_tool.cli.names import MEMORY, SUBJECT, TYPES
+from vault_tool.cli.names import SUBJECT, TYPES, says
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import saved_as
 from vault_tool.errors import Exit
+from vault_tool.model.fields import GIVEN
 from vault_tool.verbs.remember import RememberedObservation
 from vault_tool.verbs.remember import remember as remember_verb
-
-SHARE = click.FloatRange(0, 1)
 
 
 @command(
@@ -38,25 +37,8 @@ SHARE = click.FloatRange(0, 1)
     help=f"Its type: {TYPES}; or one of your own.",
 )
 @click.option("--new-type", is_flag=True, help="Keep a type that is new here although it is nearly a known one.")
-@click.option("--title", default="", help="Its title; else the first sentence.")
-@click.option("--tag", "-t", "tags", multiple=True, help="A tag.")
-@click.option("--importance", type=SHARE, help="0 to 1; else by type.")
-@click.option("--confidence", type=SHARE, help="0 to 1: how sure its writer is.")
-@click.option("--related-to", type=MEMORY, multiple=True, help="An understanding that this is direct evidence for.")
-@click.option("--problem", type=MEMORY, default="", help="The problem that a solution or failed tactic is for.")
-@click.option("--failure-mode", default="", help="How a tactic failed.")
-@click.option("--changes", "change_targets", type=MEMORY, multiple=True, help="What a change makes untrue or unused.")
-@click.option("--evidence", multiple=True, metavar="REF", help="E.g. file:src/redis.py@9f3c1e2 or commit:9f3c1e2.")
-@click.option("--rationale", default="", help="Why it is worth keeping.")
-@click.option("--observed-at", metavar="TIME", help="When it was so; else now.")
-@click.option("--expires", metavar="TIME", help="When it stops being an answer.")
-@click.option("--turn", default="", help="The turn of the conversation.")
-@click.option("--step", "steps", multiple=True, help="A step of a procedure.")
-@click.option("--precondition", "preconditions", multiple=True, help="What a procedure needs before it.")
-@click.option("--postcondition", "postconditions", multiple=True, help="What holds after a procedure.")
-@click.option("--mood", default="", metavar="WORD", help="curious, precise, understanding-check, or a word of your own.")
+@says(field for field in GIVEN if field.name != "type")
 @click.option("--ask", is_flag=True, help="Let a person review it first: `vt review`.")
-@click.option("--pin", "pinned", is_flag=True, help="Keep it from fading.")
 @writes
 @authored
 def remember(call: Call, **given: Any) -> Exit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from vault_tool.model.fields import OBSERVATION
 from vault_tool.model.types import STORY_EDGES, RecordClass, TypeSpec
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -19,9 +20,12 @@ _HEADS: Mapping[RecordClass, tuple[str, ...]] = {
     RecordClass.CONSOLIDATION: ("generation:", "parents: []", "created:"),
 }
 _TAILS: Mapping[RecordClass, tuple[str, ...]] = {
-    RecordClass.OBSERVATION: ("confidence: 0.8", "mood:", "created:", "project:", "rationale:", "evidence: []", "related_to: []"),
+    RecordClass.OBSERVATION: (
+        "confidence: 0.8", *(f"{field.name}:" for field in OBSERVATION if field.prompted), "created:", "project:", "rationale:",
+        "evidence: []", "related_to: []",
+    ),
     RecordClass.UNDERSTANDING: ("supersedes: []", "sources: []", "reason:", "confidence: 0.8", "created:"),
-}
+}  # fmt: skip
 _OWN_FIELDS: Mapping[str, tuple[str, ...]] = {
     "solution": ("problem:",),
     "failed_tactic": ("problem:", "failure_mode:", "commit:"),

@@ -11,6 +11,7 @@ import orjson
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.database import marks
 from vault_tool.index.schema import ENTRY, entry_of
+from vault_tool.model.fields import OF_WORDS
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.supersession import cycles
 from vault_tool.model.types import RecordClass
@@ -40,9 +41,11 @@ SELECT r.n, e.class, e.type, r.field, r.target, t.class, t.type, r.target = e.id
     LEFT JOIN entries t ON t.id = r.target
 """
 _HEAD = "CAST(head AS TEXT)"
+_BESIDES = ["evidence", "relations", *(field.name for field in OF_WORDS)]
+_VALUES = "json_extract({}, {})".format(_HEAD, ", ".join(f"'$.{name}'" for name in _BESIDES))
 _SAID = f"""
-SELECT n, json_extract({_HEAD}, '$.evidence', '$.mood', '$.relations'), json_array_length({_HEAD}, '$.subjects') FROM entries
-    WHERE json_extract({_HEAD}, '$.evidence', '$.mood', '$.relations') <> '[null,null,null]'
+SELECT n, {_VALUES}, json_array_length({_HEAD}, '$.subjects') FROM entries
+    WHERE {_VALUES} <> '[{",".join(["null"] * len(_BESIDES))}]'
         OR json_array_length({_HEAD}, '$.subjects') > ?
 """
 
@@ -63,7 +66,7 @@ def references_joined(catalog: Catalog) -> Iterator[Reference]:
 
 
 def said_besides(catalog: Catalog, tags: int) -> Iterator[tuple[int, list[Any], int]]:
-    """The records that give evidence, a mood or relations in their heads, with these, or have more than so many tags."""
+    """The records that give evidence, relations or fields of one word, with these, or have more than so many tags."""
     for number, values, count in catalog.each(_SAID, (tags,)):
         yield number, orjson.loads(values), count or 0
 

@@ -20,7 +20,7 @@ from vault_tool.mcp.lean_table import LEAN, LEAN_TOOLS, NAMES, LeanTool
 from vault_tool.mcp.table import LEFT_OUT, PARAMETERS, PARAMETERS_OF, RENAMED, SESSION, TOOLS, Described
 from vault_tool.mcp.tools import cost
 from vault_tool.model.consent import ConsentRecord
-from vault_tool.model.details import Details
+from vault_tool.model.details import LABELS, SEVERAL, Details
 from vault_tool.util.json_text import json_name, told_fields
 from vault_tool.vault.answers import Mark
 from vault_tool.vault.context import Freshness
@@ -60,8 +60,8 @@ _OF: Mapping[tuple[str, str], Schema] = {
 }
 
 _DETAILS: Schema = {
-    **dict.fromkeys(("problem", "failure_mode", "commit", "rationale", "mood", "as_of", "expires"), TEXT),
-    **dict.fromkeys(("preconditions", "steps", "postconditions", "change_targets"), TEXTS),
+    **{name: TEXT for name in LABELS if name not in SEVERAL},
+    **{name: TEXTS for name in LABELS if name in SEVERAL},
 }
 
 # What some modules import for annotations alone.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vault_tool.mcp.lean_table import LEAN as LEAN
+from vault_tool.model.fields import GIVEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +272,7 @@ SESSION = "Your conversation's id; keep to one."
 
 # What a parameter means wherever it stands; what its name says is not said again.
 PARAMETERS: Mapping[str, str] = {
+    **{field.parameter: field.given.help for field in GIVEN if field.given and field.parameter not in {"kind", *LEFT_OUT}},
     "topic_or_context": "A topic, or what was just said.",
     "last_token": "The heartbeat_token of your previous call.",
     "include_seen": "Also what this session was shown.",
@@ -287,22 +289,6 @@ PARAMETERS: Mapping[str, str] = {
     "query": "A question, words, or a subject's name.",
     "of_session": "Only what this conversation wrote.",
     "content": "The text.",
-    "title": "A short title; made from the text if left out.",
-    "importance": "0 to 1.",
-    "confidence": "How sure, 0 to 1.",
-    "problem": "The problem that it is for: id or title.",
-    "related_to": "Understandings that it is direct evidence for.",
-    "failure_mode": "How the tactic failed.",
-    "change_targets": "Memories that the change makes untrue.",
-    "evidence": "What shows it: file:PATH#L1-L9, commit:SHA, test:NAME, url:ADDRESS, memory:ID.",
-    "rationale": "Why.",
-    "observed_at": "When it was so, if not now.",
-    "expires": "When it stops being so.",
-    "steps": "The steps of a procedure.",
-    "preconditions": "What must be so before.",
-    "postconditions": "What is so after.",
-    "mood": "curious, precise, understanding-check, or a word.",
-    "pinned": "Never fades.",
     "new_type": "The kind is a new one, and no slip.",
     "ask": "A person decides whether it is kept.",
     "reason": "Why, in a sentence.",

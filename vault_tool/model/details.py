@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from vault_tool.model.fields import LISTS, OBSERVATION, FieldKind
 from vault_tool.util.text import one_line
 
 # Fields of a head by name, those alone that say something.
@@ -13,30 +14,20 @@ Details: TypeAlias = Mapping[str, str | tuple[str, ...]]
 
 # The fields in the order in which they are told, each with what stands before it.
 LABELS: Mapping[str, str] = {
-    "problem": "problem",
-    "failure_mode": "failed",
-    "commit": "at commit",
-    "preconditions": "before",
-    "steps": "step",
-    "postconditions": "after",
-    "change_targets": "changes",
-    "rationale": "why",
-    "mood": "mood",
-    "as_of": "as of",
-    "expires": "expires",
+    name: label for _, label, name in sorted((*field.told, field.name) for field in OBSERVATION if field.told)
 }
 
 # Those that name other memories.
-IDS = frozenset({"problem", "change_targets"})
+IDS = frozenset(field.name for field in OBSERVATION if field.told and field.kind in (FieldKind.ID, FieldKind.IDS))
 
-# What a memory may be written in; a word of one's own is one too.
-MOODS = ("curious", "precise", "understanding-check")
+# Those that hold several texts.
+SEVERAL = frozenset(field.name for field in OBSERVATION if field.told and field.kind in LISTS)
 
 _WORD = re.compile(r"[^\W_](?:[\w-]{0,38}[^\W_])?")
 
 
-def is_mood(text: str) -> bool:
-    """Whether a text can be a mood: empty, or a word."""
+def is_word(text: str) -> bool:
+    """Whether a text can be the value of a field of one word: empty, or a word."""
     return not text or _WORD.fullmatch(text) is not None
 
 

@@ -120,7 +120,7 @@ class Headline(HasStatus):
     """Which memory it is, of what class and type, what it is called, and what it is about.
 
     `observed` is when it was so, by default when it was written; `confidence` (0..1) how sure its writer was, by default 0.8.
-    `details` is what its head says beside the text, by field: steps, conditions, problem, failure_mode, rationale, mood.
+    `details` is what its head says beside the text, by field: steps, conditions, problem, rationale and the like.
     """
 
     id: str

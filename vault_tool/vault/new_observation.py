@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Unpack
 
 from vault_tool.errors import UsageError, VaultError
 from vault_tool.files.render import body_text
 from vault_tool.files.turns import Turns
 from vault_tool.index.relations import names_of
+from vault_tool.model.fields import GIVEN, LISTS, Field, FieldKind, ObservationParameters, by_parameter
 from vault_tool.model.ids import derived_id, is_derived, new_id
 from vault_tool.model.made_titles import given_title
 from vault_tool.model.records import Observation, Subject
@@ -25,7 +26,7 @@ from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.operation import Operation, writing
-from vault_tool.vault.parameters import require_mood, require_no_slip, require_units, unknown_type
+from vault_tool.vault.parameters import require_no_slip, require_units, require_word, unknown_type
 
 if TYPE_CHECKING:
     from vault_tool.vault import beats, contests
@@ -56,59 +57,65 @@ def appending(vault: Context, verb: str) -> Iterator[Operation]:
         yield op
 
 
-@dataclass(frozen=True, slots=True)
 class NewObservation:
     """What an observation is to say, as its writer gave it: ids may be prefixes, titles or links, and nothing is checked yet.
 
-    `kind` is the observation's type; `importance` and `confidence` are in 0..1; `observed_at` and `expires` are times;
-    `new_type` lets a type be new here although it is nearly called like another.
+    `said` has what was given by the names of the fields, with their defaults; `new_type` lets a type be new here although it
+    is nearly called like another.
     """
 
-    content: str
-    kind: str | None = None
-    title: str = ""
-    tags: Sequence[str] = ()
-    importance: float | None = None
-    confidence: float | None = None
-    related_to: Sequence[str] = ()
-    problem: str = ""
-    failure_mode: str = ""
-    change_targets: Sequence[str] = ()
-    evidence: Sequence[str] = ()
-    rationale: str = ""
-    observed_at: str | None = None
-    expires: str | None = None
-    turn: str = ""
-    steps: Sequence[str] = ()
-    preconditions: Sequence[str] = ()
-    postconditions: Sequence[str] = ()
-    mood: str = ""
-    pinned: bool = False
-    new_type: bool = False
+    __slots__ = ("content", "new_type", "said")
+
+    def __init__(self, content: str, *, new_type: bool = False, **given: Unpack[ObservationParameters]) -> None:
+        self.content = content
+        self.new_type = new_type
+        self.said = by_parameter(given)
 
     def require_sound(self) -> None:
         """Raise UsageError for what no vault would take."""
         if not self.content.strip():
             raise UsageError("there is nothing to remember: the content is empty", "give the text as the first argument")
-        if self.kind is not None and not is_type_name(self.kind):
-            raise UsageError(f"`{one_line(self.kind, 40)}` cannot be a type", "a type is a word of letters, digits and _")
-        require_units(importance=self.importance, confidence=self.confidence)
+        kind = self.said["type"]
+        if kind is not None and not is_type_name(kind):
+            raise UsageError(f"`{one_line(kind, 40)}` cannot be a type", "a type is a word of letters, digits and _")
+        require_units(**{field.name: self.said[field.name] for field in GIVEN if field.kind is FieldKind.UNIT})
 
 
 def draft_of(vault: Context, new: NewObservation) -> Observation:
     """An observation that is not written yet and has no subjects; raises UsageError and NotFound for what cannot be one."""
     new.require_sound()
+    values = {field.name: _value(vault, new, field) for field in GIVEN}
     return Observation(
-        id=new_id(), type=_observation_type(vault, _own_type(vault, new) if new.kind is None else new.kind, new.new_type),
-        body=body_text(new.content), title=given_title(new.title, new.content), tags=_clean(new.tags),
-        importance=new.importance, confidence=new.confidence, generation=vault.index.catalog.generation(), created=vault.now(),
-        observed=_moment("observed_at", new.observed_at), expires=_end(vault, new),
-        related_to=_ids(vault, new.related_to, (RecordClass.UNDERSTANDING,)), problem=resolve.problem(vault, new.problem),
-        failure_mode=new.failure_mode, change_targets=_ids(vault, new.change_targets, None),
-        evidence=pinned_to_head(vault, new.evidence), rationale=one_line(new.rationale), steps=tuple(new.steps),
-        preconditions=tuple(new.preconditions), postconditions=tuple(new.postconditions), mood=require_mood(new.mood),
-        pinned=new.pinned, turn=new.turn, **vault.who.provenance(),
+        id=new_id(), body=body_text(new.content), generation=vault.index.catalog.generation(), created=vault.now(), **values,
+        **vault.who.provenance(),
     )  # fmt: skip
+
+
+def _value(vault: Context, new: NewObservation, field: Field) -> Any:
+    """The value of a field as it is kept: read in the field's own way, or as its kind is."""
+    given = new.said[field.name]
+    if field.name in _READ:
+        return _READ[field.name](vault, new, given)
+    if field.words:
+        return require_word(field, given)
+    if field.kind is FieldKind.IDS:
+        return _ids(vault, given, None)
+    if field.kind is FieldKind.TIME:
+        return _moment(field.parameter, given)
+    return tuple(given) if field.kind in LISTS else given
+
+
+# How the fields are read that are not kept as they are given, beyond what their kind says.
+_READ: Mapping[str, Callable[[Context, NewObservation, Any], Any]] = {
+    "type": lambda vault, new, kind: _observation_type(vault, _own_type(vault, new) if kind is None else kind, new.new_type),
+    "title": lambda vault, new, title: given_title(title, new.content),
+    "tags": lambda vault, new, tags: _clean(tags),
+    "related_to": lambda vault, new, named: _ids(vault, named, (RecordClass.UNDERSTANDING,)),
+    "problem": lambda vault, new, named: resolve.problem(vault, named),
+    "evidence": lambda vault, new, references: pinned_to_head(vault, references),
+    "rationale": lambda vault, new, text: one_line(text),
+    "expires": lambda vault, new, text: _end(vault, text, new.said["observed"]),
+}
 
 
 def _own_type(vault: Context, new: NewObservation) -> str:
@@ -145,18 +152,18 @@ def _moment(name: str, text: str | None) -> str | None:
     return stamp(moment)
 
 
-def _end(vault: Context, new: NewObservation) -> str | None:
+def _end(vault: Context, expires: str | None, observed: str | None) -> str | None:
     """Until when it is an answer; UsageError for a time that is over before it begins, when nothing would ever find it."""
-    if new.expires is None:
+    if expires is None:
         return None
-    _moment("expires", new.expires)
-    own = parse_time(new.observed_at) if new.observed_at else None
-    over = end_of(new.expires)
+    _moment("expires", expires)
+    own = parse_time(observed) if observed else None
+    over = end_of(expires)
     if over is not None and over <= (own or vault.clock.now()):
-        of = f"observed at {new.observed_at}" if own else f"of {vault.now()}"
+        of = f"observed at {observed}" if own else f"of {vault.now()}"
         hint = "give a later one, or say with `observed_at` since when it was so"
-        raise UsageError(f"expires `{one_line(new.expires, 40)}` is no later than the memory itself, which is {of}", hint)
-    return until(new.expires)
+        raise UsageError(f"expires `{one_line(expires, 40)}` is no later than the memory itself, which is {of}", hint)
+    return until(expires)
 
 
 def _clean(texts: Sequence[str]) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from vault_tool.check import check, in_order, references
 from vault_tool.check.vocabulary import MOST_SUBJECTS
 from vault_tool.index import suspects
 from vault_tool.index.catalog import Catalog
-from vault_tool.model.details import MOODS
 from vault_tool.model.evidence import fault_in
+from vault_tool.model.fields import OF_WORDS
 from vault_tool.model.problems import Problem
 from vault_tool.model.snapshot import Snapshot
 from vault_tool.model.types import RecordClass, Registry
@@ -52,11 +52,16 @@ def _suspects(catalog: Catalog, registry: Registry) -> set[int]:
         if target_class is None or itself or not _leads_there(kind, type_, field, target_class, str(target_type)):
             found.add(number)
     found |= _doubled(ends)
-    for number, (evidence, mood, relations), tags in suspects.said_besides(catalog, MOST_SUBJECTS):
+    for number, (evidence, relations, *words), tags in suspects.said_besides(catalog, MOST_SUBJECTS):
         wrong = isinstance(evidence, list) and any(fault_in(str(one)) for one in evidence)
-        if tags > MOST_SUBJECTS or relations or wrong or (mood and mood not in MOODS):
+        if tags > MOST_SUBJECTS or relations or wrong or _odd(words):
             found.add(number)
     return found
+
+
+def _odd(words: Sequence[object]) -> bool:
+    """Whether a field of one word holds none of the usual ones."""
+    return any(word and word not in field.words for field, word in zip(OF_WORDS, words, strict=True))
 
 
 def _doubled(ends: Mapping[int, Sequence[str]]) -> set[int]:

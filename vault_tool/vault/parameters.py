@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
+from typing import Any, TypeVar
 
 from vault_tool.errors import UsageError
-from vault_tool.model.details import MOODS, is_mood
+from vault_tool.model.details import is_word
+from vault_tool.model.fields import PARAMETERS, Field, annotation, unsaid
 from vault_tool.model.types import UNKNOWN_WEIGHT, Registry, near_type
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import option
 from vault_tool.util.text import one_line
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _SPAN = re.compile(r"(\d{1,4})([hdwmy])", re.ASCII | re.IGNORECASE)
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
@@ -34,11 +39,12 @@ def require_limit(limit: int | None) -> None:
         raise UsageError(f"limit must be 1 or more, not {limit}", f"for example {option('limit', 5)}")
 
 
-def require_mood(mood: str) -> str:
-    """A mood as it is kept; UsageError for what is no word."""
-    said = one_line(mood)
-    if not is_mood(said):
-        raise UsageError(f"`{one_line(said, 40)}` is no mood", f"one of {', '.join(MOODS)}, or a word of your own")
+def require_word(field: Field, text: str) -> str:
+    """The value of a field of one word as it is kept; UsageError for what is no word."""
+    said = one_line(text)
+    if not is_word(said):
+        hint = f"one of {', '.join(field.words)}, or a word of your own"
+        raise UsageError(f"`{one_line(said, 40)}` is no {field.name}", hint)
     return said
 
 
@@ -88,6 +94,19 @@ def _span(unit: str, now: datetime, *, back: bool) -> tuple[datetime, datetime]:
 
     begins = first(first(day) - timedelta(days=1)) if back else first(day)
     return begins, first(begins + timedelta(days=32 if unit == "month" else 367))
+
+
+def spelled_out(function: _Function) -> _Function:
+    """Give a function whose `**given` are fields of an observation the signature that has them one by one."""
+    plain = inspect.signature(function)
+    *own, given = plain.parameters.values()
+    first = [one for one in own if one.kind is not inspect.Parameter.KEYWORD_ONLY]
+    named = [
+        inspect.Parameter(field.parameter, inspect.Parameter.KEYWORD_ONLY, default=unsaid(field), annotation=annotation(field))
+        for field in PARAMETERS[given.annotation]
+    ]
+    vars(function)["__signature__"] = plain.replace(parameters=[*first, *named, *own[len(first) :]])
+    return function
 
 
 def require_no_slip(types: Registry, type: str, used: Callable[[], Collection[str]], name: str = "kind") -> None:

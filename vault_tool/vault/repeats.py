@@ -11,6 +11,7 @@ from vault_tool.files.frontmatter import AddItems, Change, Set
 from vault_tool.index import claims
 from vault_tool.index.catalog import Catalog
 from vault_tool.model.authority import OWNER, Act, Effect, Party, authority, by_origin, writer_of
+from vault_tool.model.fields import repeated
 from vault_tool.model.made_titles import given_title
 from vault_tool.model.records import Observation
 from vault_tool.model.snapshot import Entry
@@ -25,10 +26,12 @@ from vault_tool.vault.standing import DEFAULT_CONFIDENCE
 
 _SAME = ("type", "project", "user")
 # What makes a memory of its own where the two say different things; what a repeat leaves unsaid is no difference.
-_SAID = ("title", "problem", "steps", "preconditions", "postconditions")
+_SAID = repeated("apart")
 
-_LISTS = ("tags", "related_to", "change_targets")
-_NOT_TAKEN = ("failure_mode", "rationale", "evidence", "confidence", "importance", "observed", "expires", "mood", "pinned")
+_LISTS = repeated("added")
+# What is dropped is told in this order, the rest after these.
+_FIRST = ("failure_mode", "rationale", "evidence", "confidence", "importance", "observed", "expires")
+_NOT_TAKEN = (*_FIRST, *(name for name in repeated("dropped") if name not in _FIRST))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from vault_tool.errors import NotFound, UsageError
+from vault_tool.model.fields import GIVEN, annotation
 from vault_tool.model.records import Observation
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
@@ -17,7 +18,7 @@ from vault_tool.util.hints import if_there, option, step
 from vault_tool.util.text import body_hash, one_line
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.answers import body_of
-from vault_tool.vault.checked import TEXTS, kinds_of, misfit
+from vault_tool.vault.checked import TEXTS, misfit
 from vault_tool.vault.context import Context
 from vault_tool.vault.leniency import listed
 from vault_tool.vault.new_observation import NewObservation, appending, draft_of, emptied_by, remarks_on, tag
@@ -29,7 +30,10 @@ DELETED = "vault-delete"
 
 
 # What a mapping given to `add_observations` may have, the parameters of `remember`, and what each may be.
-KINDS = {**kinds_of(NewObservation), "subject_names": TEXTS, "ask": ("bool",)}
+KINDS = {
+    **{field.parameter: tuple(annotation(field).split(" | ")) for field in GIVEN},
+    "content": ("str",), "subject_names": TEXTS, "new_type": ("bool",), "ask": ("bool",),
+}  # fmt: skip
 FIELDS = frozenset(KINDS)
 
 

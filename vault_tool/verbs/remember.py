@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Unpack
 
+from vault_tool.model.fields import ObservationParameters
 from vault_tool.model.records import Observation
 from vault_tool.model.snapshot import Entry
 from vault_tool.vault import repeats, resolve, review_policy
@@ -12,6 +14,7 @@ from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import NewObservation, Tagging, appending, draft_of, remarks_on, tag, without_authority
 from vault_tool.vault.operation import Operation, Saved
+from vault_tool.vault.parameters import spelled_out
 from vault_tool.vault.request import verb
 from vault_tool.vault.similar import Similar, near
 
@@ -44,48 +47,25 @@ class RememberedObservation(Saved):
 
 
 @verb
+@spelled_out
 def remember(
     vault: Context,
     content: str,
     subject_names: Sequence[str] = (),
     *,
-    kind: str | None = None,
-    title: str = "",
-    tags: Sequence[str] = (),
-    importance: float | None = None,
-    confidence: float | None = None,
-    related_to: Sequence[str] = (),
-    problem: str = "",
-    failure_mode: str = "",
-    change_targets: Sequence[str] = (),
-    evidence: Sequence[str] = (),
-    rationale: str = "",
-    observed_at: str | None = None,
-    expires: str | None = None,
-    turn: str = "",
-    steps: Sequence[str] = (),
-    preconditions: Sequence[str] = (),
-    postconditions: Sequence[str] = (),
-    mood: str = "",
-    pinned: bool = False,
     new_type: bool = False,
     ask: bool = False,
+    **given: Unpack[ObservationParameters],
 ) -> RememberedObservation:
     """Append an observation tagged with subjects; subjects that do not exist yet are created, and the result says so.
 
     `kind` is the observation's type, by default general (one that is new and nearly called like another needs `new_type`),
     `importance` and `confidence` are in 0..1, `related_to` names understandings that this is direct evidence for, `problem`
-    the problem that a solution or failed tactic is for; ids may be unambiguous prefixes. `mood` is curious, precise,
-    understanding-check or a word of one's own; with `ask` it waits for a person, whatever the vault's policy. The same
-    text, title and steps of the same type, problem, project and user are stored once: a repeat adds the subjects, tags and
-    links that it brings.
+    the problem that a solution or failed tactic is for; ids may be unambiguous prefixes. With `ask` it waits for a person,
+    whatever the vault's policy. The same text, title and steps of the same type, problem, project and user are stored once:
+    a repeat adds the subjects, tags and links that it brings.
     """
-    new = NewObservation(
-        content, kind=kind, title=title, tags=tags, importance=importance, confidence=confidence, related_to=related_to,
-        problem=problem, failure_mode=failure_mode, change_targets=change_targets, evidence=evidence, rationale=rationale,
-        observed_at=observed_at, expires=expires, turn=turn, steps=steps, preconditions=preconditions,
-        postconditions=postconditions, mood=mood, pinned=pinned, new_type=new_type,
-    )  # fmt: skip
+    new = NewObservation(content, new_type=new_type, **given)
     new.require_sound()  # before the vault is locked, and before anything is healed
     with appending(vault, "remember") as op:
         return remembered(op, draft_of(vault, new), subject_names, ask=ask)

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from vault_tool.files.frontmatter.values import Plain, Raw
+from vault_tool.model.fields import LISTS, SCHEMA
 from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.text import unwrap_link
 
@@ -40,22 +41,9 @@ SPELLINGS: Mapping[str, str] = {
 
 # What the items of a list are by its name: a field of a head, or a parameter.
 _FORMS: Mapping[str, Form] = {
+    **{name: Form.TEXTS for fields in SCHEMA.values() for name, field in fields.items() if field.kind in LISTS},
     **dict.fromkeys(("tags", "not_tags", "add", "remove", "kinds"), Form.WORDS),
     **dict.fromkeys(("aliases", "subjects", "subject_names", "names", "categories", "category", "keywords"), Form.NAMES),
-    **dict.fromkeys(
-        (
-            "evidence",
-            "steps",
-            "preconditions",
-            "postconditions",
-            "related_to",
-            "change_targets",
-            "supersedes",
-            "sources",
-            "parents",
-        ),
-        Form.TEXTS,
-    ),
 }
 
 # Commas between items, but for those within a link.

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault_tool.index.fulltext.identifiers import compounds, with_pictures
+from vault_tool.model.fields import searched
 from vault_tool.model.own_properties import own_properties
 from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.util.deferred import deferred_pattern
@@ -38,12 +39,9 @@ _HEADING = deferred_pattern(r"^ {0,3}#{1,6}[ \t]+([^ \t\n].*)$", re.MULTILINE)  
 _FENCED = deferred_pattern(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _PARAGRAPH = deferred_pattern(r"\n[ \t]*\n")
 _MARKS = "#>*-_` "
-_NAMES = ("subjects", "tags", "aliases", "key", "mood")
+_NAMES = ("subjects", "tags", "aliases", "key", *searched("name"))
 _LISTS = frozenset({"subjects", "tags"})
-_PROSE = (
-    "summary", "description", "rationale", "failure_mode", "reason", "steps", "preconditions", "postconditions",
-    "from_title", "to_title",
-)  # fmt: skip
+_PROSE = ("summary", "description", *searched("text"), "reason", "from_title", "to_title")
 
 
 @dataclass(frozen=True, slots=True)

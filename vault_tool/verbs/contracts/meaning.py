@@ -6,15 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from vault_tool.errors import UsageError, VaultError
-from vault_tool.model.details import MOODS, is_mood
 from vault_tool.model.evidence import FORMS, EvidenceKind, fault_in, read_reference
+from vault_tool.model.fields import OF_WORDS
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.hints import step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, global_root
-from vault_tool.vault.parameters import require_moment
+from vault_tool.vault.parameters import require_moment, require_word
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
 
 NEEDS_PROBLEM = ("solution", "failed_tactic")
@@ -105,8 +105,11 @@ class RequestChecker:
         kind = memory["kind"]
         if not memory["text"].strip():
             self.add("/memory/text", "it is only white space")
-        if not is_mood(one_line(memory.get("mood", ""))):
-            self.add("/memory/mood", f"`{one_line(memory['mood'], 40)}` is no mood", f"one of {', '.join(MOODS)}, or a word")
+        for field in OF_WORDS:
+            try:
+                require_word(field, memory.get(field.contract, ""))
+            except UsageError as fault:
+                self.add(f"/memory/{field.contract}", fault.message, fault.hint)
         named = links.get("problem_id", "")
         if named.strip():
             self.problem(home, "/memory/links/problem_id", named)

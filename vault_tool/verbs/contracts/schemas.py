@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_tool.errors import NotFound
+from vault_tool.model.fields import LISTS, SHARED, Field, FieldKind
 from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.text import one_line
@@ -34,7 +35,12 @@ def schema(name: str) -> dict[str, Any]:
         raise NotFound(
             f"there is no contract `{one_line(name, 60)}`", f"the contracts are {', '.join(map(_FORM.format, OPERATIONS))}"
         )
-    return json.loads(_text(operation))  # type: ignore[no-any-return]
+    made: dict[str, Any] = json.loads(_text(operation))
+    if operation == "write":
+        memory = made["properties"]["memory"]["properties"]
+        links = memory["links"]["properties"]
+        memory.update({field.contract: _of(field) for field in SHARED if field.contract not in {"", *memory, *links}})
+    return made
 
 
 def schemas() -> dict[str, dict[str, Any]]:
@@ -67,6 +73,17 @@ def require_shape(request: object, operation: str = "") -> tuple[str, ...]:
     if faults:
         raise InvalidRequest(faults)
     return tuple(_unknown(request, schema(op), ()))
+
+
+def _of(field: Field) -> dict[str, Any]:
+    """The schema of a field that a request may say beyond what its contract was published with."""
+    assert field.given is not None
+    typed: dict[str, Any] = {"type": "string"}
+    if field.kind in LISTS:
+        typed = {"type": "array", "items": {"type": "string", "minLength": 1}}
+    elif field.kind is FieldKind.UNIT:
+        typed = {"type": "number", "minimum": 0, "maximum": 1}
+    return {**typed, "description": field.given.help}
 
 
 @cache

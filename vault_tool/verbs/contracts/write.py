@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
+from vault_tool.model.fields import GIVEN, SHARED, SharedParameters, by_parameter
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Edge, Observation
 from vault_tool.model.signals import SignalKind
@@ -17,6 +18,7 @@ from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import NewObservation, appending, draft_of, remarks_on, tag
 from vault_tool.vault.operation import Operation, Saved
+from vault_tool.vault.parameters import spelled_out
 from vault_tool.vault.request import verb
 from vault_tool.vault.similar import Similar, near
 from vault_tool.verbs.contracts.meaning import RequestChecker
@@ -30,10 +32,8 @@ UNSURE = f"its writer's confidence is below {SURE_ENOUGH}"
 RELATED = "RELATED_TO"
 STRENGTHENED = "said again: marked as useful"
 
-# What a request says of a memory that an observation has as it is, by the observation's name for it.
-_FIELDS = {name: name for name in ("kind", "title", "tags", "importance", "rationale", "failure_mode", "mood")} | {
-    "evidence": "evidence_refs"
-}
+# What a request says below `links`.
+_LINKS = ("problem_id", "related_memory_ids", "change_targets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,7 @@ class WriteAnswer(Saved):
 
 
 @verb
+@spelled_out
 def write(
     vault: Context,
     text: str,
@@ -86,34 +87,29 @@ def write(
     confidence: float,
     *,
     scope: str = "repo",
-    rationale: str = "",
     problem_id: str = "",
     related_memory_ids: Sequence[str] = (),
-    change_targets: Sequence[str] = (),
     evidence_refs: Sequence[str] = (),
-    title: str = "",
     subject_names: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    importance: float | None = None,
-    failure_mode: str = "",
-    mood: str = "",
     ask: bool = False,
     repo_id: str | None = None,
     dry_run: bool = False,
+    **given: Unpack[SharedParameters],
 ) -> WriteAnswer:
     """Store an immutable memory of the repo's vault or of the global one, by the contract `memory.write.request`.
 
     `kind` is problem, solution, failed_tactic, fact, preference or change; `confidence` (0..1) is where its truth
     starts; below 0.5, or with `ask`, it waits for review. Raises InvalidRequest with every fault at once.
     """
-    links = {"problem_id": problem_id, "related_memory_ids": list(related_memory_ids), "change_targets": list(change_targets)}
-    optional = {
-        "rationale": rationale, "links": {name: value for name, value in links.items() if value}, "title": title,
-        "evidence_refs": list(evidence_refs), "subject_names": list(subject_names), "tags": list(tags),
-        "importance": importance, "failure_mode": failure_mode, "mood": mood, "ask": ask or None,
+    said = {
+        "problem_id": problem_id, "related_memory_ids": related_memory_ids, "evidence_refs": evidence_refs,
+        "subject_names": subject_names, "ask": ask or None, **by_parameter(given, SHARED),
     }  # fmt: skip
+    lists = {name: [*value] for name, value in said.items() if isinstance(value, Collection) and not isinstance(value, str)}
+    optional = {name: value for name, value in {**said, **lists}.items() if value not in (None, "", [])}
     memory = {"text": text, "scope": scope, "kind": kind, "confidence": confidence}
-    memory |= {name: value for name, value in optional.items() if value not in (None, "", [], {})}
+    links = {name: optional.pop(name) for name in _LINKS if name in optional}
+    memory |= optional | ({"links": links} if links else {})
     require_shape({"op": "write", "repo_id": repo_id or "", "memory": memory, "dry_run": dry_run})
     return written(vault, {"repo_id": repo_id, "memory": memory, "dry_run": dry_run})
 
@@ -144,12 +140,12 @@ def _operation(home: Context, dry_run: bool) -> Iterator[Operation]:
 
 def _draft(home: Context, memory: Mapping[str, Any]) -> Observation:
     links = memory.get("links") or {}
-    given = {field: memory[name] for field, name in _FIELDS.items() if name in memory}
-    new = NewObservation(
-        memory["text"], confidence=float(memory["confidence"]), problem=links.get("problem_id", "").strip(),
-        change_targets=links.get("change_targets", ()), **given,
-    )  # fmt: skip
-    return draft_of(home, new)
+    said = {name: value for name, value in memory.items() if name not in _LINKS} | {"confidence": float(memory["confidence"])}
+    said |= {name: links[name] for name in _LINKS if name in links}
+    given: Any = {field.parameter: said[field.contract] for field in GIVEN if field.contract and field.contract in said}
+    if "problem" in given:
+        given["problem"] = given["problem"].strip()
+    return draft_of(home, NewObservation(memory["text"], **given))
 
 
 def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_run: bool) -> WriteAnswer:
