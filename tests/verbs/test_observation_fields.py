@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
-from importlib.resources import files
 from typing import Any, get_type_hints
 
 import click
@@ -13,6 +11,7 @@ import pytest
 from vault_tool.cli.contracts import write as write_command
 from vault_tool.cli.remembering import remember as remember_command
 from vault_tool.errors import UsageError
+from vault_tool.mcp.tools import listed
 from vault_tool.model.details import LABELS
 from vault_tool.model.fields import GIVEN, OBSERVATION, SHARED, ObservationParameters, SharedParameters, annotation, unsaid
 from vault_tool.model.records import Observation
@@ -33,8 +32,7 @@ def options(command: click.Command) -> dict[str, click.Option]:
 
 def arguments(tool: str) -> dict[str, Any]:
     """What a tool takes, as clients are told."""
-    tools = json.loads(files("vault_tool.mcp").joinpath("tools.json").read_text(encoding="utf-8"))
-    found: dict[str, Any] = next(one for one in tools if one["name"] == tool)["inputSchema"]["properties"]
+    found: dict[str, Any] = next(one for one in listed("full") if one["name"] == tool)["inputSchema"]["properties"]
     return found
 
 
