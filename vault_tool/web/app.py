@@ -66,16 +66,16 @@ def application(root: Path, opening: Callable[[], Vault], door: Door, entrance: 
     return guarded(app, door, entrance, secret)
 
 
-async def serve(app: App, found: socket) -> None:
+async def serve(app: App, listener: socket) -> None:
     """Serve until this process is told to end."""
-    await serve_http(app, found)
+    await serve_http(app, listener)
 
 
 def _routes() -> list[BaseRoute]:
-    found: list[BaseRoute] = [*live.ROUTES]
+    routes: list[BaseRoute] = [*live.ROUTES]
     for name in PAGES:
-        found += import_module(f"vault_tool.web.pages.{name}").ROUTES
-    return found
+        routes += import_module(f"vault_tool.web.pages.{name}").ROUTES
+    return routes
 
 
 async def _failed(request: Request, fault: Exception) -> Response:
@@ -86,8 +86,8 @@ async def _failed(request: Request, fault: Exception) -> Response:
 
 async def _missing(request: Request, fault: Exception) -> Response:
     assert isinstance(fault, HTTPException)
-    said = "There is no such page." if fault.status_code == 404 else fault.detail
-    return _problem(request, fault.status_code, said, "the list above has those that there are")
+    message = "There is no such page." if fault.status_code == 404 else fault.detail
+    return _problem(request, fault.status_code, message, "the list above has those that there are")
 
 
 async def _broken(request: Request, fault: Exception) -> Response:
@@ -97,6 +97,6 @@ async def _broken(request: Request, fault: Exception) -> Response:
     )
 
 
-def _problem(request: Request, status: int, said: str, hint: str) -> Response:
-    values: dict[str, Any] = {"title": "That did not work", "said": said, "hint": hint}
+def _problem(request: Request, status: int, message: str, hint: str) -> Response:
+    values: dict[str, Any] = {"title": "That did not work", "said": message, "hint": hint}
     return HTMLResponse(page(request, "problem.html", **values), status)

@@ -128,8 +128,8 @@ def compared(request: Request, vault: Vault) -> Freshness:
     """How fresh the indexes are for this page, compared with the files where nothing of it did so before."""
     if not hasattr(request.state, "freshness"):
         request.state.freshness = vault.fresh()
-    found: Freshness = request.state.freshness
-    return found
+    freshness: Freshness = request.state.freshness
+    return freshness
 
 
 async def act(request: Request, use: Callable[[Vault], T]) -> T:
@@ -173,12 +173,12 @@ def cached(request: Request, name: str, use: Callable[[Vault], T]) -> Callable[[
     return lambda vault: answers.of(vault, name, use)
 
 
-def done_with(request: Request, said: str, *, back: str, result: Any = None, undo: bool = True) -> Response:
+def done_with(request: Request, message: str, *, back: str, result: Any = None, undo: bool = True) -> Response:
     """On to the page `back`, which says what was done; a `result` that carries a commit can be undone there with one press."""
     commit = getattr(result, "commit", None) or ""
-    warnings = tuple(str(one) for one in getattr(result, "warnings", ()) or ())
+    warnings = tuple(str(warning) for warning in getattr(result, "warnings", ()) or ())
     lying = tuple(getattr(result, "binned", ()))
-    token = request.app.state.flashes.add(Flash(said, commit, commit if undo else "", warnings, lying))
+    token = request.app.state.flashes.add(Flash(message, commit, commit if undo else "", warnings, lying))
     path, hash_, part = local_path(back).partition("#")
     joint = "&" if "?" in path else "?"
     return RedirectResponse(f"{path}{joint}{_DONE}={token}{hash_}{part}", 303)
@@ -191,7 +191,7 @@ def status_of(fault: VaultError) -> int:
 
 def local_path(to: str) -> str:
     """`to` where it is a path of this server, percent-encoded; else the first page. No form sends anybody elsewhere."""
-    if not to.startswith("/") or to.startswith(("//", "/\\")) or any(one in to for one in "\\\r\n\t"):
+    if not to.startswith("/") or to.startswith(("//", "/\\")) or any(character in to for character in "\\\r\n\t"):
         return "/"
     return quote(to, safe="/?&=#%:@!$'()*+,;~-._")
 

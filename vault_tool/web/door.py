@@ -62,9 +62,9 @@ class Entrance:
 
     def begin(self, code: str) -> str | None:
         """The cookie's value for who shows a code, which is used up by that; None for a code that is none, used or old."""
-        for one in self._codes:
-            if hmac.compare_digest(one.encode(), code.encode("utf-8", "surrogatepass")):
-                until = self._codes.pop(one)
+        for code in self._codes:
+            if hmac.compare_digest(code.encode(), code.encode("utf-8", "surrogatepass")):
+                until = self._codes.pop(code)
                 if self._clock() > until:
                     return None
                 session = secrets.token_urlsafe(32)
@@ -76,7 +76,7 @@ class Entrance:
 
     def knows(self, session: str) -> bool:
         """Whether a cookie's value is one of a browser that came in."""
-        return any(hmac.compare_digest(one.encode(), session.encode("utf-8", "surrogatepass")) for one in self._sessions)
+        return any(hmac.compare_digest(known.encode(), session.encode("utf-8", "surrogatepass")) for known in self._sessions)
 
     def end(self, session: str) -> None:
         """Let a browser go."""
@@ -97,9 +97,9 @@ def guarded(inner: App, door: Door, entrance: Entrance, secret: str) -> App:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = {name.lower() for name, _ in message["headers"]}
-                more = [(name.encode(), value.encode()) for name, value in HEADERS if name.encode() not in given]
-                if b"cache-control" not in given:
+                names = {name.lower() for name, _ in message["headers"]}
+                more = [(name.encode(), value.encode()) for name, value in HEADERS if name.encode() not in names]
+                if b"cache-control" not in names:
                     more.append((b"cache-control", b"no-store"))
                 message = {**message, "headers": [*message["headers"], *more]}
             await send(message)
@@ -121,15 +121,15 @@ async def _answer(scope: Scope, receive: Receive, door: Door, entrance: Entrance
         return PlainTextResponse("this server does not go by that name\n", 403)
     request = Request(scope, receive)
     if method == "POST" and path == NEW_CODE:
-        given = headers_of(scope, b"authorization")
-        if len(given) != 1 or not hmac.compare_digest(given[0].encode("latin-1"), f"Bearer {secret}".encode()):
+        authorizations = headers_of(scope, b"authorization")
+        if len(authorizations) != 1 or not hmac.compare_digest(authorizations[0].encode("latin-1"), f"Bearer {secret}".encode()):
             return PlainTextResponse("that is for the program that opens the page alone\n", 401)
         return JSONResponse({"code": entrance.new_code()})
     if method not in _SAFE:
         # A browser says where a form was sent from; who does not say it is no page of ours.
         if headers_of(scope, b"origin") != [f"{scope.get('scheme', 'http')}://{hosts[0].lower()}"]:
             return PlainTextResponse("only this server's own pages may change something\n", 403)
-        if any(one not in ("same-origin", "none") for one in headers_of(scope, b"sec-fetch-site")):
+        if any(site not in ("same-origin", "none") for site in headers_of(scope, b"sec-fetch-site")):
             return PlainTextResponse("only this server's own pages may change something\n", 403)
     if path == ALIVE and method in _SAFE:
         return PlainTextResponse("alive\n")
@@ -143,9 +143,9 @@ async def _answer(scope: Scope, receive: Receive, door: Door, entrance: Entrance
         session = entrance.begin(form.get("code", "").strip())
         if session is None:
             return HTMLResponse(start_page(form.get("to", ""), refused=True), 403)
-        found = RedirectResponse(local_path(form.get("to", "")), 303)
-        found.set_cookie(cookie, session, httponly=True, samesite="strict", path="/")
-        return found
+        redirect = RedirectResponse(local_path(form.get("to", "")), 303)
+        redirect.set_cookie(cookie, session, httponly=True, samesite="strict", path="/")
+        return redirect
     if known:
         admit(scope)
         return None
@@ -163,9 +163,9 @@ def _is_navigation(scope: Scope) -> bool:
 
 def _cookie(scope: Scope, name: str) -> str:
     jar: SimpleCookie = SimpleCookie()
-    for one in headers_of(scope, b"cookie"):
+    for header in headers_of(scope, b"cookie"):
         try:
-            jar.load(one)
+            jar.load(header)
         except CookieError:
             return ""
     return jar[name].value if name in jar else ""

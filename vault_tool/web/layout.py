@@ -31,10 +31,10 @@ def placed(ids: Sequence[str], edges: Sequence[tuple[str, str, float]], before: 
     count = len(ids)
     if count == 0:
         return {}
-    at = np.array([before.get(one) or _beginning(one) for one in ids], dtype=np.float64)
-    start, leash = at.copy(), np.array([_LEASH if one in before else np.inf for one in ids])[:, None]
-    free = np.array([0.15 if one in before else 1.0 for one in ids])[:, None]
-    row = {one: number for number, one in enumerate(ids)}
+    at = np.array([before.get(identity) or _beginning(identity) for identity in ids], dtype=np.float64)
+    start, leash = at.copy(), np.array([_LEASH if identity in before else np.inf for identity in ids])[:, None]
+    free = np.array([0.15 if identity in before else 1.0 for identity in ids])[:, None]
+    row = {identity: number for number, identity in enumerate(ids)}
     pairs = [(row[a], row[b], weight) for a, b, weight in edges if a in row and b in row and a != b]
     left = np.array([a for a, _, _ in pairs], dtype=np.intp)
     right = np.array([b for _, b, _ in pairs], dtype=np.intp)
@@ -55,7 +55,7 @@ def placed(ids: Sequence[str], edges: Sequence[tuple[str, str, float]], before: 
         heat = 0.12 * _SIDE * (1 - step / steps)
         at += moved / size * np.minimum(size, heat) * free
         at = np.clip(at, lowest, highest)
-    return {one: (round(float(x), 1), round(float(y), 1)) for one, (x, y) in zip(ids, at, strict=True)}
+    return {identity: (round(float(x), 1), round(float(y), 1)) for identity, (x, y) in zip(ids, at, strict=True)}
 
 
 def _repelled(at: np.ndarray, ideal: float) -> np.ndarray:
@@ -63,8 +63,8 @@ def _repelled(at: np.ndarray, ideal: float) -> np.ndarray:
     apart = at[:, None, :] - at[None, :, :]
     squared = (apart**2).sum(axis=2) + 1e-3
     np.fill_diagonal(squared, np.inf)
-    found: np.ndarray = (apart * (ideal**2 / squared)[:, :, None]).sum(axis=1)
-    return found
+    push: np.ndarray = (apart * (ideal**2 / squared)[:, :, None]).sum(axis=1)
+    return push
 
 
 def _beginning(identity: str) -> tuple[float, float]:

@@ -77,9 +77,9 @@ class Live:
     def end(self) -> None:
         """Let every listener go: the server ends."""
         self._ended = True
-        for one in self._listeners:
+        for listener in self._listeners:
             with suppress(asyncio.QueueFull):
-                one.put_nowait("")
+                listener.put_nowait("")
 
     async def _watch(self) -> None:
         """Compare after each notice, for as long as somebody listens."""
@@ -103,10 +103,10 @@ class Live:
                 await asyncio.to_thread(hearing.stop)
 
     def _send(self, seq: str) -> None:
-        for one in self._listeners:
-            if one.full():
-                one.get_nowait()  # it will hear of both at once
-            one.put_nowait(seq)
+        for listener in self._listeners:
+            if listener.full():
+                listener.get_nowait()  # it will hear of both at once
+            listener.put_nowait(seq)
 
     async def _next(self, inbox: PendingPaths, *, deaf: bool) -> None:
         """Wait for a change to have settled, for `look`, or for `EVERY` seconds where the system is silent."""
@@ -142,10 +142,10 @@ def _event(seq: str) -> bytes:
 
 async def live(request: Request) -> Response:
     """The stream of changes that a page listens to."""
-    found: Live = request.app.state.live
-    if found.full:
+    live_pages: Live = request.app.state.live
+    if live_pages.full:
         return Response(status_code=204)  # the browser does not ask again
-    return StreamingResponse(found.events(), media_type="text/event-stream")
+    return StreamingResponse(live_pages.events(), media_type="text/event-stream")
 
 
 ROUTES = [Route("/live", live)]

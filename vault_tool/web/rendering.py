@@ -78,20 +78,20 @@ def page(request: Request, template: str, /, **values: Any) -> str:
 
 
 def _standing(vault: Vault, freshness: Freshness) -> dict[str, Any]:
-    found = []
+    banners = []
     if freshness.settings:
-        found.append(Banner(f"{freshness.settings}."))
+        banners.append(Banner(f"{freshness.settings}."))
     if freshness.withheld:
-        found.append(Banner(f"Removals were not applied: {freshness.withheld}"))
+        banners.append(Banner(f"Removals were not applied: {freshness.withheld}"))
     if freshness.unreadable:
-        found.append(Banner(f"Files that cannot be read: {freshness.unreadable}. What they say now is on no page."))
+        banners.append(Banner(f"Files that cannot be read: {freshness.unreadable}. What they say now is on no page."))
     if freshness.behind:
-        found.append(Banner(f"The indexes are behind by {freshness.behind} files."))
+        banners.append(Banner(f"The indexes are behind by {freshness.behind} files."))
     if freshness.stale:
-        found.append(Banner(f"Not up to date: {', '.join(freshness.stale)}."))
+        banners.append(Banner(f"Not up to date: {', '.join(freshness.stale)}."))
     if freshness.problems:
-        found.append(Banner("There are problems in the files: Health tells each."))
-    return {"vault_name": resolve.vault_name(vault), "seq": vault.whole_index.catalog.seq(), "banners": tuple(found)}
+        banners.append(Banner("There are problems in the files: Health tells each."))
+    return {"vault_name": resolve.vault_name(vault), "seq": vault.whole_index.catalog.seq(), "banners": tuple(banners)}
 
 
 def _as_it_stands(vault: Vault, flash: Flash | None) -> Flash | None:
@@ -103,13 +103,13 @@ def _as_it_stands(vault: Vault, flash: Flash | None) -> Flash | None:
 
 def _here(request: Request) -> str:
     """The page that is shown, for forms that come back to it."""
-    query = "&".join(one for one in request.url.query.split("&") if one and not one.startswith("done="))
+    query = "&".join(part for part in request.url.query.split("&") if part and not part.startswith("done="))
     return f"{request.url.path}?{query}" if query else request.url.path
 
 
 @cache
 def _environment() -> Environment:
-    found = Environment(
+    environment = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -117,11 +117,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=shown,
     )
-    found.filters.update(
+    environment.filters.update(
         markdown=markdown, ago=ago, day=day, short=short, percent=percent, url=url, memory=memory_path, subject=subject_path,
         one=one_of, exactly=exactly,
     )  # fmt: skip
-    return found
+    return environment
 
 
 _WORDS = ForPage()
@@ -154,10 +154,10 @@ def _markdown() -> MarkdownIt:
     found.add_render_rule("image", _image)
     found.add_render_rule("link_open", _link_open)
     for rule in ("th_open", "td_open"):
-        found.add_render_rule(rule, _cell)
+        markdown.add_render_rule(rule, _cell)
     for rule in ("heading_open", "heading_close"):
-        found.add_render_rule(rule, _lower_heading)
-    return found
+        markdown.add_render_rule(rule, _lower_heading)
+    return markdown
 
 
 def _is_web_link(url: str) -> bool:
@@ -180,12 +180,12 @@ def _wikilink(state: Any, silent: bool) -> bool:
     if found is None or not link:
         return False
     if not silent:
-        inner = found.group(1)
+        inner = link.group(1)
         opened = state.push("link_open", "a", 1)
         opened.attrs = {"href": _to_note(link, state.env.get("path", "")), "class": "note"}
         state.push("text", "", 0).content = link_label(inner)
         state.push("link_close", "a", -1)
-    state.pos = found.end()
+    state.pos = link.end()
     return True
 
 

@@ -46,73 +46,75 @@ class Chain:
 async def answer(request: Request) -> Response:
     """The page: the box alone, or with the answer to what is in the address."""
     query = request.query_params
-    said, filters = query.get("q", "").strip(), _filters(query)
-    values: dict[str, Any] = {"q": said, "query": query, "found": None, "fault": None, "chains": (), "limit": _limit(query)}
-    if said:
+    question, filters = query.get("q", "").strip(), _filters(query)
+    values: dict[str, Any] = {"q": question, "query": query, "found": None, "fault": None, "chains": (), "limit": _limit(query)}
+    if question:
         try:
-            found = await ask(request, lambda vault: _recalled(vault, said, filters, query.get("why_not", "").strip()))
+            answer = await ask(request, lambda vault: _recalled(vault, question, filters, query.get("why_not", "").strip()))
         except VaultError as fault:
             values["fault"] = fault  # a filter half typed is no reason to take the page away
         else:
-            values |= {"found": found, "chains": tuple(_chains(getattr(found, "results", ())))}
+            values |= {"found": answer, "chains": tuple(_chains(getattr(answer, "results", ())))}
     return await render(
-        request, "ask.html", title=said or "Ask", summands=_summands, multipliers=_multipliers, chained=_CHAINED, **values
+        request, "ask.html", title=question or "Ask", summands=_summands, multipliers=_multipliers, chained=_CHAINED, **values
     )
 
 
-def _recalled(vault: Vault, said: str, filters: Mapping[str, Any], why_not: str) -> Any:
+def _recalled(vault: Vault, question: str, filters: Mapping[str, Any], why_not: str) -> Any:
     """The answer, without counting it as used: a person looks at how it is made."""
-    return vault.recall(said, explain=True, count=False, why_not=why_not, **filters)
+    return vault.recall(question, explain=True, count=False, why_not=why_not, **filters)
 
 
 def _limit(query: Mapping[str, str]) -> int:
-    given = query.get("limit", "")
-    return min(_MOST, max(1, int(given))) if given.isascii() and given.isdigit() and len(given) < 5 else _LIMIT
+    limit = query.get("limit", "")
+    return min(_MOST, max(1, int(limit))) if limit.isascii() and limit.isdigit() and len(limit) < 5 else _LIMIT
 
 
 def _filters(query: Mapping[str, str]) -> dict[str, Any]:
     """The filters that the address names."""
     lists = {"kinds": "kind", "subject_names": "subject", "tags": "tag", "not_tags": "not_tag"}
-    found: dict[str, Any] = {
-        name: [one.strip() for one in query.get(field, "").split(",") if one.strip()] for name, field in lists.items()
+    filters: dict[str, Any] = {
+        name: [value.strip() for value in query.get(field, "").split(",") if value.strip()] for name, field in lists.items()
     }
     for name in ("project", "since", "until", "session", "user"):
         if value := query.get(name, "").strip():
-            found[name] = value
+            filters[name] = value
     profile = query.get("profile", "")
     return {
-        **found, "limit": _limit(query), "doubtful": bool(query.get("doubtful")), **({"profile": profile} if profile else {}),
+        **filters, "limit": _limit(query), "doubtful": bool(query.get("doubtful")), **({"profile": profile} if profile else {}),
     }  # fmt: skip
 
 
 def _summands(factors: Mapping[str, float] | None) -> list[tuple[str, float]]:
     """What adds up to a rank, without what adds nothing."""
-    found = [(name, round((factors or {}).get(name, 0.0), 2)) for name in _SUMMANDS]
-    return [(name, value) for name, value in found if value > 0]
+    summands = [(name, round((factors or {}).get(name, 0.0), 2)) for name in _SUMMANDS]
+    return [(name, value) for name, value in summands if value > 0]
 
 
 def _multipliers(factors: Mapping[str, float] | None) -> list[tuple[str, float]]:
     """What a rank is multiplied by, where that is not 1."""
-    found = [(name, round((factors or {}).get(name, 1.0), 2)) for name in _MULTIPLIERS]
-    return [(name, value) for name, value in found if value != 1]
+    multipliers = [(name, round((factors or {}).get(name, 1.0), 2)) for name in _MULTIPLIERS]
+    return [(name, value) for name, value in multipliers if value != 1]
 
 
 def _chains(results: Sequence[Any]) -> Iterator[Chain]:
     """What belongs together among the results, drawn as trees: problems first, then changes."""
-    by_id = {one.id: one for one in results}
-    for one in results:
-        if one.type == "problem":
-            about = [other for other in results if one.id in (other.problem, other.of) and other.role in ("solution", "caution")]
+    by_id = {result.id: result for result in results}
+    for result in results:
+        if result.type == "problem":
+            about = [
+                other for other in results if result.id in (other.problem, other.of) and other.role in ("solution", "caution")
+            ]
             if about:
-                yield Chain(one, tuple(ResultLink(_CHAINED[other.role], other) for other in about))
-    for one in results:
-        older = [other for other in results if _overtook(one, other)]
+                yield Chain(result, tuple(ResultLink(_CHAINED[other.role], other) for other in about))
+    for result in results:
+        older = [other for other in results if _overtook(result, other)]
         if older:
-            yield Chain(one, tuple(ResultLink("overtook", by_id[other.id]) for other in older))
+            yield Chain(result, tuple(ResultLink("overtook", by_id[other.id]) for other in older))
 
 
-def _overtook(one: Any, other: Any) -> bool:
-    return (other.status == "overtaken" and one.id in other.status_by) or (one.role == "update" and one.of == other.id)
+def _overtook(newer: Any, other: Any) -> bool:
+    return (other.status == "overtaken" and newer.id in other.status_by) or (newer.role == "update" and newer.of == other.id)
 
 
 ROUTES = [Route("/ask", answer)]

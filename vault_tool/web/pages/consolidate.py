@@ -39,8 +39,8 @@ async def begin(request: Request) -> Response:
     done = await act(request, lambda vault: vault.begin_consolidation())
     if done.id is None:
         return done_with(request, "Nothing is new since the last pass", back="/consolidate")
-    said = f"Pass {done.generation}: {done.new_count} new" if done.began else f"Pass {done.generation} is taken up again"
-    return done_with(request, said, back="/consolidate/packet", result=done, undo=done.began)
+    message = f"Pass {done.generation}: {done.new_count} new" if done.began else f"Pass {done.generation} is taken up again"
+    return done_with(request, message, back="/consolidate/packet", result=done, undo=done.began)
 
 
 async def packet(request: Request) -> Response:
@@ -60,10 +60,10 @@ async def write(request: Request) -> Response:
     names, current, sources = form.all("subject"), form.get("current", ""), form.all("source")
 
     def use(vault: Vault) -> Any:
-        one, why = form.get("pass_id", ""), form.get("reason", "")
+        pass_id, why = form.get("pass_id", ""), form.get("reason", "")
         if current:
-            return vault.update_understanding(current, content, line, reason=why, source_observation_ids=sources, pass_id=one)
-        return vault.create_understanding(names, content, line, source_observation_ids=sources, pass_id=one)
+            return vault.update_understanding(current, content, line, reason=why, source_observation_ids=sources, pass_id=pass_id)
+        return vault.create_understanding(names, content, line, source_observation_ids=sources, pass_id=pass_id)
 
     done = await act(request, use)
     return done_with(request, f"Written: {line}", back="/consolidate/packet", result=done)
@@ -84,8 +84,8 @@ async def end(request: Request) -> Response:
     """Complete the ledger of the pass."""
     done = await act(request, lambda vault: vault.end_consolidation())
     counts = f"{len(done.written)} written, {len(done.skipped)} passed over, {len(done.left)} left"
-    said = f"Pass {done.generation} has ended: {counts}"
-    return done_with(request, said, back=memory_path(done.id), result=done, undo=False)
+    message = f"Pass {done.generation} has ended: {counts}"
+    return done_with(request, message, back=memory_path(done.id), result=done, undo=False)
 
 
 ROUTES = [

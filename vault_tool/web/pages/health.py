@@ -20,8 +20,8 @@ _MOST = 300
 
 async def health(request: Request) -> Response:
     """The page."""
-    found = await ask(request, lambda vault: _found(request, vault))
-    return await render(request, "health.html", title="Health", editor=editor_link, **found)
+    report = await ask(request, lambda vault: _found(request, vault))
+    return await render(request, "health.html", title="Health", editor=editor_link, **report)
 
 
 def _found(request: Request, vault: Vault) -> dict[str, Any]:

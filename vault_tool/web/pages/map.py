@@ -24,15 +24,15 @@ _KEPT = 5000
 
 async def network(request: Request) -> Response:
     """The page: a list that reads by itself, and the picture that its script draws of the same."""
-    found = await ask(request, lambda vault: _asked(vault, request))
-    names = {one.id: one for one in found.nodes}
-    shares = sorted((one for one in found.edges if one.type == "shares"), key=lambda one: -one.weight)
+    network_map = await ask(request, lambda vault: _asked(vault, request))
+    names = {node.id: node for node in network_map.nodes}
+    shares = sorted((edge for edge in network_map.edges if edge.type == "shares"), key=lambda edge: -edge.weight)
     query = request.query_params
     return await render(
-        request, "map.html", title=f"Map {found.around}".strip(), found=found, names=names, shares=shares[:200],
-        memories=[one for one in found.nodes if one.record_class != "subject"][:200], hops=query.get("hops", "2"),
+        request, "map.html", title=f"Map {network_map.around}".strip(), found=network_map, names=names, shares=shares[:200],
+        memories=[node for node in network_map.nodes if node.record_class != "subject"][:200], hops=query.get("hops", "2"),
         wanted=_count(query.get("memories", "")),
-        data=url("/map.json", around=found.around, hops=query.get("hops", ""), memories=_count(query.get("memories", ""))),
+        data=url("/map.json", around=network_map.around, hops=query.get("hops", ""), memories=_count(query.get("memories", ""))),
     )  # fmt: skip
 
 
@@ -40,24 +40,24 @@ async def data(request: Request) -> Response:
     """The same as values, with a place for each node."""
 
     def use(vault: Vault) -> tuple[Map, dict[str, tuple[float, float]]]:
-        found = _asked(vault, request)
+        network_map = _asked(vault, request)
         before = _places(vault)
-        near = {one: at for one, at in before.items() if one in {node.id for node in found.nodes}}
+        near = {identity: at for identity, at in before.items() if identity in {node.id for node in network_map.nodes}}
         weights = {"shares": 0.6, "about": 0.5}
-        edges = [(one.source, one.target, weights.get(one.type, 1.0)) for one in found.edges]
-        places = placed([one.id for one in found.nodes], edges, near)
+        edges = [(edge.source, edge.target, weights.get(edge.type, 1.0)) for edge in network_map.edges]
+        places = placed([node.id for node in network_map.nodes], edges, near)
         if places != near:
-            newest = {**{one: at for one, at in before.items() if one not in places}, **places}
+            newest = {**{identity: at for identity, at in before.items() if identity not in places}, **places}
             vault.local.keep_places(dict(list(newest.items())[-_KEPT:]))
-        return found, places
+        return network_map, places
 
-    found, places = await ask(request, use)
-    nodes = [_drawn(one, places[one.id]) for one in found.nodes]
+    network_map, places = await ask(request, use)
+    nodes = [_drawn(node, places[node.id]) for node in network_map.nodes]
     edges = [
-        {"source": one.source, "target": one.target, "type": one.type, "weight": one.weight, "said": shown(one.said)}
-        for one in found.edges
+        {"source": edge.source, "target": edge.target, "type": edge.type, "weight": edge.weight, "said": shown(edge.said)}
+        for edge in network_map.edges
     ]
-    return JSONResponse({"around": found.around, "nodes": nodes, "edges": edges})
+    return JSONResponse({"around": network_map.around, "nodes": nodes, "edges": edges})
 
 
 def _asked(vault: Vault, request: Request) -> Map:
@@ -72,17 +72,21 @@ def _count(text: str) -> int:
     return min(_MOST_MEMORIES, _MEMORIES if number == 1 else number)
 
 
-def _drawn(one: MapNode, at: tuple[float, float]) -> dict[str, Any]:
-    to = subject_path(one.name) if one.record_class == "subject" else memory_path(one.id)
+def _drawn(node: MapNode, at: tuple[float, float]) -> dict[str, Any]:
+    to = subject_path(node.name) if node.record_class == "subject" else memory_path(node.id)
     return {
-        "id": one.id, "name": shown(one.name), "class": one.record_class, "type": one.type, "created": one.created,
-        "until": one.until, "truth": one.truth, "size": one.size, "to": to, "x": at[0], "y": at[1],
+        "id": node.id, "name": shown(node.name), "class": node.record_class, "type": node.type, "created": node.created,
+        "until": node.until, "truth": node.truth, "size": node.size, "to": to, "x": at[0], "y": at[1],
     }  # fmt: skip
 
 
 def _places(vault: Vault) -> dict[str, tuple[float, float]]:
-    found = vault.local.places()
-    return {one: (at[0], at[1]) for one, at in found.items() if isinstance(at, list) and [type(n) for n in at] == [float, float]}
+    places = vault.local.places()
+    return {
+        identity: (at[0], at[1])
+        for identity, at in places.items()
+        if isinstance(at, list) and [type(n) for n in at] == [float, float]
+    }
 
 
 ROUTES = [Route("/map", network), Route("/map.json", data)]

@@ -36,38 +36,38 @@ _HIDDEN_HEAD = ("id", "type", "title", "subjects", "tags", "created", "origin", 
 async def memory(request: Request) -> Response:
     """The page."""
     named = request.path_params["id"]
-    found = await ask(request, lambda vault: _found(vault, named))
-    if found["memory"].record_class == RecordClass.SUBJECT.value:
-        return RedirectResponse(subject_path(found["memory"].id), 303)
-    return await render(request, "memory.html", title=found["memory"].title, editor=editor_link, **found)
+    values = await ask(request, lambda vault: _found(vault, named))
+    if values["memory"].record_class == RecordClass.SUBJECT.value:
+        return RedirectResponse(subject_path(values["memory"].id), 303)
+    return await render(request, "memory.html", title=values["memory"].title, editor=editor_link, **values)
 
 
 async def page(request: Request) -> Response:
     """A file that is no record, by its path."""
     path = request.query_params.get("path", "")
-    found = await ask(request, lambda vault: vault.show(path))
-    if found.id:
-        return RedirectResponse(memory_path(found.id), 303)
+    shown = await ask(request, lambda vault: vault.show(path))
+    if shown.id:
+        return RedirectResponse(memory_path(shown.id), 303)
     root = await ask(request, lambda vault: vault.root)
-    return await render(request, "page.html", title=found.title, memory=found, editor=editor_link, root=root)
+    return await render(request, "page.html", title=shown.title, memory=shown, editor=editor_link, root=root)
 
 
 async def edit(request: Request) -> Response:
     """The text of its file, to be changed; what is sent comes with the text that it was made from, and that one's hash."""
     named = request.path_params["id"]
     if request.method != "POST":
-        found = await ask(request, lambda vault: vault.show(named, source=True))
-        assert found.source is not None
-        if _UNFIT.search(found.source.text):
-            raise UsageError("its file holds characters that a browser does not keep", f"edit {found.path} in an editor")
-        return await _form(request, found, found.source.text)
-    form = await form_of(request)
-    was, base, text = form.get("was", ""), _carried(form.get("base", "")), form.text("text")
-    shown: Any = None
-    try:
         shown = await ask(request, lambda vault: vault.show(named, source=True))
         assert shown.source is not None
-        text = with_line_ends(text, base if base is not None else shown.source.text)
+        if _UNFIT.search(shown.source.text):
+            raise UsageError("its file holds characters that a browser does not keep", f"edit {shown.path} in an editor")
+        return await _form(request, shown, shown.source.text)
+    form = await form_of(request)
+    was, base, text = form.get("was", ""), _carried(form.get("base", "")), form.text("text")
+    before: Any = None
+    try:
+        before = await ask(request, lambda vault: vault.show(named, source=True))
+        assert before.source is not None
+        text = with_line_ends(text, base if base is not None else before.source.text)
         # What both changed is kept twice where that was asked for, seen from the text that the first form began with.
         first = _carried(form.get("first", "")) if form.get("both") else None
         began, hash_ = (base, was) if first is None else (first, content_hash(first.encode("utf-8")))
@@ -76,9 +76,9 @@ async def edit(request: Request) -> Response:
         if isinstance(fault, StaleEdit) and (now := await _now(request, named)) is not None:
             return await _form(request, now, text, 409, began=base)
         # What was typed stays with whoever typed it, and can be sent again once what stopped it is mended.
-        return await _form(request, shown, text, status_of(fault), fault=fault, was=was, base=base)
-    said = f"{done.title}: saved" if done.changed else f"{done.title}: nothing was changed"
-    return done_with(request, said, back=memory_path(done.id or named), result=done, undo=done.changed)
+        return await _form(request, before, text, status_of(fault), fault=fault, was=was, base=base)
+    message = f"{done.title}: saved" if done.changed else f"{done.title}: nothing was changed"
+    return done_with(request, message, back=memory_path(done.id or named), result=done, undo=done.changed)
 
 
 async def _now(request: Request, named: str) -> Any:
@@ -105,7 +105,7 @@ async def _form(
     if fault is None and code == 409:
         lines = (now.splitlines(keepends=True), text.splitlines(keepends=True))
         between = "".join(unified_diff(*lines, "the file as it is now", "your text"))
-    kept = now if fault is None else base
+    compared_text = now if fault is None else base
     return await render(
         request,
         "edit.html",
@@ -119,7 +119,7 @@ async def _form(
         between=between,
         fault=fault,
         was=was or (shown.source.hash if shown is not None else ""),
-        base=_packed(kept),
+        base=_packed(compared_text),
         first=_packed(began),
     )
 
@@ -150,10 +150,10 @@ async def forget(request: Request) -> Response:
     if again != shown.id:
         return await render(request, "forget.html", title=f"Forget {shown.title}", shown=shown, wrong=bool(again))
     done = await act(request, lambda vault: vault.forget(named))
-    said = (
+    message = (
         f"Forgotten: {len(done.removed)} files and {len(done.links_removed)} links are gone, and its id is refused from now on."
     )
-    return done_with(request, said, back="/", result=done, undo=False)
+    return done_with(request, message, back="/", result=done, undo=False)
 
 
 def _found(vault: Vault, named: str) -> dict[str, Any]:
@@ -169,9 +169,9 @@ def _found(vault: Vault, named: str) -> dict[str, Any]:
     except GitError:
         commits = ()
     # The mark of who brought it has a name in place of ids.
-    ids = {*shown.status_by, *(one for mark in shown.marks if mark.mark != "pulled" for one in mark.by)}
+    ids = {*shown.status_by, *(identity for mark in shown.marks if mark.mark != "pulled" for identity in mark.by)}
     ids |= {shown.solved_by} if shown.solved_by else set()
-    names = {one: vault.show(one).title for one in ids}
+    names = {identity: vault.show(identity).title for identity in ids}
     return {
         "memory": shown, "chain": tuple(reversed(chain)), "commits": commits, "names": names, "root": vault.root,
         "head": [(name, value) for name, value in shown.head.items() if name not in _HIDDEN_HEAD and value not in (None, "", [])],
@@ -186,11 +186,11 @@ def _belief_plot(shown: Any, now: str) -> Any:
     if timeline is None or not timeline.steps:
         return ""
     first = shown.created or timeline.steps[0].at
-    truth = [(first, timeline.start), *((one.at, one.truth) for one in timeline.steps), (now, timeline.steps[-1].truth)]
-    utility = [(first, 0.5), *((one.at, one.utility) for one in timeline.steps), (now, timeline.steps[-1].utility)]
+    truth = [(first, timeline.start), *((step.at, step.truth) for step in timeline.steps), (now, timeline.steps[-1].truth)]
+    utility = [(first, 0.5), *((step.at, step.utility) for step in timeline.steps), (now, timeline.steps[-1].utility)]
     if timeline.step_count > len(timeline.steps):
         truth, utility = truth[1:], utility[1:]
-    marks = [Mark(one.at, f"{one.at[:16]} {one.mark.value} by {one.by}: {one.reason}") for one in timeline.steps]
+    marks = [Mark(step.at, f"{step.at[:16]} {step.mark.value} by {step.by}: {step.reason}") for step in timeline.steps]
     lines = (Line("truth", truth, 0, steps=True), Line("utility", utility, 1, steps=True))
     return plot("Truth and utility over time", lines, now=now, marks=marks)
 
@@ -198,8 +198,8 @@ def _belief_plot(shown: Any, now: str) -> Any:
 def _decay_plot(shown: Any, now: str) -> Any:
     """How present it was, is, and will be if nobody uses it."""
     curve = shown.timeline.curve if shown.timeline else ()
-    most = max((one.score for one in curve), default=0.0) or 1.0
-    points = [(one.at, one.score / max(1.0, most)) for one in curve]
+    most = max((point.score for point in curve), default=0.0) or 1.0
+    points = [(point.at, point.score / max(1.0, most)) for point in curve]
     return plot("How present it is, past and to come", [Line("decay score", points, 2)], now=now) if points else ""
 
 
@@ -210,23 +210,23 @@ def with_line_ends(text: str, before: str) -> str:
     if set(ends) <= {"\n"}:
         return text
     new = text.split("\n")
-    found = [usual] * (len(new) - 1)
+    ends = [usual] * (len(new) - 1)
     matcher = SequenceMatcher(None, old, new, autojunk=False) if len(set(ends)) > 1 else None
     for block in matcher.get_matching_blocks() if matcher else ():
         for step in range(block.size):
-            if block.a + step < len(ends) and block.b + step < len(found):
-                found[block.b + step] = ends[block.a + step]
-    return "".join(line + end for line, end in zip(new, [*found, ""], strict=True))
+            if block.a + step < len(ends) and block.b + step < len(ends):
+                ends[block.b + step] = ends[block.a + step]
+    return "".join(line + end for line, end in zip(new, [*ends, ""], strict=True))
 
 
-def _doing(said: str, use: Callable[[Vault, str, Form], Any], *, undo: bool = True) -> Callable[[Request], Any]:
+def _doing(message: str, use: Callable[[Vault, str, Form], Any], *, undo: bool = True) -> Callable[[Request], Any]:
     """A form of the page: what is said when it is done, and the verb that does it."""
 
     async def done(request: Request) -> Response:
         form = await form_of(request)
         named = request.path_params["id"]
         result = await act(request, lambda vault: use(vault, named, form))
-        return done_with(request, said, back=memory_path(_to(result, named)), result=result, undo=undo)
+        return done_with(request, message, back=memory_path(_to(result, named)), result=result, undo=undo)
 
     return done
 
@@ -237,7 +237,7 @@ def _to(result: Any, named: str) -> str:
 
 
 def _words(text: str) -> Sequence[str]:
-    return [one for one in re.split(r"[,\s]+", text) if one]
+    return [word for word in re.split(r"[,\s]+", text) if word]
 
 
 def _supersede(vault: Vault, named: str, form: Form) -> Any:

@@ -27,8 +27,8 @@ async def commit(request: Request) -> Response:
     def use(vault: Vault) -> tuple[Any, str]:
         return vault.diff(of, of=named), undoable(vault, [named])[named]
 
-    found, kept = await ask(request, use)
-    return await render(request, "commit.html", title=f"Commit {named[:7]}", commit=named, found=found, of=of, kept=kept)
+    shown, can_be_undone = await ask(request, use)
+    return await render(request, "commit.html", title=f"Commit {named[:7]}", commit=named, found=shown, of=of, kept=can_be_undone)
 
 
 async def undo(request: Request) -> Response:

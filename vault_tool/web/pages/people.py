@@ -23,8 +23,8 @@ _TURNS = 50
 
 async def people(request: Request) -> Response:
     """Whom memories are about, and the turns that this machine keeps."""
-    found, turns = await ask(request, lambda vault: (vault.people(), vault.list_turns(limit=_TURNS)))
-    return await render(request, "people.html", title="People", found=found, turns=turns)
+    users, turns = await ask(request, lambda vault: (vault.people(), vault.list_turns(limit=_TURNS)))
+    return await render(request, "people.html", title="People", found=users, turns=turns)
 
 
 async def person(request: Request) -> Response:
@@ -32,8 +32,8 @@ async def person(request: Request) -> Response:
     user = _user(request)
 
     def use(vault: Vault) -> dict[str, Any]:
-        waiting = [one for one in vault.review().results if one.user == user]
-        consents = {one.id: one for one in vault.list_consents().results if one.user == user}
+        waiting = [draft for draft in vault.review().results if draft.user == user]
+        consents = {consent.id: consent for consent in vault.list_consents().results if consent.user == user}
         return {
             "found": vault.people(user), "consents": consents, "waiting": waiting,
             "turns": vault.list_turns(user=user, limit=_TURNS),
@@ -52,8 +52,8 @@ async def consent(request: Request) -> Response:
             form.get("id", ""), form.get("state", ""), as_user=as_user, reason=form.get("reason", "").strip()
         ),
     )
-    said = f"{done.title}: consent {done.state}" + (", told to nobody from now on" if done.withheld else "")
-    return done_with(request, said, back=back_to(request, form, "/people"), result=done, undo=False)
+    message = f"{done.title}: consent {done.state}" + (", told to nobody from now on" if done.withheld else "")
+    return done_with(request, message, back=back_to(request, form, "/people"), result=done, undo=False)
 
 
 async def export(request: Request) -> Response:
@@ -63,10 +63,12 @@ async def export(request: Request) -> Response:
     if not folder or not Path(folder).expanduser().is_absolute():
         raise UsageError("no whole path of a folder was given", "a folder that is not there yet, as ~/export-of-ann")
     done = await act(request, lambda vault: vault.export_user(user, folder))
-    said = f"Written to {done.folder}: {done.notes} notes, {done.signals} judgements, {done.waiting} waiting, {done.turns} turns."
+    message = (
+        f"Written to {done.folder}: {done.notes} notes, {done.signals} judgements, {done.waiting} waiting, {done.turns} turns."
+    )
     if done.elsewhere_count:
-        said += f" Not in it: {_elsewhere(done.elsewhere_count, user)}."
-    return done_with(request, said, back=url("/person", name=user))
+        message += f" Not in it: {_elsewhere(done.elsewhere_count, user)}."
+    return done_with(request, message, back=url("/person", name=user))
 
 
 async def erase(request: Request) -> Response:
@@ -93,8 +95,10 @@ async def purge(request: Request) -> Response:
         shown = await ask(request, lambda vault: vault.purge(ids, despite=despite, dry_run=True))
         return await render(request, "purge.html", title="Purge", ids=ids, shown=shown, despite=despite)
     done = await act(request, lambda vault: vault.purge(ids, despite=despite))
-    said = f"Purged: {counted(done.commits, 'commit')} got new ids, {counted(done.texts, 'text')} went. Receipt: {done.receipt}"
-    return done_with(request, said, back="/people", result=done, undo=False)
+    message = (
+        f"Purged: {counted(done.commits, 'commit')} got new ids, {counted(done.texts, 'text')} went. Receipt: {done.receipt}"
+    )
+    return done_with(request, message, back="/people", result=done, undo=False)
 
 
 async def turn(request: Request) -> Response:
@@ -113,14 +117,16 @@ async def turn(request: Request) -> Response:
                 raise
             return vault.get_turn(named), fault.marked
 
-    found, fault = await ask(request, use)
-    return await render(request, "turn.html", title=f"Turn {found.turn or found.id[:6]}", found=found, fault=fault)
+    turn_record, fault = await ask(request, use)
+    return await render(
+        request, "turn.html", title=f"Turn {turn_record.turn or turn_record.id[:6]}", found=turn_record, fault=fault
+    )
 
 
 def _elsewhere(count: int, user: str) -> str:
     """That others name a person, in a sentence's part."""
-    said = "1 more note names" if count == 1 else f"{count} more notes name"
-    return f"{said} {user} but {'is' if count == 1 else 'are'} not filed under them"
+    message = "1 more note names" if count == 1 else f"{count} more notes name"
+    return f"{message} {user} but {'is' if count == 1 else 'are'} not filed under them"
 
 
 def _user(request: Request) -> str:

@@ -29,8 +29,8 @@ async def review(request: Request) -> Response:
 async def decide(request: Request) -> Response:
     """Accept or refuse what is ticked, or the one whose button was pressed."""
     form = await form_of(request)
-    verdict, _, one = form.get("verdict", "").partition(" ")
-    named = [one] if one else form.all("id")
+    verdict, _, identity = form.get("verdict", "").partition(" ")
+    named = [identity] if identity else form.all("id")
     if verdict not in ("accept", "refuse"):
         raise UsageError("neither accept nor refuse was pressed", "press one of the two")
     if not named:
@@ -45,8 +45,8 @@ async def decide(request: Request) -> Response:
         lambda vault: vault.review(accept=named, join=join) if verdict == "accept" else vault.review(refuse=named),
     )
     accepted = counted(len(done.accepted), "memory", "memories")
-    said = f"{accepted} accepted" if verdict == "accept" else _refused(done)
-    return done_with(request, said, back="/review", result=done, undo=bool(done.accepted))
+    message = f"{accepted} accepted" if verdict == "accept" else _refused(done)
+    return done_with(request, message, back="/review", result=done, undo=bool(done.accepted))
 
 
 async def settle(request: Request) -> Response:
@@ -95,22 +95,22 @@ def _refused(done: Any) -> str:
 
 def _chosen(vault: Vault, named: list[str]) -> list[Any]:
     """Those of what waits that are meant, in their order there."""
-    return [one for one in vault.review().results if one.id in named or one.path in named]
+    return [draft for draft in vault.review().results if draft.id in named or draft.path in named]
 
 
 def _found(vault: Vault) -> dict[str, Any]:
-    found = vault.review()
-    waiting = found.results
+    waiting_list = vault.review()
+    waiting = waiting_list.results
     turns: dict[str, Any] = {}
-    for one in waiting[:_MOST]:
+    for draft in waiting[:_MOST]:
         try:
-            turns[one.id] = vault.get_turn(one.id)
+            turns[draft.id] = vault.get_turn(draft.id)
         except VaultError:
             continue  # it is of no turn, or of one that the bounded log no longer has
     return {
         "waiting": waiting[:_MOST],
-        "unsettled": found.unsettled[:_MOST],
-        "lying": found.in_bin,
+        "unsettled": waiting_list.unsettled[:_MOST],
+        "lying": waiting_list.in_bin,
         "more": len(waiting) - len(waiting[:_MOST]),
         "turns": turns,
         "root": vault.root,

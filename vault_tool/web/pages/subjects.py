@@ -40,12 +40,12 @@ _MIDDLE = Markup(
 
 _ORDERS: Mapping[str, tuple[str, Callable[[Any], Any]]] = MappingProxyType(
     {
-        "name": ("by name", lambda one: normal_name(one.name)),
-        "activity": ("by their last observation", lambda one: _backwards(one.last_observation_at or "")),
-        "size": ("by what is known", lambda one: -one.observation_count),
+        "name": ("by name", lambda card: normal_name(card.name)),
+        "activity": ("by their last observation", lambda card: _backwards(card.last_observation_at or "")),
+        "size": ("by what is known", lambda card: -card.observation_count),
         "coverage": (
             "what is not understood first",
-            lambda one: (one.single_subject_understanding is not None, -one.observation_count),
+            lambda card: (card.single_subject_understanding is not None, -card.observation_count),
         ),
     }
 )
@@ -71,25 +71,25 @@ async def subjects(request: Request) -> Response:
 
     def use(vault: Vault) -> tuple[list[Any], Any, Mapping[str, int]]:
         everything = cached(request, "subjects", lambda vault: vault.get_subjects())(vault).results
-        cards = [one for one in everything if not like or like in normal_name(f"{one.name} {' '.join(one.aliases)}")]
+        cards = [card for card in everything if not like or like in normal_name(f"{card.name} {' '.join(card.aliases)}")]
         report = cached(request, "whole report", lambda vault: vault.get_consolidation_report(limit=None))(vault)
-        stale = {one.id: one.new_observation_count for one in report.stale_understandings}
+        stale = {understanding.id: understanding.new_observation_count for understanding in report.stale_understandings}
         return (
             sorted(cards, key=_ORDERS[order][1]),
             cached(request, "similar", lambda vault: vault.find_similar_subjects(limit=_PAIRS))(vault),
             stale,
         )
 
-    found, similar, stale = await ask(request, use)
+    cards, similar, stale = await ask(request, use)
     if order == "coverage":
-        found.sort(key=lambda one: (*_ORDERS[order][1](one)[:1], -_staleness(one, stale), -one.observation_count))
+        cards.sort(key=lambda card: (*_ORDERS[order][1](card)[:1], -_staleness(card, stale), -card.observation_count))
     return await render(
-        request, "subjects.html", title="Subjects", found=found[start : start + _PAGE], total=len(found), similar=similar,
+        request, "subjects.html", title="Subjects", found=cards[start : start + _PAGE], total=len(cards), similar=similar,
         order=order, orders=[(name, label) for name, (label, _) in _ORDERS.items()], like=query.get("like", ""),
-        stale={one.id: _staleness(one, stale) for one in found[start : start + _PAGE]},
+        stale={card.id: _staleness(card, stale) for card in cards[start : start + _PAGE]},
         before=url("/subjects", order=order, like=query.get("like", ""), **{"from": max(0, start - _PAGE)}) if start else "",
         after=url("/subjects", order=order, like=query.get("like", ""), **{"from": start + _PAGE})
-        if start + _PAGE < len(found)
+        if start + _PAGE < len(cards)
         else "",
     )  # fmt: skip
 
@@ -109,17 +109,17 @@ async def subject(request: Request) -> Response:
             "times": bars("Observations by month", newest.months),
         }  # fmt: skip
 
-    found = await ask(request, use)
-    return await render(request, "subject.html", title=found["card"].name, **found)
+    values = await ask(request, use)
+    return await render(request, "subject.html", title=values["card"].name, **values)
 
 
 async def intersection(request: Request) -> Response:
     """What two subjects share."""
     query = request.query_params
-    one, other = query.get("a", ""), query.get("b", "")
-    found = await ask(request, lambda vault: vault.open_intersection(one, other, limit=_OBSERVATIONS))
-    title = f"{found.subject_a.name} and {found.subject_b.name}"
-    return await render(request, "intersection.html", title=title, found=found)
+    first, other = query.get("a", ""), query.get("b", "")
+    intersection = await ask(request, lambda vault: vault.open_intersection(first, other, limit=_OBSERVATIONS))
+    title = f"{intersection.subject_a.name} and {intersection.subject_b.name}"
+    return await render(request, "intersection.html", title=title, found=intersection)
 
 
 async def alias(request: Request) -> Response:
@@ -136,8 +136,8 @@ async def summary(request: Request) -> Response:
     form = await form_of(request)
     named = request.path_params["name"]
     done = await act(request, lambda vault: vault.update_subject_summary(named, form.get("summary", "")))
-    said = f"{done.name}: {done.summary}" if done.changed else "It said so already"
-    return done_with(request, said, back=subject_path(done.id), result=done, undo=done.changed)
+    message = f"{done.name}: {done.summary}" if done.changed else "It said so already"
+    return done_with(request, message, back=subject_path(done.id), result=done, undo=done.changed)
 
 
 async def understand(request: Request) -> Response:
@@ -163,12 +163,17 @@ async def merging(request: Request) -> Response:
     keep, gone = request.query_params.get("keep", ""), request.query_params.get("gone", "")
 
     def use(vault: Vault) -> dict[str, Any]:
-        kept, other = vault.get_subjects([keep]).results[0], vault.get_subjects([gone]).results[0]
-        return {"kept": kept, "gone": other, "shown": vault.merge_subjects(kept.id, other.id, dry_run=True), "root": vault.root}
+        primary, other = vault.get_subjects([keep]).results[0], vault.get_subjects([gone]).results[0]
+        return {
+            "kept": primary,
+            "gone": other,
+            "shown": vault.merge_subjects(primary.id, other.id, dry_run=True),
+            "root": vault.root,
+        }
 
-    found = await ask(request, use)
-    title = f"Merge {found['gone'].name} into {found['kept'].name}?"
-    return await render(request, "merge.html", title=title, editor=editor_link, **found)
+    values = await ask(request, use)
+    title = f"Merge {values['gone'].name} into {values['kept'].name}?"
+    return await render(request, "merge.html", title=title, editor=editor_link, **values)
 
 
 async def merge(request: Request) -> Response:
@@ -176,13 +181,13 @@ async def merge(request: Request) -> Response:
     form = await form_of(request)
     keep, gone = form.get("keep", ""), form.get("gone", "")
     done = await act(request, lambda vault: vault.merge_subjects(keep, gone, reason=form.get("reason", "")))
-    said = f"{done.duplicate} is {done.primary.name} now: {done.observations_retagged} observations are tagged with it"
-    return done_with(request, said, back=subject_path(done.primary.id or done.primary.name), result=done)
+    message = f"{done.duplicate} is {done.primary.name} now: {done.observations_retagged} observations are tagged with it"
+    return done_with(request, message, back=subject_path(done.primary.id or done.primary.name), result=done)
 
 
 def _backwards(text: str) -> tuple[int, ...]:
     """A key by which texts come in the opposite order."""
-    return (*(-ord(one) for one in text), 1)
+    return (*(-ord(character) for character in text), 1)
 
 
 def _number(text: str) -> int:
@@ -199,22 +204,26 @@ def _picture(name: str, neighbours: Sequence[Any]) -> Markup:
     if not neighbours:
         return Markup("")
     wide, high = 640, 360
-    most = max(one.intersection_size for one in neighbours)
+    most = max(neighbour.intersection_size for neighbour in neighbours)
     nodes = []
-    for number, one in enumerate(neighbours):
+    for number, neighbour in enumerate(neighbours):
         angle = 2 * math.pi * number / len(neighbours) - math.pi / 2
         x, y = wide / 2 + 0.38 * wide * math.cos(angle), high / 2 + 0.42 * high * math.sin(angle)
-        understood = one.intersection_understanding.summary if one.intersection_understanding else ""
-        nodes.append(Neighbour(one.subject.name, x, y, 1 + 5 * one.intersection_size / most, one.intersection_size, understood))
+        understood = neighbour.intersection_understanding.summary if neighbour.intersection_understanding else ""
+        nodes.append(
+            Neighbour(
+                neighbour.subject.name, x, y, 1 + 5 * neighbour.intersection_size / most, neighbour.intersection_size, understood
+            )
+        )
     lines = Markup("").join(
         _LINE.format(
-            url("/intersection", a=name, b=one.name), "known" if one.understood else "open", wide / 2, high / 2, one.x, one.y,
-            one.wide, one.name, one.size, f"; {one.understood}" if one.understood else "",
+            url("/intersection", a=name, b=node.name), "known" if node.understood else "open", wide / 2, high / 2, node.x, node.y,
+            node.wide, node.name, node.size, f"; {node.understood}" if node.understood else "",
         )
-        for one in nodes
+        for node in nodes
     )  # fmt: skip
     labels = Markup("").join(
-        _LABEL.format(subject_path(one.name), one.x, one.y, one.x, one.y + 20, _cut(one.name)) for one in nodes
+        _LABEL.format(subject_path(node.name), node.x, node.y, node.x, node.y + 20, _cut(node.name)) for node in nodes
     )
     middle = _MIDDLE.format(wide // 2, high // 2, wide // 2, high // 2 + 24, _cut(name))
     label = f"{name} and the subjects that it shares memories with; the list below says the same"

@@ -39,9 +39,9 @@ class Cell:
 
 async def time(request: Request) -> Response:
     """The calendar, the latest days and sessions."""
-    found, today = await ask(request, lambda vault: (cached(request, "year", _year)(vault), vault.now()[:10]))
-    cells = tuple(_calendar(found.days, date.fromisoformat(today)))
-    return await render(request, "time.html", title="Time", found=found, cells=cells, wide=53 * _CELL, high=7 * _CELL)
+    year, today = await ask(request, lambda vault: (cached(request, "year", _year)(vault), vault.now()[:10]))
+    cells = tuple(_calendar(year.days, date.fromisoformat(today)))
+    return await render(request, "time.html", title="Time", found=year, cells=cells, wide=53 * _CELL, high=7 * _CELL)
 
 
 def _year(vault: Vault) -> Activity:
@@ -51,25 +51,25 @@ def _year(vault: Vault) -> Activity:
 async def of_day(request: Request) -> Response:
     """One day in full."""
     day = request.path_params["day"]
-    found = await ask(request, lambda vault: vault.activity(day))
+    activity = await ask(request, lambda vault: vault.activity(day))
     try:
         at = date.fromisoformat(day)
     except ValueError as fault:
         raise UsageError(f"`{day[:40]}` is no day", "write it as 2026-11-20") from fault
     before, after = ((at + timedelta(days=step)).isoformat() for step in (-1, 1))
-    return await render(request, "day.html", title=day, found=found, before=before, after=after)
+    return await render(request, "day.html", title=day, found=activity, before=before, after=after)
 
 
 async def session(request: Request) -> Response:
     """What one session wrote, was shown and voted."""
     name = request.query_params.get("name", "")
-    found = await ask(request, lambda vault: vault.as_(session=name).get_session_context())
-    return await render(request, "session.html", title=f"Session {name}", found=found)
+    context = await ask(request, lambda vault: vault.as_(session=name).get_session_context())
+    return await render(request, "session.html", title=f"Session {name}", found=context)
 
 
 def _calendar(days: Sequence[Any], today: date) -> Iterator[Cell]:
     """A cell for each day of the last year: weeks from left to right, Monday on top."""
-    counts = {one.day: one.written + one.logged + one.judged for one in days}
+    counts = {day.day: day.written + day.logged + day.judged for day in days}
     most = max(counts.values(), default=0)
     monday = today - timedelta(days=today.weekday(), weeks=52)
     for number in range((today - monday).days + 1):

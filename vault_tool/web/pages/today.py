@@ -90,24 +90,25 @@ async def do(request: Request) -> Response:
     name = request.path_params["step"]
     if name not in STEPS:
         raise UsageError(f"there is no step `{name[:40]}`", f"there are {', '.join(STEPS)}")
-    said, run = STEPS[name]
+    message, run = STEPS[name]
     done = await act(request, run)
-    return done_with(request, said, back=back_to(request, form, "/"), result=done, undo=name in ("commit", "fix"))
+    return done_with(request, message, back=back_to(request, form, "/"), result=done, undo=name in ("commit", "fix"))
 
 
 def _found(request: Request, vault: Vault) -> dict[str, Any]:
     status = vault.status()
     looked = vault.local.last_look()
     operations, more = _since(vault, looked)
-    kept = undoable(vault, [one.commit for one in operations]) if operations else {}
+    can_be_undone = undoable(vault, [operation.commit for operation in operations]) if operations else {}
     core = cached(request, "core", lambda vault: vault.core(preview=True))(vault)
     sections = tuple(_sections(core.text))
     report = cached(request, f"report {_MOST}", lambda vault: vault.get_consolidation_report(limit=_MOST))(vault)
     problems = problems_of(request, vault)
     return {
-        "status": status, "operations": operations, "more": more, "kept": kept, "looked": looked,
+        "status": status, "operations": operations, "more": more, "kept": can_be_undone, "looked": looked,
         "core": core.text, "sections": sections,
-        "core_parts": [(one.name, one.tokens) for one in sections], "steps": tuple(_steps(status, report, len(problems))),
+        "core_parts": [(section.name, section.tokens) for section in sections],
+        "steps": tuple(_steps(status, report, len(problems))),
         "problems": problems[:_MOST], "problem_count": len(problems), "root": vault.root, "editor": editor_link,
     }  # fmt: skip
 
@@ -120,18 +121,18 @@ def problems_of(request: Request, vault: Vault) -> tuple[Problem, ...]:
 def _since(vault: Vault, looked: str) -> tuple[tuple[Any, ...], bool]:
     """The newest operations, down to the commit that was seen last; and whether that lies further back."""
     try:
-        found = vault.log(_OPERATIONS).results
+        operations = vault.log(_OPERATIONS).results
     except GitError:
         return (), False  # a vault without history
-    for at, one in enumerate(found):
-        if one.commit == looked:
-            return found[:at], False
-    return found, len(found) == _OPERATIONS
+    for at, operation in enumerate(operations):
+        if operation.commit == looked:
+            return operations[:at], False
+    return operations, len(operations) == _OPERATIONS
 
 
 def _sections(text: str) -> Iterator[ContextSection]:
     """The parts of what a session is given, with what each costs."""
-    starts = [(found.start(), found.group(1)) for found in _SECTION.finditer(text)]
+    starts = [(heading.start(), heading.group(1)) for heading in _SECTION.finditer(text)]
     bounds = [*starts, (len(text), "")]
     if starts and starts[0][0] > 0:
         yield ContextSection("Head", tokens(text[: starts[0][0]]))
