@@ -163,7 +163,7 @@ def _loaded(text: str, where: str, unknown: list[Unknown], *, stops: bool = True
         elif read is not None:
             values[name] = read
     if stops:
-        faults = [*(one.message for one in unknown), *faults]
+        faults = [*(fault.message for fault in unknown), *faults]
     if faults:
         more = f" (and {len(faults) - _MOST_TOLD} more)" if len(faults) > _MOST_TOLD else ""
         raise ConfigError(f"{where}: {'; '.join(faults[:_MOST_TOLD])}{more}", f"mend {where}; {step('config')} lists the options")
@@ -176,7 +176,7 @@ def _without_unknown(name: str, value: Any, unknown: list[Unknown]) -> Any:
         unknown += [
             Unknown(key, f"[recall] knows strong_models, not `{one_line(key, 40)}`") for key in sorted(value.keys() - _RECALL)
         ]
-        return {key: one for key, one in value.items() if key in _RECALL}
+        return {key: option for key, option in value.items() if key in _RECALL}
     if name == "types" and isinstance(value, dict):
         return {kind: _type_table(kind, table, unknown) for kind, table in value.items()}
     return value
@@ -269,8 +269,13 @@ def _type_spec(registry: Registry, name: str, table: Any, faults: list[str]) -> 
     base = registry.spec(name)
     before = len(faults)
     record_class = _member(RecordClass, table.get("class", base.record_class), f"{where} class", faults)
-    said = table.get("section", base.section or CoreSection.WORTH_KNOWING)
-    section = _member(CoreSection, FORMER_SECTIONS.get(said, said) if isinstance(said, str) else said, f"{where} section", faults)
+    section_name = table.get("section", base.section or CoreSection.WORTH_KNOWING)
+    section = _member(
+        CoreSection,
+        FORMER_SECTIONS.get(section_name, section_name) if isinstance(section_name, str) else section_name,
+        f"{where} section",
+        faults,
+    )
     weight = _number(f"{where} weight", table.get("weight", base.weight), faults)
     importance = _number(f"{where} importance", table.get("importance", base.importance), faults)
     if base.known and record_class not in (None, base.record_class):

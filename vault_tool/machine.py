@@ -128,8 +128,8 @@ def read(path: Path, environ: Mapping[str, str], *, own_file: bool = True) -> Ma
             faults.append(f"{path.name}: unknown option `{one_line(str(name), 40)}`")
     for name in _OPTIONS:
         variable = variable_of(name)
-        if said := environ.get(variable, "").strip():
-            values[name], sources[name] = said, variable
+        if from_environment := environ.get(variable, "").strip():
+            values[name], sources[name] = from_environment, variable
     checked = {name: _checked(name, value, sources[name], faults) for name, value in values.items()}
     if faults:
         raise ConfigError("; ".join(faults[:20]), f"mend it, or set it with {step('config', provider=...)}")
@@ -172,9 +172,9 @@ def _put(path: Path, table: Mapping[str, Any]) -> None:
     atomic.write(path, data, mode=_FILE_MODE)
 
 
-def _projects(said: Any, source: str, faults: list[str]) -> dict[str, str]:
-    if isinstance(said, dict) and all(isinstance(name, str) and name.strip() for name in said.values()):
-        return dict(said)
+def _projects(value: Any, source: str, faults: list[str]) -> dict[str, str]:
+    if isinstance(value, dict) and all(isinstance(name, str) and name.strip() for name in value.values()):
+        return dict(value)
     faults.append(f"{source}: `{PROJECTS}` must be names by folders")
     return {}
 
@@ -202,13 +202,13 @@ def _table(path: Path, faults: list[str]) -> dict[str, Any]:
         faults.append(f"{path.name} has more than {LONGEST // 2**10} KiB")
         return {}
     try:
-        found = read_own(data) if data and data.strip() else {}
+        table = read_own(data) if data and data.strip() else {}
     except ValueError:
         # The text is not quoted: a key may stand at the very place of the fault.
         faults.append(f"{path.name} is not JSON")
         return {}
-    if isinstance(found, dict):
-        return found
+    if isinstance(table, dict):
+        return table
     faults.append(f"{path.name} must be an object: {{...}}")
     return {}
 
@@ -216,14 +216,14 @@ def _table(path: Path, faults: list[str]) -> dict[str, Any]:
 def _translated(table: Mapping[str, Any], provider: str) -> dict[str, Any]:
     """A file's options under our names, also where it is a cognitive memory's; our own win. The model is the provider's."""
     former = {old for names in _FORMER.values() for old in names}
-    found = {name: value for name, value in table.items() if name not in former}
+    settings = {name: value for name, value in table.items() if name not in former}
     for name, old in (("provider", "embedding_provider"), ("openai_key", "openai_api_key")):
         if table.get(old) is not None:
-            found.setdefault(name, table[old])
-    model = table.get(f"{provider or found.get('provider')}_model")
+            settings.setdefault(name, table[old])
+    model = table.get(f"{provider or settings.get('provider')}_model")
     if model is not None:
-        found.setdefault("model", model)
-    return found
+        settings.setdefault("model", model)
+    return settings
 
 
 def _checked(name: str, value: Any, source: str, faults: list[str]) -> Any:
@@ -279,10 +279,10 @@ def _vectors(text: str) -> str:
 
 
 def _addresses(text: str) -> tuple[str, ...]:
-    found = [part.strip().lower() for part in text.split(",")]
-    if not all(part and not set(part) & set(" <>") for part in found):
+    addresses = [part.strip().lower() for part in text.split(",")]
+    if not all(part and not set(part) & set(" <>") for part in addresses):
         raise ValueError("must be addresses as they stand in commits, with commas between them")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(addresses))
 
 
 def _folder(text: str) -> str:

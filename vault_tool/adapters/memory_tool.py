@@ -49,12 +49,12 @@ class MemoryTool:
             "view": self.view, "create": self.create, "str_replace": self.str_replace,
             "insert": self.insert, "delete": self.delete, "rename": self.rename,
         }  # fmt: skip
-        given = dict(call)
-        command = commands.get(str(given.pop("command", "")))
+        parameters = dict(call)
+        command = commands.get(str(parameters.pop("command", "")))
         if command is None:
             return Reply(f"Unknown command: {call.get('command')}", is_error=True)
         try:
-            return Reply(command(**given))
+            return Reply(command(**parameters))
         except MemoryToolError as fault:
             return Reply(str(fault), is_error=True)
         except (TypeError, AttributeError) as fault:
@@ -117,8 +117,8 @@ class MemoryTool:
                     f"Invalid `insert_line` parameter: {insert_line}. It should be within the range [0, {len(lines)}]."
                 )
             lines.insert(insert_line, insert_text.rstrip("\n"))
-            made = "\n".join(lines)
-            return made if made.endswith("\n") else f"{made}\n"
+            changed = "\n".join(lines)
+            return changed if changed.endswith("\n") else f"{changed}\n"
 
         self._changed(path, change)
         return f"The file {path} has been edited."
@@ -212,11 +212,11 @@ def _numbered(lines: Sequence[str], start: int, end: int) -> str:
 
 
 def _places(text: str, part: str) -> list[int]:
-    found, place = [], text.find(part) if part else -1
+    places, place = [], text.find(part) if part else -1
     while place >= 0:
-        found.append(place)
+        places.append(place)
         place = text.find(part, place + 1)
-    return found
+    return places
 
 
 def _size(count: int) -> str:

@@ -78,18 +78,18 @@ def answer(vault: Context, event: str, prompt: str, source: str, caller: str = "
         _compacts(vault)
         return ""
     if event == PROMPT:
-        turn, said = _Turn(vault, f"prompt {prompt}", caller), partial(_reminders, vault, prompt)
+        turn, make_text = _Turn(vault, f"prompt {prompt}", caller), partial(_reminders, vault, prompt)
     else:
         turn = _Turn(vault, f"start {source}", caller, _SAME_MOMENT)
-        said = partial(_start, vault, project_of(vault, folder), compacted=source == "compact")
+        make_text = partial(_start, vault, project_of(vault, folder), compacted=source == "compact")
     if not turn.begun():
         return ""
     with vault.whole_index.hurried(vault.hurried_until):
         try:
-            text = said()
+            text = make_text()
         except Busy:
             vault.is_current = lambda: True
-            text = said()
+            text = make_text()
     turn.done()
     return text
 
@@ -109,22 +109,22 @@ class _Turn:
 
     def begun(self) -> bool:
         """Whether it is this caller's to be told; noted as begun where it is."""
-        mine = [True]
+        is_ours = [True]
         moment = self._vault.clock.now()
 
         def note(state: AgentSession) -> AgentSession:
-            mine[0] = self._is_mine(state.answered.get(self._key, ""), moment)
-            return state.answers(self._key, f"{moment.isoformat()} {self._caller}") if mine[0] else state
+            is_ours[0] = self._is_mine(state.answered.get(self._key, ""), moment)
+            return state.answers(self._key, f"{moment.isoformat()} {self._caller}") if is_ours[0] else state
 
-        return not self._noted(note) or mine[0]  # twice is better than never
+        return not self._noted(note) or is_ours[0]  # twice is better than never
 
     def done(self) -> None:
         """Note that the text is made."""
         at = self._vault.now()
         self._noted(lambda state: state.answers(self._key, f"{at} {self._caller} {_DONE}"))
 
-    def _is_mine(self, said: str, moment: datetime) -> bool:
-        at, _, rest = said.partition(" ")
+    def _is_mine(self, outcome: str, moment: datetime) -> bool:
+        at, _, rest = outcome.partition(" ")
         caller, _, end = rest.partition(" ")
         before = parse_time(at)
         if before is None or caller == self._caller:
@@ -184,11 +184,15 @@ def _of_this_session(vault: Context) -> str:
     from vault_tool.verbs.sessions.session_context import get_session_context  # as above
 
     seen.reset_seen(vault)
-    found = get_session_context(vault, limit=_WRITTEN)
-    lines = [f"- {resolve.short(vault, one.id)} {inline(one.title, 120)}\n" for one in found.written if one.scope == "repo"]
+    context = get_session_context(vault, limit=_WRITTEN)
+    lines = [
+        f"- {resolve.short(vault, written.id)} {inline(written.title, 120)}\n"
+        for written in context.written
+        if written.scope == "repo"
+    ]
     if not lines:
         return ""
-    return f"\nThe conversation was compacted. This session wrote ({found.written_count} in all):\n{''.join(lines)}"
+    return f"\nThe conversation was compacted. This session wrote ({context.written_count} in all):\n{''.join(lines)}"
 
 
 def _of_those_before(vault: Context) -> str:
@@ -213,26 +217,30 @@ def _reminders(vault: Context, prompt: str) -> str:
     vault = vault.seen_by(vault.who.user)
     before = seen.current(vault)
     known = frozenset(before.seen) if before else frozenset()
-    found = gather(vault, Query(query=prompt, profile="ambient", limit=LIMIT, budget=PROMPT_TOKENS, exclude=known))
+    bundle = gather(vault, Query(query=prompt, profile="ambient", limit=LIMIT, budget=PROMPT_TOKENS, exclude=known))
     text, shown = f"{LABEL}{_settings_line(vault)}", []
-    for one in found.results:
-        block = _block(one, partial(resolve.short, vault))
+    for memory in bundle.results:
+        block = _block(memory, partial(resolve.short, vault))
         if tokens(text + block) <= PROMPT_TOKENS:
             text += block
-            shown.append(one.id)
+            shown.append(memory.id)
     seen.note_seen(vault, shown, "hook")
     return text if shown else ""
 
 
-def _block(one: Recalled, short: Callable[[str], str]) -> str:
+def _block(memory: Recalled, short: Callable[[str], str]) -> str:
     """One memory: a line of ours, and its own words behind bars that no text of it can leave."""
-    name = short(one.id) if one.scope == "repo" else one.id
-    marks = [one.type, one.observed[:10]]
-    marks += [] if one.reviewed or one.origin in ("", "owner") else ["not reviewed"]
-    marks += [mark for mark, holds in (("weak", one.weak), ("stale", one.stale)) if holds]
-    beginning = one.title.removesuffix("…").rstrip(" .:").casefold()
-    parts = ["" if one.content.casefold().startswith(beginning) else one.title, one.content, in_words(one.details, short)]
-    parts += [one.caution or "", *one.status_words(short)]
+    name = short(memory.id) if memory.scope == "repo" else memory.id
+    marks = [memory.type, memory.observed[:10]]
+    marks += [] if memory.reviewed or memory.origin in ("", "owner") else ["not reviewed"]
+    marks += [mark for mark, holds in (("weak", memory.weak), ("stale", memory.stale)) if holds]
+    beginning = memory.title.removesuffix("…").rstrip(" .:").casefold()
+    parts = [
+        "" if memory.content.casefold().startswith(beginning) else memory.title,
+        memory.content,
+        in_words(memory.details, short),
+    ]
+    parts += [memory.caution or "", *memory.status_words(short)]
     text = "\n".join(unframed(part).strip() for part in parts if part.strip())
     shown = first_tokens(text, _LONGEST_NOTE)
     if shown != text:

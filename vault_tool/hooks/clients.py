@@ -42,38 +42,38 @@ def event_of(name: str, client: str) -> str:
     return next((ours for ours, theirs in NATIVE.get(client, {}).items() if theirs == name), "")
 
 
-def session_of(told: Mapping[str, Any]) -> str:
+def session_of(event: Mapping[str, Any]) -> str:
     """The id of the conversation, as the client says it; empty where it says none."""
-    return next((said for key in ("session_id", "conversation_id") if isinstance(said := told.get(key), str) and said), "")
+    return next((value for key in ("session_id", "conversation_id") if isinstance(value := event.get(key), str) and value), "")
 
 
-def user_of(told: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+def user_of(event: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     """Whose conversation it is: `$VAULT_USER`, else whom the client names (Cursor by address); empty for nobody in particular."""
-    named = (environ.get("VAULT_USER"), told.get("user_id"), told.get("user_email"))
-    return next((one for one in named if isinstance(one, str) and one), "")
+    named = (environ.get("VAULT_USER"), event.get("user_id"), event.get("user_email"))
+    return next((name for name in named if isinstance(name, str) and name), "")
 
 
-def prompt_of(told: Mapping[str, Any]) -> str:
+def prompt_of(event: Mapping[str, Any]) -> str:
     """What a person asked; empty for a command of the client, and for what the client itself says."""
-    prompt = told.get("prompt")
+    prompt = event.get("prompt")
     text = prompt.strip() if isinstance(prompt, str) else ""
     if _COMMAND.match(text) or text.startswith(_HARNESS_BEGINNINGS):
         return ""
     return _HARNESS_BLOCK.sub(" ", text[:_LONGEST_PROMPT]).strip()
 
 
-def folder_of(told: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+def folder_of(event: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     """The folder that the conversation is about; empty where the client names none."""
-    roots = told.get("workspace_roots")
+    roots = event.get("workspace_roots")
     first = roots[0] if isinstance(roots, list) and roots else ""
-    said = (told.get("cwd"), first, environ.get("CLAUDE_PROJECT_DIR"), environ.get("GEMINI_PROJECT_DIR"))
-    return next((one for one in said if isinstance(one, str) and one), "")
+    folders = (event.get("cwd"), first, environ.get("CLAUDE_PROJECT_DIR"), environ.get("GEMINI_PROJECT_DIR"))
+    return next((folder for folder in folders if isinstance(folder, str) and folder), "")
 
 
 def shaped(client: str, event: str, text: str) -> bytes:
     """A text as the client takes it into the conversation: these keys and no others, for Codex refuses what it does not know."""
     if client == "cursor":
-        found: dict[str, Any] = {"additional_context": text}
+        fields: dict[str, Any] = {"additional_context": text}
     else:
-        found = {"hookSpecificOutput": {"hookEventName": NATIVE[client][event], "additionalContext": text}}
-    return json.dumps(found, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        fields = {"hookSpecificOutput": {"hookEventName": NATIVE[client][event], "additionalContext": text}}
+    return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace") + b"\n"

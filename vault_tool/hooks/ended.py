@@ -37,14 +37,14 @@ def taken(root: Path) -> list[str]:
     """The sessions that ended since the last call, the newest first; each is told of once."""
     from vault_tool.files.local_trust import place  # asked by whoever has loaded it anyway, and an end has no time for it
 
-    found: list[tuple[float, str]] = []
+    ended: list[tuple[float, str]] = []
     for path in _files(place(root) / _LOCAL / _ENDED):
         with suppress(OSError, ValueError, TypeError, KeyError), open(path, encoding="utf-8") as file:
-            told = json.loads(file.read(_LONGEST))
-            found.append((float(told["at"]), str(told["session"])))
+            event = json.loads(file.read(_LONGEST))
+            ended.append((float(event["at"]), str(event["session"])))
         with suppress(OSError):
             path.unlink()
-    return [session for _, session in sorted(found, reverse=True)]
+    return [session for _, session in sorted(ended, reverse=True)]
 
 
 def _files(folder: Path) -> list[Path]:

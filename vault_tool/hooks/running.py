@@ -57,10 +57,10 @@ def main(arguments: Sequence[str]) -> int:
         for timer in (limit, half):
             timer.daemon = True
             timer.start()
-        said = answered(event, client, _input(), os.environ, vault, user)
+        reply = answered(event, client, _input(), os.environ, vault, user)
         with _PRINTING:
             limit.cancel()
-            _print(printed, said)
+            _print(printed, reply)
         last = threading.Timer(_LAST, os._exit, (0,))
         last.daemon = True
         last.start()
@@ -90,24 +90,24 @@ def _leave_owner() -> None:
 def answered(event: str, client: str, data: bytes, environ: Mapping[str, str], vault: str = "", user: str = "") -> bytes:
     """What the client is given for an event, in its own shape; nothing where there is nothing to say, or anything is wrong."""
     try:
-        told = json.loads(data.decode("utf-8-sig"))
-        if not isinstance(told, dict):
+        fields = json.loads(data.decode("utf-8-sig"))
+        if not isinstance(fields, dict):
             return b""
-        session, folder = session_of(told), folder_of(told, environ)
+        session, folder = session_of(fields), folder_of(fields, environ)
         vault = vault or environ.get("VAULT_ROOT", "")
         if event == END:
             from vault_tool.hooks.ended import hand_over  # next to nothing, and all that an end has time for
 
             hand_over(session, folder, vault, environ)
             return b""
-        prompt, source = prompt_of(told) if event == PROMPT else "", str(told.get("source") or "startup")
+        prompt, source = prompt_of(fields) if event == PROMPT else "", str(fields.get("source") or "startup")
         # The client replays what it was given before.
         if (event == PROMPT and not prompt) or (event == START and source == "resume"):
             return b""
         where = {"folder": _absolute(folder or "."), "vault": _absolute(vault)}
         if event == START and vault and not _is_there(where["vault"], environ):
             return shaped(client, event, GONE.format(vault=where["vault"], client=client))
-        who = {"session": session, "user": user or user_of(told, environ)}
+        who = {"session": session, "user": user or user_of(fields, environ)}
         asked = {"event": event, "prompt": prompt, "source": source, "caller": os.urandom(8).hex(), **who, **where}
         text = _text(asked, environ)
         return shaped(client, event, text) if text else b""
@@ -123,16 +123,16 @@ def _text(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
     """The text for an event as the vault's owner has it, where there is one that is warm; else as this process finds it."""
     from vault_tool.hooks.ended import roots
 
-    found = next((root for root in roots(asked["folder"], asked["vault"], environ) if (root / _SETTINGS).is_file()), None)
-    _ASKED.extend([found] if found is not None else [])
-    if found is not None and _is_warm(found):
+    root_folder = next((root for root in roots(asked["folder"], asked["vault"], environ) if (root / _SETTINGS).is_file()), None)
+    _ASKED.extend([root_folder] if root_folder is not None else [])
+    if root_folder is not None and _is_warm(root_folder):
         from vault_tool.owner.client import ask
         from vault_tool.owner.starting import allowed
 
-        answer = ask(str(found.resolve()), {"do": "hook", **asked}) if allowed() else None
+        answer = ask(str(root_folder.resolve()), {"do": "hook", **asked}) if allowed() else None
         if answer is not None:
             return str(answer["text"])
-    _OWNERLESS.extend([found] if found is not None else [])
+    _OWNERLESS.extend([root_folder] if root_folder is not None else [])
     from vault_tool.errors import Busy
     from vault_tool.hooks.answers import answer_here  # loads the whole package
 
@@ -167,7 +167,7 @@ def _patience(event: str) -> float:
 
 def _asked(arguments: Sequence[str]) -> tuple[str, str, str, str]:
     """The event, the client, the vault and the user that are named; no event where one of the first two is none."""
-    given, named = [], {"--client": "", "--vault": "", "--user": ""}
+    positional, named = [], {"--client": "", "--vault": "", "--user": ""}
     rest = list(arguments)
     while rest:
         word = rest.pop(0)
@@ -175,9 +175,9 @@ def _asked(arguments: Sequence[str]) -> tuple[str, str, str, str]:
         if option in named:
             named[option] = value if equals else rest.pop(0) if rest else ""
         else:
-            given.append(word)
+            positional.append(word)
     client = named["--client"]
-    event = event_of(given[0], client) if len(given) == 1 and client in NATIVE else ""
+    event = event_of(positional[0], client) if len(positional) == 1 and client in NATIVE else ""
     return event, client, named["--vault"], named["--user"]
 
 

@@ -175,7 +175,7 @@ CLIENTS: Mapping[str, Client] = {
 
 def hook_items(name: str, command: Sequence[str], platform: str) -> dict[str, dict[str, Any]]:
     """What stands in a client's file of hooks, by the client's own names of the events; `command` is how `vt` is called."""
-    made: dict[str, dict[str, Any]] = {}
+    items: dict[str, dict[str, Any]] = {}
     for event in EVENTS:
         words = [command[0], *_module(command), "hook", event, "--client", name, *_vault(command)]
         line = subprocess.list2cmdline(words) if platform == "win32" else shlex.join(words)
@@ -186,8 +186,8 @@ def hook_items(name: str, command: Sequence[str], platform: str) -> dict[str, di
             inner: dict[str, Any] = {"type": "command", "command": line}
             inner |= {"name": f"vault {event}"} if name == "gemini" else {}
             item = {"hooks": [inner | {"timeout": int(seconds * 1000 if name == "gemini" else seconds)}]}
-        made[NATIVE[name][event]] = item
-    return made
+        items[NATIVE[name][event]] = item
+    return items
 
 
 def _module(command: Sequence[str]) -> list[str]:

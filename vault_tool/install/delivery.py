@@ -57,7 +57,7 @@ def prove(client: str, place: UserMachine, folder: Path, *, name: str = "vault")
     if known is None:
         raise UsageError(f"there is no client `{client}`", f"choose from {', '.join(CLIENTS)}")
     checks = tuple(_checks(client, known, place, folder, name))
-    return Delivery(client=client, checks=checks, delivered=all(one.ok is not False for one in checks))
+    return Delivery(client=client, checks=checks, delivered=all(check.ok is not False for check in checks))
 
 
 def _checks(client: str, known: Client, place: UserMachine, folder: Path, name: str) -> Iterator[Check]:
@@ -74,8 +74,8 @@ def _checks(client: str, known: Client, place: UserMachine, folder: Path, name: 
     commands = _hook_commands(client, _settings(known.hooks(place)).value(["hooks"])) if known.hooks else {}
     for words in (_words(entry), *map(shlex.split, commands.values())):
         if gone := _gone(words, folder):
-            said = f"no vault is at {gone}: put it back, or say where it is now: `vt install {client} --vault DIR`"
-            yield Check(what="vault", ok=False, said=said)
+            message = f"no vault is at {gone}: put it back, or say where it is now: `vt install {client} --vault DIR`"
+            yield Check(what="vault", ok=False, said=message)
             return
     yield _started(_words(entry), place, folder)
     if not known.hooks:
@@ -86,8 +86,8 @@ def _checks(client: str, known: Client, place: UserMachine, folder: Path, name: 
         return
     page = _text(_run(commands[START], {"session_id": f"doctor-{os.urandom(4).hex()}", "cwd": str(folder)}, place, folder))
     if not page:
-        said = f"`{commands[START]}` says nothing: is there a vault? `vt status` in {folder}"
-        yield Check(what="hooks", ok=False, said=said)
+        message = f"`{commands[START]}` says nothing: is there a vault? `vt status` in {folder}"
+        yield Check(what="hooks", ok=False, said=message)
         return
     yield Check(what="hooks", ok=True, said=f"a session's start is given {len(page)} characters")
     yield from _delivered(client, page, place, folder)
@@ -98,8 +98,8 @@ def _delivered(client: str, page: str, place: UserMachine, folder: Path) -> Iter
     words = _command(client)
     program = shutil.which(words[0], path=place.environ.get("PATH")) if words else None
     if program is None:
-        said = f"`{words[0]}` is not on the PATH" if words else "its model cannot be another address: look in a session of it"
-        yield Check(what="delivery", ok=None, said=said)
+        message = f"`{words[0]}` is not on the PATH" if words else "its model cannot be another address: look in a session of it"
+        yield Check(what="delivery", ok=None, said=message)
         return
     memory = next((line[2:].partition(" ")[2] for line in page.splitlines() if line.startswith("- ")), "")
     with listening() as stub:
@@ -111,11 +111,11 @@ def _delivered(client: str, page: str, place: UserMachine, folder: Path) -> Iter
         return
     first = page.splitlines()[0]
     for what, text in (("page", first), *((("reminders", _LABEL),) if memory else ())):
-        there = json.dumps(text, ensure_ascii=False)[1:-1] in asked or json.dumps(text)[1:-1] in asked
-        said = "is in what the model is sent" if there else "is not in what the model is sent"
-        if not there and CLIENTS[client].after:
-            said += f" ({CLIENTS[client].after})"
-        yield Check(what=f"delivery of the {what}", ok=there, said=said)
+        delivered = json.dumps(text, ensure_ascii=False)[1:-1] in asked or json.dumps(text)[1:-1] in asked
+        message = "is in what the model is sent" if delivered else "is not in what the model is sent"
+        if not delivered and CLIENTS[client].after:
+            message += f" ({CLIENTS[client].after})"
+        yield Check(what=f"delivery of the {what}", ok=delivered, said=message)
 
 
 def _command(client: str) -> list[str]:
@@ -143,37 +143,37 @@ def _start(called: Sequence[str], place: UserMachine, folder: Path, stub: Stub) 
 
 def _started(words: Sequence[str], place: UserMachine, folder: Path) -> Check:
     """Whether the server starts, and which tools it lists, by the protocol that every client speaks."""
-    said = f"`{' '.join(words)}`"
+    command = f"`{' '.join(words)}`"
     try:
         child = subprocess.Popen(
             words, cwd=folder, env=dict(place.environ), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
     except OSError as fault:
-        return Check(what="server", ok=False, said=f"{said} does not start: {fault.strerror or fault}")
+        return Check(what="server", ok=False, said=f"{command} does not start: {fault.strerror or fault}")
     with child:
         try:
             tools = _tools(child)
         except (OSError, ValueError, KeyError, TypeError, queue.Empty):
-            return Check(what="server", ok=False, said=f"{said} starts and does not answer")
+            return Check(what="server", ok=False, said=f"{command} starts and does not answer")
         finally:
             child.kill()
-    return Check(what="server", ok=bool(tools), said=f"{said} lists {len(tools)} tools: {', '.join(tools[:12])}")
+    return Check(what="server", ok=bool(tools), said=f"{command} lists {len(tools)} tools: {', '.join(tools[:12])}")
 
 
 def _tools(child: subprocess.Popen[bytes]) -> list[str]:
-    told: queue.Queue[bytes] = queue.Queue()
-    Thread(target=_heard, args=(child, told), daemon=True).start()
+    lines: queue.Queue[bytes] = queue.Queue()
+    Thread(target=_heard, args=(child, lines), daemon=True).start()
     begin = {"protocolVersion": _PROTOCOL, "capabilities": {}, "clientInfo": {"name": "doctor", "version": "1"}}
     _ask(child, {"id": 1, "method": "initialize", "params": begin})
-    _answer(told, 1)
+    _answer(lines, 1)
     _ask(child, {"method": "notifications/initialized"})
     _ask(child, {"id": 2, "method": "tools/list", "params": {}})
-    return [str(tool["name"]) for tool in _answer(told, 2)["tools"]]
+    return [str(tool["name"]) for tool in _answer(lines, 2)["tools"]]
 
 
-def _heard(child: subprocess.Popen[bytes], told: queue.Queue[bytes]) -> None:
+def _heard(child: subprocess.Popen[bytes], lines: queue.Queue[bytes]) -> None:
     for line in child.stdout or ():
-        told.put(line)
+        lines.put(line)
 
 
 def _ask(child: subprocess.Popen[bytes], message: Mapping[str, Any]) -> None:
@@ -182,30 +182,30 @@ def _ask(child: subprocess.Popen[bytes], message: Mapping[str, Any]) -> None:
     child.stdin.flush()
 
 
-def _answer(told: queue.Queue[bytes], number: int) -> Any:
+def _answer(lines: queue.Queue[bytes], number: int) -> Any:
     while True:
-        found = json.loads(told.get(timeout=_PATIENCE))
-        if found.get("id") == number:
-            return found["result"]
+        message = json.loads(lines.get(timeout=_PATIENCE))
+        if message.get("id") == number:
+            return message["result"]
 
 
 def _hook_commands(client: str, hooks: Any) -> dict[str, str]:
     """The command lines of our hooks by their events."""
-    found: dict[str, str] = {}
+    commands: dict[str, str] = {}
     for event in (START, PROMPT):
         items = hooks.get(NATIVE[client][event]) if isinstance(hooks, dict) else None
         for item in items if isinstance(items, list) else ():
-            for one in item.get("hooks", [item]):
-                if f"hook {event} --client {client}" in str(one.get("command")):
-                    found[event] = str(one["command"])
-    return found
+            for hook in item.get("hooks", [item]):
+                if f"hook {event} --client {client}" in str(hook.get("command")):
+                    commands[event] = str(hook["command"])
+    return commands
 
 
-def _run(line: str, told: Mapping[str, str], place: UserMachine, folder: Path) -> bytes:
+def _run(line: str, event: Mapping[str, str], place: UserMachine, folder: Path) -> bytes:
     words: str | list[str] = line if place.platform == "win32" else shlex.split(line)
     try:
         done = subprocess.run(
-            words, cwd=folder, env=dict(place.environ), input=json.dumps(told).encode(), capture_output=True,
+            words, cwd=folder, env=dict(place.environ), input=json.dumps(event).encode(), capture_output=True,
             timeout=_PATIENCE, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
@@ -215,10 +215,10 @@ def _run(line: str, told: Mapping[str, str], place: UserMachine, folder: Path) -
 
 def _text(answer: bytes) -> str:
     try:
-        found = json.loads(answer)
+        value = json.loads(answer)
     except ValueError:
         return ""
-    return str(found.get("additional_context") or found.get("hookSpecificOutput", {}).get("additionalContext", ""))
+    return str(value.get("additional_context") or value.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
 def _settings(path: Path) -> SettingsFile:
@@ -230,11 +230,11 @@ def _gone(words: Sequence[str], folder: Path) -> Path | None:
     named = next((word for before, word in pairwise(words) if before == "--vault"), "")
     if not named:
         return None
-    there = folder / Path(named).expanduser()
+    target = folder / Path(named).expanduser()
     try:
-        find(there, {})
+        find(target, {})
     except NotFound:
-        return there
+        return target
     return None
 
 

@@ -71,9 +71,9 @@ def install(
     known = CLIENTS.get(client)
     if known is None:
         raise UsageError(f"there is no client `{client}`", f"choose from {', '.join(CLIENTS)}")
-    kept = _Backup(place, client)
-    plan = _without(known, place, name, kept) if uninstall else _with(client, known, place, program, name, hooks)
-    edits = tuple(_edit(one) for one in plan.files if one.changed)
+    saved = _Backup(place, client)
+    plan = _without(known, place, name, saved) if uninstall else _with(client, known, place, program, name, hooks)
+    edits = tuple(_edit(file) for file in plan.files if file.changed)
     notes = (known.after,) if known.after and not uninstall else ()
     commands = tuple(" ".join(words) for words in plan.commands)
     shown = Installation(client=client, server=name, commands=commands, edits=edits, done=False, notes=notes)
@@ -82,15 +82,15 @@ def install(
     watched = {known.file(place): _read(known.file(place))} if plan.commands else {}
     for words in plan.commands:
         _run(words, place)
-    for one in plan.files:
-        if one.changed:
-            _write(one)
+    for file in plan.files:
+        if file.changed:
+            _write(file)
     if uninstall:
-        kept.forget()
+        saved.forget()
     else:
-        before = watched | {one.path: one.before for one in plan.files if one.changed}
-        kept.keep(before)
-    backup = "" if uninstall else str(kept.path)
+        before = watched | {file.path: file.before for file in plan.files if file.changed}
+        saved.keep(before)
+    backup = "" if uninstall else str(saved.path)
     return Installation(client=client, server=name, commands=commands, edits=edits, done=True, backup=backup, notes=notes)
 
 
@@ -100,12 +100,12 @@ def snippet(client: str, program: Sequence[str], place: UserMachine, *, name: st
     path = known.file(place)
     fresh = SettingsFile(path, None)
     fresh.put_server([*known.under, name], known.entry([*program, "mcp"]))
-    said = f"# {path}\n{fresh.text.strip()}\n"
+    snippet_text = f"# {path}\n{fresh.text.strip()}\n"
     if known.hooks:
         hooks = SettingsFile(known.hooks(place), None)
         hooks.put_hooks(hook_items(client, program, place.platform), 1 if client == "cursor" else None)
-        said += f"\n# {hooks.path}\n{hooks.text.strip()}\n"
-    return said
+        snippet_text += f"\n# {hooks.path}\n{hooks.text.strip()}\n"
+    return snippet_text
 
 
 def _with(client: str, known: Client, place: UserMachine, program: Sequence[str], name: str, hooks: bool) -> _InstallPlan:
@@ -119,15 +119,15 @@ def _with(client: str, known: Client, place: UserMachine, program: Sequence[str]
             raise ConfigError(why, hint)
     path, command = [*known.under, name], [*program, "mcp"]
     entry = known.entry(command)
-    there = settings.value(path)
-    same = there is not None and {key: there.get(key) for key in ("command", "args")} == {
+    present = settings.value(path)
+    same = present is not None and {key: present.get(key) for key in ("command", "args")} == {
         key: entry.get(key) for key in ("command", "args")
     }
     commands: list[tuple[str, ...]] = []
     if not same:
         settings.put_server(path, entry)  # raises where it is somebody else's
         if known.add and shutil.which(known.add[0], path=place.environ.get("PATH")):
-            commands = [_filled(known.remove, name, command)] if there is not None else []
+            commands = [_filled(known.remove, name, command)] if present is not None else []
             commands.append(_filled(known.add, name, command))
             files.leave(known.file(place))
     if hooks and known.hooks:
@@ -136,7 +136,7 @@ def _with(client: str, known: Client, place: UserMachine, program: Sequence[str]
     return _InstallPlan(tuple(commands), files.all())
 
 
-def _without(known: Client, place: UserMachine, name: str, kept: _Backup) -> _InstallPlan:
+def _without(known: Client, place: UserMachine, name: str, backup: _Backup) -> _InstallPlan:
     """What is to be done so that nothing of ours is left."""
     files = _Files()
     path = [*known.under, name]
@@ -144,7 +144,7 @@ def _without(known: Client, place: UserMachine, name: str, kept: _Backup) -> _In
     commands: list[tuple[str, ...]] = []
     for file in dict.fromkeys([server, *([known.hooks(place)] if known.hooks else [])]):
         settings = files.of(file)
-        if kept.restore(settings):
+        if backup.restore(settings):
             continue
         before = settings.text
         if file == server:
@@ -209,10 +209,10 @@ class _Backup:
 
     def _read(self) -> dict[str, Any]:
         try:
-            found = json.loads(self.path.read_bytes())
+            backup = json.loads(self.path.read_bytes())
         except (OSError, ValueError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return backup if isinstance(backup, dict) else {}
 
 
 def _text(data: bytes | None) -> str | None:
@@ -223,11 +223,11 @@ def _hash(data: bytes | None) -> str:
     return "" if data is None else sha256(data).hexdigest()
 
 
-def _edit(one: SettingsFile) -> Edit:
-    before = (one.before or b"").decode("utf-8", "replace").splitlines(keepends=True)
-    after = (one.after or b"").decode("utf-8", "replace").splitlines(keepends=True)
-    lines = difflib.unified_diff(before, after, str(one.path), str(one.path), n=2)
-    return Edit(path=str(one.path), diff="".join(line if line.endswith("\n") else f"{line}\n" for line in lines))
+def _edit(file: SettingsFile) -> Edit:
+    before = (file.before or b"").decode("utf-8", "replace").splitlines(keepends=True)
+    after = (file.after or b"").decode("utf-8", "replace").splitlines(keepends=True)
+    lines = difflib.unified_diff(before, after, str(file.path), str(file.path), n=2)
+    return Edit(path=str(file.path), diff="".join(line if line.endswith("\n") else f"{line}\n" for line in lines))
 
 
 def _read(path: Path) -> bytes | None:
@@ -242,20 +242,22 @@ def _read(path: Path) -> bytes | None:
     return data
 
 
-def _write(one: SettingsFile) -> None:
+def _write(file: SettingsFile) -> None:
     """Write one file where it really is: a link to it, as those who keep their settings in git have, stays a link."""
-    path = one.path.resolve()
-    if one.after is None:
+    path = file.path.resolve()
+    if file.after is None:
         with atomic.storage(str(path)), suppress(FileNotFoundError):
             path.unlink()
         return
     with atomic.storage(str(path)):
         path.parent.mkdir(parents=True, exist_ok=True)
-    atomic.write(path, one.after)
+    atomic.write(path, file.after)
 
 
 def _filled(words: Sequence[str], name: str, command: Sequence[str]) -> tuple[str, ...]:
-    return tuple(said for word in words for said in (command if word == "COMMAND" else (name,) if word == "NAME" else (word,)))
+    return tuple(
+        argument for word in words for argument in (command if word == "COMMAND" else (name,) if word == "NAME" else (word,))
+    )
 
 
 def _run(words: Sequence[str], place: UserMachine) -> None:
@@ -269,5 +271,5 @@ def _run(words: Sequence[str], place: UserMachine) -> None:
     except (OSError, subprocess.TimeoutExpired) as fault:
         raise StorageError(f"`{' '.join(words)}` does not run: {fault}", "`--print` shows what to put where by hand") from fault
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip() or "it says nothing").splitlines()[-1]
-        raise StorageError(f"`{' '.join(words)}` failed: {said}", "`--print` shows what to put where by hand")
+        reason = (done.stderr.strip() or done.stdout.strip() or "it says nothing").splitlines()[-1]
+        raise StorageError(f"`{' '.join(words)}` failed: {reason}", "`--print` shows what to put where by hand")

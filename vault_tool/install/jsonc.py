@@ -38,8 +38,8 @@ class Node:
         """What stands at a path below, or None; of a name that comes twice the last one counts."""
         node: Node | None = self
         for step in path:
-            found = [member for name, _, member in node.members if name == step] if node else []
-            node = found[-1] if found else None
+            members = [member for name, _, member in node.members if name == step] if node else []
+            node = members[-1] if members else None
         return node
 
 
@@ -64,24 +64,24 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
             continue
         if not isinstance(parent.value, dict):
             raise InvalidJsonc(text, parent.start, f"an object at {'.'.join(path[: depth - 1]) or 'the top'}")
-        there = parent.at(path[depth - 1 : depth]) if depth == len(path) else None
-        if there is not None and there.value == value:
+        node = parent.at(path[depth - 1 : depth]) if depth == len(path) else None
+        if node is not None and node.value == value:
             return text
-        if there is not None:
-            inner = _dumped(value, _indent(text, there.start), _newline(text))
-            return text[: there.start] + inner + text[there.end :]
+        if node is not None:
+            inner = _dumped(value, _indent(text, node.start), _newline(text))
+            return text[: node.start] + inner + text[node.end :]
         return _inserted(text, parent, path[depth - 1], _nested(path[depth:], value))
     raise AssertionError("the empty path is always there")
 
 
 def append(text: str, path: Sequence[str], value: Any) -> str:
     """The text with one more item at the end of the list at a path; the list is made where there is none."""
-    there = parse(text).at(path) if text.strip() else None
-    if there is None:
+    node = parse(text).at(path) if text.strip() else None
+    if node is None:
         return put(text, path, [value])
-    if not isinstance(there.value, list):
-        raise InvalidJsonc(text, there.start, f"a list at {'.'.join(path)}")
-    return _inserted(text, there, None, value)
+    if not isinstance(node.value, list):
+        raise InvalidJsonc(text, node.start, f"a list at {'.'.join(path)}")
+    return _inserted(text, node, None, value)
 
 
 def drop(text: str, path: Sequence[Step]) -> str:
@@ -113,18 +113,18 @@ def _inserted(text: str, parent: Node, name: str | None, value: Any) -> str:
     broken = "\n" in text[parent.start : parent.end] or not parent.members
     inner = _indent(text, parent.members[-1][1]) if parent.members and broken else outer + _unit(text)
     inner = inner if len(inner) > len(outer) else outer + _unit(text)
-    said = _dumped(value, inner, newline) if broken else json.dumps(value, ensure_ascii=False)
-    said = said if name is None else f"{json.dumps(name, ensure_ascii=False)}: {said}"
+    dumped = _dumped(value, inner, newline) if broken else json.dumps(value, ensure_ascii=False)
+    dumped = dumped if name is None else f"{json.dumps(name, ensure_ascii=False)}: {dumped}"
     if not parent.members:
         begun = text[: parent.start + 1] + text[parent.start + 1 : close].rstrip()
-        return f"{begun}{newline}{inner}{said}{newline}{outer}{text[close:]}"
+        return f"{begun}{newline}{inner}{dumped}{newline}{outer}{text[close:]}"
     last = parent.members[-1][2].end
     # Behind what is said of the last member on its line, and before the space that belongs to the bracket.
     place = last + len(text[last:close].rstrip())
     between = f"{newline}{inner}" if broken else " "
     if parent.trailing:
-        return f"{text[:place]}{between}{said},{text[place:]}"
-    return f"{text[:last]},{text[last:place]}{between}{said}{text[place:]}"
+        return f"{text[:place]}{between}{dumped},{text[place:]}"
+    return f"{text[:last]},{text[last:place]}{between}{dumped}{text[place:]}"
 
 
 def _nested(path: Sequence[str], value: Any) -> Any:
@@ -143,8 +143,8 @@ def _newline(text: str) -> str:
 
 
 def _unit(text: str) -> str:
-    found = re.search(r"\n([ \t]+)\S", text)
-    return found[1] if found else "  "
+    indent = re.search(r"\n([ \t]+)\S", text)
+    return indent[1] if indent else "  "
 
 
 def _indent(text: str, place: int) -> str:
@@ -155,8 +155,8 @@ def _indent(text: str, place: int) -> str:
 
 def _skip(text: str, place: int) -> int:
     """The next place that is neither space nor comment."""
-    found = _SPACE.match(text, place)
-    return found.end() if found else place
+    space = _SPACE.match(text, place)
+    return space.end() if space else place
 
 
 def _value(text: str, start: int, depth: int) -> Node:
@@ -165,11 +165,11 @@ def _value(text: str, start: int, depth: int) -> Node:
     opening = text[start : start + 1]
     if opening in ("{", "["):
         return _group(text, start, depth, named=opening == "{")
-    found = _STRING.match(text, start) if opening == '"' else _WORD.match(text, start)
-    if not found:
+    token = _STRING.match(text, start) if opening == '"' else _WORD.match(text, start)
+    if not token:
         raise InvalidJsonc(text, start, "a value")
     try:
-        return Node(json.loads(found[0]), start, found.end())
+        return Node(json.loads(token[0]), start, token.end())
     except ValueError as fault:
         raise InvalidJsonc(text, start, "a value") from fault
 
@@ -184,11 +184,11 @@ def _group(text: str, start: int, depth: int, *, named: bool) -> Node:
         begin, name = place, len(members)
         step: Step = name
         if named:
-            found = _STRING.match(text, place)
-            colon = _skip(text, found.end()) if found else place
-            if not found or text[colon : colon + 1] != ":":
+            key = _STRING.match(text, place)
+            colon = _skip(text, key.end()) if key else place
+            if not key or text[colon : colon + 1] != ":":
                 raise InvalidJsonc(text, colon, "a name in double quotes and a colon")
-            step, place = json.loads(found[0]), _skip(text, colon + 1)
+            step, place = json.loads(key[0]), _skip(text, colon + 1)
         node = _value(text, place, depth + 1)
         members.append((step, begin, node))
         place = _skip(text, node.end)

@@ -72,19 +72,19 @@ class SettingsFile:
     def value(self, path: Sequence[str]) -> Any:
         """What stands at a path of names, or None."""
         if self._toml:
-            found: Any = tomllib.loads(self.text)
+            value: Any = tomllib.loads(self.text)
             for name in path:
-                found = found.get(name) if isinstance(found, dict) else None
-            return found
+                value = value.get(name) if isinstance(value, dict) else None
+            return value
         node = jsonc.parse(self.text).at(path) if self.text.strip() else None
         return node.value if node else None
 
     def put_server(self, path: Sequence[str], entry: Mapping[str, Any]) -> None:
         """Put a server in; UsageError where one of that name is somebody else's."""
-        there = self.value(path)
-        if there == entry:
+        present = self.value(path)
+        if present == entry:
             return
-        if there is not None and not is_ours(there):
+        if present is not None and not is_ours(present):
             name = path[-1]
             raise UsageError(f"{self.path} has a server `{name}` that is another's", "`--name NAME` gives this one another name")
         if self._toml:
@@ -113,8 +113,8 @@ class SettingsFile:
         if version is not None and self.value(["version"]) is None:
             self._checked(lambda text: jsonc.put(text, ["version"], version))
         for event, item in items.items():
-            found = [one for one in self.value(["hooks", event]) or [] if _is_hook(one)]
-            if found == [item]:
+            hooks = [hook for hook in self.value(["hooks", event]) or [] if _is_hook(hook)]
+            if hooks == [item]:
                 continue
             self._drop_hooks(event)
             self._checked(lambda text, event=event, item=item: jsonc.append(text, ["hooks", event], dict(item)))
@@ -129,7 +129,7 @@ class SettingsFile:
                 self._checked(lambda text, event=event: jsonc.drop(text, ["hooks", event]))
 
     def _drop_hooks(self, event: str) -> None:
-        places = [n for n, one in jsonc.items(self._node(["hooks", event])) if _is_hook(one)]
+        places = [n for n, hook in jsonc.items(self._node(["hooks", event])) if _is_hook(hook)]
         for place in places:
             self._checked(lambda text, place=place: jsonc.drop(text, ["hooks", event, place]))
 

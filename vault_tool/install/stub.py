@@ -56,7 +56,7 @@ class _Handler(BaseHTTPRequestHandler):
             streamed = '"stream":true' in data.replace(" ", "")
             events = _message() if path.endswith("/messages") else _response()
             if streamed:
-                text = "".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in events)
+                text = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
                 self._answers(text.encode(), "text/event-stream")
                 return
             self._answers(json.dumps(_whole()).encode())

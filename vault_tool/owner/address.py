@@ -38,12 +38,12 @@ def folders() -> list[str]:
         return [os.path.join(base, FOLDER, "run")]
     named = os.environ.get("XDG_RUNTIME_DIR", "")
     usual = os.environ.get("TMPDIR") or "/tmp"
-    found = [os.path.join(named, FOLDER)] if os.path.isabs(named) and os.path.isdir(named) else []
+    candidates = [os.path.join(named, FOLDER)] if os.path.isabs(named) and os.path.isdir(named) else []
     data = os.environ.get("XDG_DATA_HOME", "").strip()
     # A relative one would be another folder in each folder that a command is typed in.
     own = data if os.path.isabs(data) else os.path.expanduser("~/.local/share")
     last = [os.path.join(own, FOLDER, "run")] if os.path.isabs(own) else []
-    return [*found, os.path.join(usual, f"{FOLDER}-{os.getuid()}"), *last]
+    return [*candidates, os.path.join(usual, f"{FOLDER}-{os.getuid()}"), *last]
 
 
 def paths(root: str) -> list[str]:
@@ -113,8 +113,8 @@ class Listening:
         """Listen no more, and take the path away where it is still ours."""
         self.line.close()
         with suppress(OSError):
-            there = os.lstat(self.path)
-            if (there.st_dev, there.st_ino) == (self._stat.st_dev, self._stat.st_ino):
+            stat = os.lstat(self.path)
+            if (stat.st_dev, stat.st_ino) == (self._stat.st_dev, self._stat.st_ino):
                 os.unlink(self.path)
 
     def _listen(self, path: str) -> socket.socket:
@@ -153,8 +153,8 @@ def require_own_peer(line: socket.socket) -> None:
     """NotPrivate where the other end of a Unix socket is another user's, as far as the system says whose it is."""
     if _BY_PORT or not hasattr(socket, "SO_PEERCRED"):
         return
-    said = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    if _CREDENTIALS.unpack(said)[1] != os.getuid():
+    credentials = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    if _CREDENTIALS.unpack(credentials)[1] != os.getuid():
         raise NotPrivate("the other end belongs to another user")
 
 
@@ -176,8 +176,8 @@ def _require_room(folder: str) -> None:
 
 
 def _require_private(path: str, is_kind: object) -> None:
-    found = os.lstat(path)
-    kind_fits = callable(is_kind) and is_kind(found.st_mode)
-    others = stat.S_IMODE(found.st_mode) & 0o077
-    if not kind_fits or found.st_uid != os.getuid() or (stat.S_ISDIR(found.st_mode) and others):
+    status = os.lstat(path)
+    kind_fits = callable(is_kind) and is_kind(status.st_mode)
+    others = stat.S_IMODE(status.st_mode) & 0o077
+    if not kind_fits or status.st_uid != os.getuid() or (stat.S_ISDIR(status.st_mode) and others):
         raise NotPrivate(f"{path} is not this user's alone")

@@ -28,38 +28,38 @@ def reach(root: str, grace: float = GRACE) -> tuple[Lines, dict[str, Any]] | Non
         return None
     lines = Lines(line)
     try:
-        said = lines.receive(time.monotonic() + grace)
+        greeting = lines.receive(time.monotonic() + grace)
     except ProtocolError:
         line.close()
         return None
-    if said.get("root") != root or not isinstance(said.get("nonce"), str) or not isinstance(said.get("version"), str):
+    if greeting.get("root") != root or not isinstance(greeting.get("nonce"), str) or not isinstance(greeting.get("version"), str):
         line.close()
         return None
-    return lines, said
+    return lines, greeting
 
 
-def fits(said: Mapping[str, Any]) -> bool:
+def fits(greeting: Mapping[str, Any]) -> bool:
     """Whether an owner would answer as this process does: the same protocol, version and deciding environment."""
-    if said.get("protocol") != PROTOCOL or said["version"] != __version__:
+    if greeting.get("protocol") != PROTOCOL or greeting["version"] != __version__:
         return False
-    return bool(said.get("settings") == settings_print(said["nonce"], os.environ))
+    return bool(greeting.get("settings") == settings_print(greeting["nonce"], os.environ))
 
 
 def fitting(root: str, grace: float) -> Lines | None:
     """A connection to an owner that would answer as this process does; None without one."""
-    found = reach(root, grace)
-    if found is None:
+    reached = reach(root, grace)
+    if reached is None:
         return None
-    lines, said = found
-    if fits(said):
+    lines, greeting = reached
+    if fits(greeting):
         return lines
     lines.socket.close()
     return None
 
 
-def is_older(said: Mapping[str, Any]) -> bool:
+def is_older(greeting: Mapping[str, Any]) -> bool:
     """Whether an owner is of an older version than this process, and so is to leave."""
-    return age_of(said["version"]) < age_of(__version__)
+    return age_of(greeting["version"]) < age_of(__version__)
 
 
 def ask(root: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -67,13 +67,13 @@ def ask(root: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
 
     An older one is asked to leave.
     """
-    found = reach(root)
-    if found is None:
+    reached = reach(root)
+    if reached is None:
         return None
-    lines, said = found
+    lines, greeting = reached
     try:
-        if not fits(said):
-            if is_older(said):
+        if not fits(greeting):
+            if is_older(greeting):
                 lines.send({"do": "drain", "version": __version__})
             return None
         lines.socket.settimeout(AT_WORK)
@@ -88,10 +88,10 @@ def ask(root: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def drain(root: str, grace: float = GRACE) -> bool:
     """Ask the owner to finish what it is at and leave, with so many seconds to answer; whether there was one to hear it."""
-    found = reach(root, grace)
-    if found is None:
+    reached = reach(root, grace)
+    if reached is None:
         return False
-    lines, _ = found
+    lines, _ = reached
     try:
         lines.send({"do": "drain", "version": __version__})
         return bool(lines.receive().get("leaving"))

@@ -81,13 +81,13 @@ def _shared() -> str | None:
 
 def option(name: str, arguments: Sequence[str]) -> str:
     """What is said for an option, the last time; the parser has the last word, and the owner compares."""
-    said = ""
+    value = ""
     for at, argument in enumerate(arguments):
         if argument == name:
-            said = arguments[at + 1] if at + 1 < len(arguments) else ""
+            value = arguments[at + 1] if at + 1 < len(arguments) else ""
         elif argument.startswith(f"{name}="):
-            said = argument[len(name) + 1 :]
-    return said
+            value = argument[len(name) + 1 :]
+    return value
 
 
 def is_for_the_owner(arguments: Sequence[str]) -> bool:

@@ -51,9 +51,9 @@ def start_at(root: str, without: Sequence[str] = ()) -> None:
 
 
 def _is_wanted() -> bool:
-    said = os.environ.get("VAULT_OWNER", "").strip()
-    if said:
-        return said == "on"
+    choice = os.environ.get("VAULT_OWNER", "").strip()
+    if choice:
+        return choice == "on"
     return not os.environ.get("CI") and not any(name in os.environ for name in _OF_A_HOOK)
 
 
@@ -66,8 +66,8 @@ def _is_due(root: str) -> bool:
         import fcntl  # not on Windows, where commands start no owner
 
         for folder in (root, os.path.join(root, "_local")):
-            found = os.lstat(folder)
-            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            status = os.lstat(folder)
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
                 return False
         lock, is_first = _lock(os.path.join(root, _LOCK))
     except (ImportError, OSError):

@@ -31,28 +31,28 @@ class Opening:
         self.is_open = False
         """Whether what opens it was answered here, so that whoever serves later has to hear it too."""
 
-    def answer(self, said: Mapping[str, Any]) -> bytes | None:
+    def answer(self, message: Mapping[str, Any]) -> bytes | None:
         """The answer to a message; nothing where it has none, or waits for the owner's."""
-        method, asked = said.get("method"), said.get("id")
-        if self.is_settled(said):
+        method, asked = message.get("method"), message.get("id")
+        if self.is_settled(message):
             self._is_ready = True
         if isinstance(asked, bool) or not isinstance(asked, (int, str)) or not is_text(str(asked)):
             return None
-        if said.get("jsonrpc") != "2.0" or set(said) - _REQUEST:
+        if message.get("jsonrpc") != "2.0" or set(message) - _REQUEST:
             return None
         result = None
         if method == "initialize" and not self.is_open:
-            result = self._initialized(said.get("params"))
-        elif method == "tools/list" and self._is_ready and said.get("params") in (None, {}):
+            result = self._initialized(message.get("params"))
+        elif method == "tools/list" and self._is_ready and message.get("params") in (None, {}):
             result = self._tools()
         if result is None:
             return None
         return json.dumps({"jsonrpc": "2.0", "id": asked, "result": result}, separators=(",", ":")).encode() + b"\n"
 
-    def is_settled(self, said: Mapping[str, Any]) -> bool:
+    def is_settled(self, message: Mapping[str, Any]) -> bool:
         """Whether a message that has no answer belongs to what was opened here."""
-        is_plain = "id" not in said and said.get("jsonrpc") == "2.0"
-        return self.is_open and is_plain and said.get("method") == "notifications/initialized"
+        is_plain = "id" not in message and message.get("jsonrpc") == "2.0"
+        return self.is_open and is_plain and message.get("method") == "notifications/initialized"
 
     def _initialized(self, params: object) -> Mapping[str, Any] | None:
         if not isinstance(params, dict) or set(params) - {"protocolVersion", "capabilities", "clientInfo"}:
@@ -60,7 +60,7 @@ class Opening:
         client, abilities = params.get("clientInfo"), params.get("capabilities")
         if not isinstance(client, dict) or not isinstance(abilities, dict) or set(client) - {"name", "version", "title"}:
             return None
-        if not {"name", "version"} <= set(client) or not all(isinstance(one, str) for one in client.values()):
+        if not {"name", "version"} <= set(client) or not all(isinstance(value, str) for value in client.values()):
             return None
         if not _is_plain(abilities) or not is_text(json.dumps(params, ensure_ascii=False)):
             return None
@@ -77,21 +77,22 @@ class Opening:
     def _tools(self) -> Mapping[str, Any] | None:
         try:
             with open(os.path.join(_KEPT, "tools.json"), "rb") as file:
-                found = json.load(file)
+                tools = json.load(file)
         except (OSError, ValueError):
             return None
         lean = self._kept["lean"]
-        found = found[self._preset]
-        marked = [{**one, "_meta": self._kept["meta"]} if one["name"] in lean else one for one in found]
+        marked = [{**tool, "_meta": self._kept["meta"]} if tool["name"] in lean else tool for tool in tools[self._preset]]
         return {"tools": marked}
 
 
 def _is_plain(abilities: Mapping[str, Any]) -> bool:
     """Whether the protocol's library takes these abilities of a client as they are: it looks closer at what else there may be."""
     roots, others = abilities.get("roots", {}), [abilities.get(name, {}) for name in _ABILITIES]
-    if set(abilities) - {"roots", *_ABILITIES} or not all(isinstance(one, dict) for one in (roots, *others)):
+    if set(abilities) - {"roots", *_ABILITIES} or not all(isinstance(ability, dict) for ability in (roots, *others)):
         return False
-    details = [what for one in others for what in one.values()]
+    details = [what for ability in others for what in ability.values()]
     # It refuses what is nested deeply.
-    shallow = all(isinstance(what, dict) and not any(isinstance(one, (dict, list)) for one in what.values()) for what in details)
+    shallow = all(
+        isinstance(what, dict) and not any(isinstance(detail, (dict, list)) for detail in what.values()) for what in details
+    )
     return shallow and all(name == "listChanged" and isinstance(on, bool) for name, on in roots.items())

@@ -46,10 +46,10 @@ class Lines:
         self.socket = line
         self.unread = b""
 
-    def send(self, said: Mapping[str, Any] | None = None) -> None:
+    def send(self, message: Mapping[str, Any] | None = None) -> None:
         """One object, or with none an empty line; raises ProtocolError."""
         try:
-            self.socket.sendall(json.dumps(said).encode() + b"\n" if said is not None else b"\n")
+            self.socket.sendall(json.dumps(message).encode() + b"\n" if message is not None else b"\n")
         except OSError as fault:
             raise ProtocolError(str(fault)) from fault
 
@@ -82,8 +82,8 @@ def settings_print(nonce: str, environ: Mapping[str, str]) -> str:
         for name in environ
         if (name.startswith(_DECIDING) or name.upper() in _BY_NAME) and name not in OF_A_CALL and name not in _ELSEWHERE
     )
-    said = json.dumps([[name, environ[name]] for name in names]).encode()
-    return blake2b(said, digest_size=16, key=nonce.encode()[:64]).hexdigest()
+    settings = json.dumps([[name, environ[name]] for name in names]).encode()
+    return blake2b(settings, digest_size=16, key=nonce.encode()[:64]).hexdigest()
 
 
 def of_a_call(environ: Mapping[str, str]) -> dict[str, str]:
@@ -98,9 +98,9 @@ def age_of(version: str) -> tuple[int, ...]:
 
 def _object(text: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as fault:
         raise ProtocolError("this is not JSON") from fault
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise ProtocolError("this is no object")
-    return found
+    return value

@@ -40,21 +40,21 @@ _PIECE = 2**16
 
 def relayed(arguments: Sequence[str]) -> int | None:
     """Serve the client at standard input and output by way of an owner; None where this process has to serve it itself."""
-    said = _serving_options(arguments)
-    root = front.find(said["vault"]) if said is not None and allowed() else None
-    if said is None or root is None or is_forbidden(root):
+    options = _serving_options(arguments)
+    root = front.find(options["vault"]) if options is not None and allowed() else None
+    if options is None or root is None or is_forbidden(root):
         return None
-    session = said["session"] or session_of(os.environ)
-    model = said["model"] or os.environ.get("VAULT_MODEL", "")
+    session = options["session"] or session_of(os.environ)
+    model = options["model"] or os.environ.get("VAULT_MODEL", "")
     caller = {
         "session": session,
-        "project": said["project"],
+        "project": options["project"],
         "folder": folder_of(os.environ),
-        "user": said["user"],
+        "user": options["user"],
         "model": model,
     }
     # Whoever serves this client later serves it this vault, and no other that lies there by then.
-    relay = Relay(root, {"do": "mcp", "preset": said["preset"] or PRESETS[0], "identity": identity_at(root), **caller})
+    relay = Relay(root, {"do": "mcp", "preset": options["preset"] or PRESETS[0], "identity": identity_at(root), **caller})
     return relay.run() if relay.open() else None
 
 
@@ -165,21 +165,21 @@ class Relay:
 
     def _hold(self, line: bytes, key: str | None, beginning: Opening) -> None:
         """Answer a line that can be answered here; any other waits for whoever will serve."""
-        said = _object(line)
+        message = _object(line)
         # What comes after something that waits is not answered before it.
-        answer = beginning.answer(said) if not self._held else None
+        answer = beginning.answer(message) if not self._held else None
         if answer is not None:
             self._asked.pop(key or "", None)
             _write(answer)
-        elif not beginning.is_settled(said):
+        elif not beginning.is_settled(message):
             self._held.append((line, key))
 
     def _tell(self) -> None:
         """Pass on what is answered, until whoever serves is gone or hangs."""
         while (lines := self._received()) is not None:
-            for one in lines:
-                if self._is_the_clients(one):
-                    _write(one + b"\n")
+            for line in lines:
+                if self._is_the_clients(line):
+                    _write(line + b"\n")
 
     def _received(self, *, awaited: bool = False) -> list[bytes] | None:
         """The next whole lines; None from one that is gone, or that says nothing though asked and cannot be reached.
@@ -215,19 +215,19 @@ class Relay:
 
     def _note(self, line: bytes) -> str | None:
         """Remember what would have to be said again to another; the key of what waits for an answer."""
-        said = _object(line)
-        method, asked = said.get("method"), said.get("id")
+        message = _object(line)
+        method, asked = message.get("method"), message.get("id")
         if method == "initialize":
             self._opening = [line]
         elif method == "notifications/initialized":
             self._opening.append(line)
         elif method in ("resources/subscribe", "resources/unsubscribe"):
-            uri = _text(said, "params", "uri")
+            uri = _text(message, "params", "uri")
             self._subscribed.pop(uri, None)
             if method == "resources/subscribe":
                 self._subscribed[uri] = line
-        elif method == "notifications/cancelled" and isinstance(said.get("params"), dict):
-            self._asked.pop(_key(said["params"].get("requestId")), None)
+        elif method == "notifications/cancelled" and isinstance(message.get("params"), dict):
+            self._asked.pop(_key(message["params"].get("requestId")), None)
         if asked is None or method is None:
             return None
         key = _key(asked)
@@ -253,12 +253,12 @@ class Relay:
 
     def _is_the_clients(self, line: bytes) -> bool:
         """Whether a line is for the client: not an empty one, nor a late answer to us; what it answers is no longer open."""
-        said = _object(line)
-        if "method" in said or said.get("id") is None:
+        message = _object(line)
+        if "method" in message or message.get("id") is None:
             return bool(line.strip())
-        if str(said["id"]).startswith(self._ours):
+        if str(message["id"]).startswith(self._ours):
             return False
-        self._asked.pop(_key(said["id"]), None)
+        self._asked.pop(_key(message["id"]), None)
         return True
 
     def _begin_again(self) -> None:
@@ -266,9 +266,9 @@ class Relay:
         with self._sending:
             if self._line is not None:
                 self._line.close()
-            found = self._reached()
-            self._alone = found is None
-            self._line, self._unread = found or _by_itself(self._root, self._request), b""
+            connection = self._reached()
+            self._alone = connection is None
+            self._line, self._unread = connection or _by_itself(self._root, self._request), b""
             waiting = dict(self._asked)
             # Where the opening itself was not answered it is asked again as the client asked it.
             opening = [line for line in self._opening if line not in waiting.values()]
@@ -293,25 +293,25 @@ class Relay:
     def _repeat_initialize(self, line: bytes) -> bool:
         """Say what the client once said under an id of our own, and take the answer; whether whoever serves is still there."""
         assert self._line is not None
-        said = _object(line)
+        message = _object(line)
         key = ""
-        if "id" in said:
+        if "id" in message:
             self._own += 1
-            said["id"] = f"{self._ours}{self._own}"
-            key = _key(said["id"])
+            message["id"] = f"{self._ours}{self._own}"
+            key = _key(message["id"])
         try:
-            self._line.sendall(json.dumps(said).encode() + b"\n")
+            self._line.sendall(json.dumps(message).encode() + b"\n")
         except OSError:
             return False
         while key:
             lines = self._received(awaited=True)
             if lines is None:
                 return False
-            for one in lines:
-                if _key(_object(one).get("id")) == key:
+            for row in lines:
+                if _key(_object(row).get("id")) == key:
                     key = ""
-                elif self._is_the_clients(one):
-                    _write(one + b"\n")
+                elif self._is_the_clients(row):
+                    _write(row + b"\n")
         return True
 
     def _reached(self, starting: Callable[[], None] | None = None) -> socket.socket | None:
@@ -353,40 +353,40 @@ def _by_itself(root: str, request: Mapping[str, Any]) -> socket.socket:
 
 def _may_be_asked_again(line: bytes) -> bool:
     """Whether asking twice does nothing twice."""
-    said = _object(line)
-    if said.get("method") != "tools/call":
+    message = _object(line)
+    if message.get("method") != "tools/call":
         return True
     from importlib.resources import files
 
     tools = json.loads(files("vault_tool.mcp").joinpath("tools.json").read_bytes())["full"]
-    notes = {one["name"]: one.get("annotations", {}) for one in tools}.get(_text(said, "params", "name"), {})
+    notes = {tool["name"]: tool.get("annotations", {}) for tool in tools}.get(_text(message, "params", "name"), {})
     return bool(notes.get("readOnlyHint") or notes.get("idempotentHint"))
 
 
 def _lost(line: bytes) -> bytes:
     """The answer to a call of which nobody knows whether it was done."""
-    said = _object(line)
+    message = _object(line)
     result: dict[str, Any] = {"content": [{"type": "text", "text": LOST}], "isError": True}
-    if "_meta" in (said.get("params") or {}):  # as the stateless era has it
+    if "_meta" in (message.get("params") or {}):  # as the stateless era has it
         result["resultType"] = "complete"
-    return json.dumps({"jsonrpc": "2.0", "id": said.get("id"), "result": result}).encode() + b"\n"
+    return json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": result}).encode() + b"\n"
 
 
 def _serving_options(arguments: Sequence[str]) -> dict[str, str] | None:
     """The options of a command line that serves; None where it says anything else."""
-    said = dict.fromkeys(_OPTIONS, "")
+    options = dict.fromkeys(_OPTIONS, "")
     rest = [*arguments]
     commands = 0
     while rest:
         option, equals, value = rest.pop(0).partition("=")
         if option == "mcp" and not equals:
             commands += 1
-        elif option.startswith("--") and option[2:] in said and (equals or rest):
-            said[option[2:]] = value if equals else rest.pop(0)
+        elif option.startswith("--") and option[2:] in options and (equals or rest):
+            options[option[2:]] = value if equals else rest.pop(0)
         else:
             return None
-    plain = all(value.isascii() or front.is_text(value) for value in said.values())
-    return said if commands == 1 and plain and said["preset"] in ("", *PRESETS) else None
+    plain = all(value.isascii() or front.is_text(value) for value in options.values())
+    return options if commands == 1 and plain and options["preset"] in ("", *PRESETS) else None
 
 
 def _lines_of(descriptor: int) -> Iterator[bytes]:
@@ -401,9 +401,9 @@ def _lines_of(descriptor: int) -> Iterator[bytes]:
             return
         first, *more = piece.split(b"\n")
         unread.append(first)
-        for one in more:
+        for chunk in more:
             yield b"".join(unread) + b"\n"
-            unread = [one]
+            unread = [chunk]
 
 
 def _write(data: bytes) -> None:
@@ -417,10 +417,10 @@ def _write(data: bytes) -> None:
 
 def _object(line: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        value = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _key(identity: object) -> str:
@@ -428,8 +428,8 @@ def _key(identity: object) -> str:
     return json.dumps(identity)
 
 
-def _text(said: Mapping[str, Any], *names: str) -> str:
-    found: Any = said
+def _text(message: Mapping[str, Any], *names: str) -> str:
+    value: Any = message
     for name in names:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found if isinstance(found, str) else ""
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""

@@ -134,12 +134,12 @@ class OwnerServer:
             _require_token(lines, self._listening.token)
         lines.send({**self._hello, "passing": not self._welcomed.is_set()})
         request = lines.receive(until)
-        wanted = request.get("do")
-        stream = self._streams.get(wanted) if isinstance(wanted, str) else None
-        answer = self._answers.get(wanted) if isinstance(wanted, str) else None
+        action = request.get("do")
+        stream = self._streams.get(action) if isinstance(action, str) else None
+        answer = self._answers.get(action) if isinstance(action, str) else None
         if stream is not None:
             self._welcomed.set()
-            lines.send({"stream": wanted})
+            lines.send({"stream": action})
             line.settimeout(None)
             stream(line, lines.unread, request)
         elif answer is None:
@@ -149,14 +149,14 @@ class OwnerServer:
 
     def _answered(self, lines: Lines, answer: Answer, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """The answer, worked out on a thread of its own while this one tells that work goes on."""
-        found: list[Mapping[str, Any]] = []
+        replies: list[Mapping[str, Any]] = []
         done = threading.Event()
 
         def work() -> None:
             try:
-                found.append(answer(request))
+                replies.append(answer(request))
             except (VaultError, OSError, ValueError, TypeError, KeyError) as fault:
-                found.append({"declined": f"{type(fault).__name__}: {fault}"})
+                replies.append({"declined": f"{type(fault).__name__}: {fault}"})
             finally:
                 with self._news:
                     self._served += 1
@@ -168,7 +168,7 @@ class OwnerServer:
         threading.Thread(target=work, name="owner's answer", daemon=True).start()
         while not done.wait(BEAT):
             lines.send()
-        return found[0] if found else {"declined": "it failed"}
+        return replies[0] if replies else {"declined": "it failed"}
 
     def _drained(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Leave for a client that is as new as we are, or newer."""
@@ -181,7 +181,7 @@ class OwnerServer:
 
 def _require_token(lines: Lines, token: str) -> None:
     """Raise ProtocolError where a connection by port does not begin with the token."""
-    said = lines.socket.recv(2 * len(token))
-    if not secrets.compare_digest(said[: len(token)], token.encode()):
+    received = lines.socket.recv(2 * len(token))
+    if not secrets.compare_digest(received[: len(token)], token.encode()):
         raise ProtocolError("a wrong token")
-    lines.unread = said[len(token) + 1 :]
+    lines.unread = received[len(token) + 1 :]

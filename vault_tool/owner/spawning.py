@@ -114,15 +114,15 @@ def reached(root: str, take: Callable[[Lines], bool], starting: Callable[[], Non
     until = time.monotonic() + OWNER_WAIT
     with Turn(root) as turn:
         while time.monotonic() < until:
-            found = reach(root)
-            if found is None:
+            connection = reach(root)
+            if connection is None:
                 if not turn.spawn():
                     return None
                 if starting is not None:
                     starting()
                     starting = None
             else:
-                lines, hello = found
+                lines, hello = connection
                 if fits(hello) and take(lines):
                     return lines
                 leaves = fits(hello) or _sent_away(lines, hello)
@@ -162,10 +162,10 @@ def leave_background(root: Path) -> None:
 
 def answers(root: str | Path, grace: float = GRACE) -> bool:
     """Whether an owner of the vault answers now, of whatever version, within so many seconds."""
-    found = reach(str(root), grace)
-    if found is not None:
-        found[0].socket.close()
-    return found is not None
+    connection = reach(str(root), grace)
+    if connection is not None:
+        connection[0].socket.close()
+    return connection is not None
 
 
 def started(root: str | Path, idle: float = IDLE) -> bool:

@@ -64,7 +64,7 @@ def _forbids(folder: str) -> bool:
     import json  # 5 ms, and only where there are settings
 
     try:
-        found = json.loads(text)
+        settings = json.loads(text)
     except (ValueError, RecursionError):
         return True
-    return not isinstance(found, dict) or found.get("owner", "on") != "on"
+    return not isinstance(settings, dict) or settings.get("owner", "on") != "on"

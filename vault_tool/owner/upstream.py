@@ -61,24 +61,24 @@ class RelayBackend:
     async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Answer:
         """See `Backend.call`; a call of which nobody knows whether it was done is an error that says so."""
         try:
-            found = await self._asked(call_of(tool, arguments), may_repeat=may_be_called_again(tool), progress=progress)
+            reply = await self._asked(call_of(tool, arguments), may_repeat=may_be_called_again(tool), progress=progress)
         except LostCall:
             return Answer(LOST, None)
         except VaultGone as fault:
             return failed(fault)
-        if found is None:
+        if reply is None:
             return await self._alone.call(tool, arguments, progress)
-        return answer_of(found)
+        return answer_of(reply)
 
     async def read(self, uri: str) -> tuple[str, str]:
         """See `Backend.read`."""
-        found = await self._asked({"do": "read", "uri": uri})
-        return await self._alone.read(uri) if found is None else (found["text"], found["kind"])
+        reply = await self._asked({"do": "read", "uri": uri})
+        return await self._alone.read(uri) if reply is None else (reply["text"], reply["kind"])
 
     async def versions(self, uris: frozenset[str], since: str, /) -> tuple[str, Mapping[str, str]]:
         """See `Backend.versions`."""
-        found = await self._asked({"do": "versions", "uris": sorted(uris), "since": since})
-        return await self._alone.versions(uris, since) if found is None else (found["mark"], found["texts"])
+        reply = await self._asked({"do": "versions", "uris": sorted(uris), "since": since})
+        return await self._alone.versions(uris, since) if reply is None else (reply["mark"], reply["texts"])
 
     async def ready(self) -> None:
         """See `Backend.ready`."""
@@ -92,13 +92,13 @@ class RelayBackend:
         self._location.require()
         exchange = Exchange(self._owners.line, {**request, **self._caller}, may_repeat=may_repeat, progress=progress)
         try:
-            found = await asyncio.get_running_loop().run_in_executor(self._threads, exchange.run)
+            reply = await asyncio.get_running_loop().run_in_executor(self._threads, exchange.run)
         except asyncio.CancelledError:
             exchange.abandon()
             raise
-        if found is not None and "fault" in found:
-            raise VaultError(*found["fault"])
-        return found
+        if reply is not None and "fault" in reply:
+            raise VaultError(*reply["fault"])
+        return reply
 
 
 def call_of(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,10 +106,10 @@ def call_of(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {"do": "call", "tool": tool, "arguments": arguments}
 
 
-def answer_of(found: Mapping[str, Any]) -> Answer:
+def answer_of(reply: Mapping[str, Any]) -> Answer:
     """What the owner answered to one."""
-    text = found["text"]
-    return Answer(text, json.loads(text) if found["done"] else None)
+    text = reply["text"]
+    return Answer(text, json.loads(text) if reply["done"] else None)
 
 
 class Owners:
@@ -189,12 +189,12 @@ class Exchange:
         if "stream" not in lines.receive():
             raise ProtocolError("it was declined")
         self._begun = True
-        while "progress" in (found := lines.receive()):
+        while "progress" in (reply := lines.receive()):
             if self._progress is not None:
-                self._progress(*found["progress"])
-        if "crash" in found:
-            raise RuntimeError(found["crash"])
-        return found
+                self._progress(*reply["progress"])
+        if "crash" in reply:
+            raise RuntimeError(reply["crash"])
+        return reply
 
     def _begins(self, lines: Lines) -> bool:
         """Whether an owner that did not answer began, or may still begin; raises Cancelled where nobody waits."""

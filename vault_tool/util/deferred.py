@@ -18,11 +18,11 @@ class Deferred(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         module = import_module(self.__name__)
-        found = getattr(module, name, None)
-        if found is None:
-            found = import_module(f"{self.__name__}.{name}") if hasattr(module, "__path__") else getattr(module, name)
-        setattr(self, name, found)
-        return found
+        value = getattr(module, name, None)
+        if value is None:
+            value = import_module(f"{self.__name__}.{name}") if hasattr(module, "__path__") else getattr(module, name)
+        setattr(self, name, value)
+        return value
 
 
 def deferred(name: str) -> Any:
@@ -54,9 +54,9 @@ class _Uncompiled:
         self._given = text, flags
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(re.compile(*self._given), name)
-        setattr(self, name, found)
-        return found
+        value = getattr(re.compile(*self._given), name)
+        setattr(self, name, value)
+        return value
 
 
 def deferred_pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:

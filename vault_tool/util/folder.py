@@ -48,12 +48,12 @@ class Folder:
                 raise self._not_a_file(name) from fault
             raise
         with open(descriptor, "rb") as file:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode):
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
                 raise self._not_a_file(name)
             if start:
                 file.seek(start)
-            return file.read(), found.st_ino
+            return file.read(), status.st_ino
 
     def mode(self, name: str) -> int | None:
         """The permission bits of a file, or None where there is none."""
@@ -156,9 +156,9 @@ class Folder:
         """Put a file under a name that is free, else FileExistsError."""
         renames.rename_to_free(self.descriptor, self._at(old), self._at(new))
 
-    def exchange(self, one: str, other: str) -> bool:
+    def exchange(self, first: str, other: str) -> bool:
         """Swap two names in one step; False where the system cannot."""
-        return renames.exchange(self.descriptor, one, other)
+        return renames.exchange(self.descriptor, first, other)
 
     def remove(self, name: str) -> None:
         """Take a name off the folder."""

@@ -82,8 +82,8 @@ def told(text: str, wording: Wording) -> str:
     """A text in the words of a door."""
     if MARK not in text:
         return text
-    text = _CLAUSE.sub(lambda found: found[1] if _all_there(found[1], wording) else "", text)
-    return _STRAY.sub("", _FOUND.sub(lambda found: _said(found, wording), text))
+    text = _CLAUSE.sub(lambda clause: clause[1] if _all_there(clause[1], wording) else "", text)
+    return _STRAY.sub("", _FOUND.sub(lambda match: _said(match, wording), text))
 
 
 def next_step(text: str) -> Step | None:
@@ -95,42 +95,42 @@ def around(text: str, change: Callable[[str], str]) -> str:
     """A text with all but its steps changed, as by what spells out characters that nobody sees."""
     if MARK not in text:
         return change(text)
-    made, last = "", 0
-    for found in _FOUND.finditer(text):
-        made += change(text[last : found.start()]) + found[0]
-        last = found.end()
-    return made + change(text[last:])
+    pieces, last = "", 0
+    for match in _FOUND.finditer(text):
+        pieces += change(text[last : match.start()]) + match[0]
+        last = match.end()
+    return pieces + change(text[last:])
 
 
 def _steps(text: str) -> Iterator[Step]:
-    for found in _FOUND.finditer(text):
-        if found[1]:
-            yield Step(found[1], _read(found[2]))
+    for match in _FOUND.finditer(text):
+        if match[1]:
+            yield Step(match[1], _read(match[2]))
 
 
 def _all_there(clause: str, wording: Wording) -> bool:
-    return all(_there(found, wording) is not None for found in _FOUND.finditer(clause))
+    return all(_there(match, wording) is not None for match in _FOUND.finditer(clause))
 
 
-def _said(found: re.Match[str], wording: Wording) -> str:
-    words = _there(found, wording)
+def _said(match: re.Match[str], wording: Wording) -> str:
+    words = _there(match, wording)
     if words is not None:
         return words
-    if found[1]:
-        return wording.plainly(Step(found[1], _read(found[2])))
-    if found[3]:
-        return found[3].replace("_", " ")
-    name = (found[5] or "").split()
+    if match[1]:
+        return wording.plainly(Step(match[1], _read(match[2])))
+    if match[3]:
+        return match[3].replace("_", " ")
+    name = (match[5] or "").split()
     return wording.plainly(Step(" ".join(name[:2])))
 
 
-def _there(found: re.Match[str], wording: Wording) -> str | None:
-    if found[1]:
-        return wording.step(Step(found[1], _read(found[2])))
-    if found[3]:
-        return wording.option(found[3], _read(f"value={found[4]}").get("value", OPEN))
-    if found[5]:
-        return wording.shell(found[5])
+def _there(match: re.Match[str], wording: Wording) -> str | None:
+    if match[1]:
+        return wording.step(Step(match[1], _read(match[2])))
+    if match[3]:
+        return wording.option(match[3], _read(f"value={match[4]}").get("value", OPEN))
+    if match[5]:
+        return wording.shell(match[5])
     return "…"  # the text was cut within it
 
 
@@ -143,18 +143,18 @@ def _written(value: Value) -> str:
 
 def _read(arguments: str) -> dict[str, Any]:
     """The arguments of a step as they were written; none where it was cut."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     at = 0
     while plain := _PLAIN.match(arguments, at):
-        found[plain[1]] = _VALUES[plain[2]] if plain[2] in _VALUES else plain[3]
+        values[plain[1]] = _VALUES[plain[2]] if plain[2] in _VALUES else plain[3]
         at = plain.end()
     if at == len(arguments):
-        return found
+        return values
     import ast  # 5 ms, for numbers, lists and what is quoted in a text
 
     try:
         call = ast.parse(f"f({arguments})", mode="eval").body
         assert isinstance(call, ast.Call)
-        return {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
+        return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
     except (SyntaxError, ValueError, AssertionError):
         return {}

@@ -43,7 +43,7 @@ def _names(result: type) -> tuple[tuple[str, str], ...]:
 
 def told_fields(result: type) -> list[str]:
     """The fields of a result in the order in which they are told: `freshness` stands before its `stands_before`."""
-    names = [one.name for one in fields(result)]
+    names = [field.name for field in fields(result)]
     if "freshness" in names and (before := getattr(result, "stands_before", "")):
         names.remove("freshness")
         names.insert(names.index(before) if before in names else len(names), "freshness")
@@ -97,20 +97,20 @@ def shown_place(place: Sequence[str | int]) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{one_line(part, 40)}" for part in place)
 
 
-def _inside(place: tuple[str | int, ...], one: Collection[object]) -> list[tuple[tuple[str | int, ...], object]]:
-    if not isinstance(one, Mapping):
-        return [((*place, number), item) for number, item in enumerate(one)]
+def _inside(place: tuple[str | int, ...], container: Collection[object]) -> list[tuple[tuple[str | int, ...], object]]:
+    if not isinstance(container, Mapping):
+        return [((*place, number), item) for number, item in enumerate(container)]
     # A key is looked at where its object is: it is in no place of its own.
-    return [*((place, key) for key in one), *(((*place, str(key)), item) for key, item in one.items())]
+    return [*((place, key) for key in container), *(((*place, str(key)), item) for key, item in container.items())]
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise ValueError(f"the key {json.dumps(twice)} stands twice in one object")
-    return found
+    return members
 
 
 def _no_number(name: str) -> Any:

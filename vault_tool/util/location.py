@@ -64,9 +64,9 @@ class Location:
         """Why what is at the root now is not the vault, in words; empty where it is."""
         if not place:
             return "there is no such folder"
-        found = identity_at(self.root)
-        if found and self.identity:
-            return "" if found == self.identity else "another vault is"
+        identity = identity_at(self.root)
+        if identity and self.identity:
+            return "" if identity == self.identity else "another vault is"
         if place == self._seen[0]:
             # The same folder, whose workspace record came or went; a folder that was to become a vault had no settings.
             settings = not self._was_vault or os.path.isfile(os.path.join(self.root, _SETTINGS))
@@ -90,8 +90,8 @@ class Location:
 
 def identity_at(root: str | Path) -> str:
     """The id in the workspace record of the vault at `root`; empty where it has none in its usual place."""
-    found = _ID.search(_start(os.path.join(root, _RECORD)))
-    return found[1].decode("ascii").lower() if found is not None else ""
+    identity = _ID.search(_start(os.path.join(root, _RECORD)))
+    return identity[1].decode("ascii").lower() if identity is not None else ""
 
 
 def _start(path: str) -> bytes:

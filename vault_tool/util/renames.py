@@ -45,12 +45,12 @@ def _rename_with(folder: int | None, old: str, new: str, flags: int) -> bool:
     raise OSError(fault, os.strerror(fault), new)
 
 
-def exchange(folder: int | None, one: str, other: str) -> bool:
+def exchange(folder: int | None, first: str, other: str) -> bool:
     """Swap what two names of one folder stand for, in one step; False where the system cannot.
 
     `folder` is a descriptor. Raises FileNotFoundError when one of the names is gone.
     """
-    return _rename_with(folder, one, other, _EXCHANGE)
+    return _rename_with(folder, first, other, _EXCHANGE)
 
 
 def rename_to_free(folder: int | None, old: str, new: str) -> None:

@@ -154,8 +154,8 @@ def slug(text: str, fallback: str = "untitled") -> str:
     lowered = unicodedata.normalize("NFKC", text).casefold()
     plain = "".join(c for c in unicodedata.normalize("NFD", lowered) if not unicodedata.combining(c))
     # Dropping accents is lossless enough for Latin letters; other scripts keep theirs (й is not и).
-    kept = plain if plain.isascii() else unicodedata.normalize("NFC", lowered)
-    words = _NOT_SLUG.sub("-", kept.replace("_", "-")).strip("-")
+    letters = plain if plain.isascii() else unicodedata.normalize("NFC", lowered)
+    words = _NOT_SLUG.sub("-", letters.replace("_", "-")).strip("-")
     cut = words[:SLUG_LENGTH]
     while len(cut.encode("utf-8", "ignore")) > SLUG_BYTES:
         cut = cut[:-1]
@@ -188,14 +188,14 @@ def without_code(line: str, instead: str = "") -> str:
         length = runs[n][1] - runs[n][0]
         ends[n] = closing.get(length, 0)
         closing[length] = n
-    kept: list[str] = []
+    lines: list[str] = []
     at = n = 0
     while n < len(runs):
         if ends[n]:
-            kept += [line[at : runs[n][0]], instead]
+            lines += [line[at : runs[n][0]], instead]
             at, n = runs[ends[n]][1], ends[n]
         n += 1
-    return "".join([*kept, line[at:]])
+    return "".join([*lines, line[at:]])
 
 
 def prose_lines(body: str) -> Iterator[tuple[int, str]]:

@@ -31,8 +31,8 @@ def data_folder(name: str = FOLDER) -> str:
 
 
 def _home() -> str:
-    found = os.environ.get("HOME") or os.path.expanduser("~")
-    return "/nowhere" if found == "~" else found
+    home = os.environ.get("HOME") or os.path.expanduser("~")
+    return "/nowhere" if home == "~" else home
 
 
 def global_place(environ: Mapping[str, str]) -> str:
@@ -65,13 +65,13 @@ def choose(folder: str) -> None:
                 os.unlink(path)
             return
         os.makedirs(os.path.dirname(path), PRIVATE_FOLDER, exist_ok=True)
-        made = f"{path}.{os.getpid()}"
-        descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
+        draft = f"{path}.{os.getpid()}"
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
         try:
             os.write(descriptor, os.fsencode(folder) + b"\n")
         finally:
             os.close(descriptor)
-        os.replace(made, path)
+        os.replace(draft, path)
     except OSError as fault:
         raise StorageError(f"{path} cannot be written: {fault.strerror or fault}", "make its folder yours to write") from fault
 

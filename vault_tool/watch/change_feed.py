@@ -45,11 +45,11 @@ class ChangeFeed:
         """What changed among `paths` (None: everywhere) since the last time, in the order of paths."""
         now = _notes(catalog.all_files() if paths is None else catalog.files(paths))
         before = self._known if paths is None else {path: self._known[path] for path in paths if path in self._known}
-        found = sorted(_changes(before, now), key=lambda change: change.path)
+        changes = sorted(_changes(before, now), key=lambda change: change.path)
         for path in before.keys() - now.keys():
             self._known.pop(path)
         self._known.update(now)
-        return _with_titles(catalog, found, now) if found else []
+        return _with_titles(catalog, changes, now) if changes else []
 
 
 def _notes(files: Mapping[str, Known]) -> dict[str, Known]:
@@ -75,25 +75,25 @@ def _changes(before: Mapping[str, Known], now: Mapping[str, Known]) -> Iterator[
 def _with_titles(catalog: Catalog, changes: Iterable[NoteChange], now: Mapping[str, Known]) -> list[NoteChange]:
     """The same with titles, and with what is wrong in the notes that changed."""
     listed = list(changes)
-    there = [change.path for change in listed if change.change != REMOVED]
-    entries = catalog.by_paths(there)
-    problems = _problems(catalog, set(there))
-    told: list[NoteChange] = []
+    paths = [change.path for change in listed if change.change != REMOVED]
+    entries = catalog.by_paths(paths)
+    problems = _problems(catalog, set(paths))
+    titled: list[NoteChange] = []
     for change in listed:
         known = now.get(change.path)
         if known is None or known.kind != UNREADABLE:
             entry = entries.get(change.path)
             page = catalog.page(change.path) if entry is None and known is not None else None
             title = entry.title if entry else page.title if page else ""
-            told.append(NoteChange(change.change, change.path, title, change.was))
+            titled.append(NoteChange(change.change, change.path, title, change.was))
         wrong = problems.get(change.path, ())
-        told.extend(NoteChange(PROBLEM, change.path, line=problem.line, message=problem.message) for problem in wrong)
-    return told
+        titled.extend(NoteChange(PROBLEM, change.path, line=problem.line, message=problem.message) for problem in wrong)
+    return titled
 
 
 def _problems(catalog: Catalog, paths: Collection[str]) -> dict[str, list[Problem]]:
-    found: dict[str, list[Problem]] = {}
+    problems: dict[str, list[Problem]] = {}
     for problem in catalog.problems() if catalog.counts().problems else ():
         if problem.path in paths and problem.severity is not Severity.NOTE:
-            found.setdefault(problem.path, []).append(problem)
-    return found
+            problems.setdefault(problem.path, []).append(problem)
+    return problems

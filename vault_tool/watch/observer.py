@@ -159,10 +159,10 @@ class _Alarm(logging.Handler):
 
 def _identity(folder: Path) -> tuple[int, int] | None:
     try:
-        found = folder.stat()
+        stat = folder.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return stat.st_dev, stat.st_ino
 
 
 def _folders(top: Path) -> Iterator[str]:

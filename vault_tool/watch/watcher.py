@@ -263,8 +263,8 @@ class Watcher:
     def _look_at(self, paths: list[str]) -> bool:
         if not paths:
             return True
-        there = reader.present(self._vault.root, paths)
-        if len(paths) - len(there) > _FEW_GONE:
+        present = reader.present(self._vault.root, paths)
+        if len(paths) - len(present) > _FEW_GONE:
             # Losses in bulk are for the comparison to judge: an unmounted disk looks the same.
             return self._look_at_all("many files are gone")
         self._settling.take(paths)
@@ -293,10 +293,10 @@ class Watcher:
                 self._again_at = time.monotonic() + self._again_after
         if refresh.behind:
             self._again_at = time.monotonic() + _AGAIN
-        told = news.of(vault.index.catalog, paths)
-        if told:
+        changes = news.of(vault.index.catalog, paths)
+        if changes:
             self._changed_at = time.monotonic()
-            self._tell(WatchReport(tuple(told)))
+            self._tell(WatchReport(tuple(changes)))
 
     def _reconcile(self) -> None:
         """Compare everything, and see to it that we still hear."""
@@ -405,10 +405,10 @@ class Watcher:
 
     def _settings_stat(self) -> tuple[int, int, int]:
         try:
-            found = self._vault.settings_path.stat()
+            stat = self._vault.settings_path.stat()
         except OSError:
             return 0, 0, 0
-        return found.st_size, found.st_mtime_ns, found.st_ino
+        return stat.st_size, stat.st_mtime_ns, stat.st_ino
 
     def _idle_tasks(self) -> None:
         if self._chores is not None and not len(self._settling):

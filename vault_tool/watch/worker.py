@@ -127,19 +127,19 @@ def _turns(vault: Context) -> WorkResult:
 
 
 def _backstop(vault: Context) -> WorkResult:
-    found = len(backstop(vault, limit=None).results)
+    count = len(backstop(vault, limit=None).results)
     return WorkResult(
-        f"{counted(found, 'turn')} that wrote nothing may deserve a second look: {step('backstop')}" if found else ""
+        f"{counted(count, 'turn')} that wrote nothing may deserve a second look: {step('backstop')}" if count else ""
     )
 
 
 def _vectors(vault: Context) -> WorkResult:
-    kept = keep_vectors(vault, VECTOR_SECONDS)
-    if kept.fault:
-        return WorkResult(f"{_UNDONE[Task.VECTORS]}: {kept.fault}", Left.REST)
-    if kept.behind:
-        return WorkResult(left=Left.MORE if kept.done else Left.REST)
-    return WorkResult(left=Left.NOTHING if kept.embedder or vault.machine.provider == "none" else Left.NOBODY)
+    result = keep_vectors(vault, VECTOR_SECONDS)
+    if result.fault:
+        return WorkResult(f"{_UNDONE[Task.VECTORS]}: {result.fault}", Left.REST)
+    if result.behind:
+        return WorkResult(left=Left.MORE if result.done else Left.REST)
+    return WorkResult(left=Left.NOTHING if result.embedder or vault.machine.provider == "none" else Left.NOBODY)
 
 
 _LEFT = frozenset(Left)
@@ -159,9 +159,9 @@ _UNDONE: Mapping[Task, str] = {
 }
 
 
-def main(given: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Do the task that a watcher started this process for, behind everybody else who wants the processor."""
-    root, task = given
+    root, task = arguments
     if hasattr(os, "nice"):
         os.nice(_POLITE)
     with Context.open(root) as vault:

@@ -62,9 +62,9 @@ class Entrance:
 
     def begin(self, code: str) -> str | None:
         """The cookie's value for who shows a code, which is used up by that; None for a code that is none, used or old."""
-        for code in self._codes:
-            if hmac.compare_digest(code.encode(), code.encode("utf-8", "surrogatepass")):
-                until = self._codes.pop(code)
+        for valid_code in self._codes:
+            if hmac.compare_digest(valid_code.encode(), code.encode("utf-8", "surrogatepass")):
+                until = self._codes.pop(valid_code)
                 if self._clock() > until:
                     return None
                 session = secrets.token_urlsafe(32)

@@ -83,7 +83,7 @@ def brought(repo: Repo, tips: Sequence[str], since: Sequence[str], folders: Sequ
         "--not",
         *since,
         "--",
-        *(repo.inside(one) for one in folders),
+        *(repo.inside(folder) for folder in folders),
         limit=WALK_LIMIT,
     )
     cut = shallow(repo)
@@ -116,7 +116,7 @@ def removed_by(repo: Repo, commits: Iterable[str]) -> list[tuple[str, str, str]]
     mark = os.urandom(16).hex()
     args = ("--no-walk=unsorted", "--raw", "--no-renames", "--no-abbrev", "--diff-filter=D", "-z", f"--format={mark}%x00%H%x00")
     out = output(repo.work_tree, "read the history", "log", *args, "--stdin", feed="\n".join(named).encode() + b"\n")
-    found = []
+    authors = []
     for text in out.decode(errors="surrogateescape").split(f"{mark}\0")[1:]:
         commit, *parts = text.split("\0")
         walk = iter(part.lstrip("\n") for part in parts if part.strip("\n"))
@@ -124,8 +124,8 @@ def removed_by(repo: Repo, commits: Iterable[str]) -> list[tuple[str, str, str]]
             path = repo.relative(next(walk, ""))
             values = entry.lstrip(":").split(" ")
             if path and values[0].startswith("100"):
-                found.append((commit, path, values[2]))
-    return found
+                authors.append((commit, path, values[2]))
+    return authors
 
 
 def committed_at(repo: Repo, paths: Sequence[str]) -> dict[str, int]:
@@ -133,14 +133,14 @@ def committed_at(repo: Repo, paths: Sequence[str]) -> dict[str, int]:
     mark = os.urandom(16).hex()
     args = ("--name-only", "-z", "--no-renames", f"--format={mark}%x00%ct%x00")
     asked = paths if len(paths) <= PATHS_A_CALL else ()
-    found: dict[str, int] = {}
+    times: dict[str, int] = {}
     out = output(repo.work_tree, "read the history", "log", *args, "HEAD", "--", *repo.places(asked))
     for text in out.decode(errors="surrogateescape").split(f"{mark}\0")[1:]:
         at, *names = text.split("\0")
         for name in names:
             if path := repo.relative(name.lstrip("\n")):
-                found.setdefault(path, int(at))
-    return found
+                times.setdefault(path, int(at))
+    return times
 
 
 def work_tree_blobs(repo: Repo, paths: Iterable[str]) -> dict[str, str]:
@@ -154,16 +154,16 @@ def work_tree_blobs(repo: Repo, paths: Iterable[str]) -> dict[str, str]:
     asked = repo.places(named if len(named) <= PATHS_A_CALL else ())
     quiet = without_filters(repo)
     staged = output(repo.work_tree, "list the tracked files", "ls-files", "-z", "--stage", "--", *asked)
-    found = {name: entry.split(" ")[1] for entry, _, name in (line.partition("\t") for line in fields(staged))}
+    blobs_by_name = {name: entry.split(" ")[1] for entry, _, name in (line.partition("\t") for line in fields(staged))}
     changed = set(fields(output(repo.work_tree, "compare", "ls-files", "-z", "--modified", "--", *asked, config=quiet)))
     inside = {repo.inside(path): path for path in named}
-    read = [name for name in inside if (name in changed or name not in found) and (repo.work_tree / name).is_file()]
+    read = [name for name in inside if (name in changed or name not in blobs_by_name) and (repo.work_tree / name).is_file()]
     plain = [name for name in read if "\n" not in name]
     if plain:
         feed = lines(plain).replace(b"\0", b"\n")
         out = output(repo.work_tree, "hash the files", "hash-object", "--stdin-paths", feed=feed, config=quiet)
-        found |= dict(zip(plain, out.decode().split(), strict=True))
-    return {path: found[name] for name, path in inside.items() if name in found}
+        blobs_by_name |= dict(zip(plain, out.decode().split(), strict=True))
+    return {path: blobs_by_name[name] for name, path in inside.items() if name in blobs_by_name}
 
 
 def committed_blobs(repo: Repo, commit: str, paths: Iterable[str]) -> dict[str, str]:
@@ -187,19 +187,19 @@ def earlier_blobs(repo: Repo, tip: str, paths: Sequence[str]) -> dict[str, set[s
     places: tuple[str, ...] = ("--", *repo.places(paths))
     if not paths:
         what, places = ("--diff-filter=M", "-E", "--invert-grep", f"--grep={_ADDING}"), ()
-    told = [output(repo.work_tree, "read the history", "log", "--format=", *what, *raw, tip, *places, limit=WALK_LIMIT)]
+    outputs = [output(repo.work_tree, "read the history", "log", "--format=", *what, *raw, tip, *places, limit=WALK_LIMIT)]
     if not paths:
         compared = ("diff-index", "--diff-filter=M", *raw, tip)
-        told.append(output(repo.work_tree, "compare the work tree", *compared, config=without_filters(repo)))
-    found: dict[str, set[str]] = {}
-    for out in told:
+        outputs.append(output(repo.work_tree, "compare the work tree", *compared, config=without_filters(repo)))
+    blobs_by_path: dict[str, set[str]] = {}
+    for out in outputs:
         walk = iter(part.lstrip("\n") for part in out.decode(errors="surrogateescape").split("\0") if part.strip("\n"))
         for entry in walk:
             path = repo.relative(next(walk, ""))
             values = entry.lstrip(":").split(" ")
             if path and len(values) == _RAW_FIELDS:
-                found.setdefault(path, set()).update(one for one in values[2:4] if one.strip(_NONE))
-    return found
+                blobs_by_path.setdefault(path, set()).update(oid for oid in values[2:4] if oid.strip(_NONE))
+    return blobs_by_path
 
 
 # What writes new files and changes no text that is there.
@@ -209,26 +209,26 @@ _RAW_FIELDS = 5
 
 def blobs(repo: Repo, names: Iterable[str]) -> dict[str, bytes]:
     """The contents of blobs by their ids, from one process; those that git has not are left out."""
-    wanted = list(dict.fromkeys(names))
-    if not wanted:
+    unique = list(dict.fromkeys(names))
+    if not unique:
         return {}
     out = output(
         repo.work_tree,
         "read the history",
         "cat-file",
         "--batch=%(objecttype) %(objectsize)",
-        feed="\n".join(wanted).encode() + b"\n",
+        feed="\n".join(unique).encode() + b"\n",
     )
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     at = 0
-    for name in wanted:
+    for name in unique:
         end = out.index(b"\n", at)
         kind, _, size = out[at:end].partition(b" ")
         at = end + 1
         if kind == b"blob":
-            found[name] = out[at : at + int(size)]
+            contents[name] = out[at : at + int(size)]
             at += int(size) + 1
-    return found
+    return contents
 
 
 def shallow(repo: Repo) -> frozenset[str]:

@@ -46,7 +46,7 @@ def changes_of(repo: Repo, commits: Iterable[str]) -> dict[str, CommitChanges]:
     args = ("-z", *reach, "--no-show-signature", *_QUIET, form, "--stdin", "--", *repo.places(()))
     out = output(repo.work_tree, "read the log", "log", *args, feed="\n".join(named).encode() + b"\n")
     texts = out.decode(errors="surrogateescape").split(f"{mark}\0")[1:]
-    return {one.commit: one for one in (_changes(repo, text.split("\0")) for text in texts)}
+    return {changes.commit: changes for changes in (_changes(repo, text.split("\0")) for text in texts)}
 
 
 def blob_id(data: bytes, like: str) -> str:
@@ -75,11 +75,11 @@ def _changes(repo: Repo, parts: list[str]) -> CommitChanges:
 
 
 def _files(repo: Repo, rest: list[str]) -> Iterator[FileChanged]:
-    told = [one.lstrip("\n") for one in rest]
-    told = [one for one in told if one]
-    for said, name in zip(told[::2], told[1::2], strict=False):
+    parts = [part.lstrip("\n") for part in rest]
+    parts = [part for part in parts if part]
+    for status, name in zip(parts[::2], parts[1::2], strict=False):
         path = repo.relative(name)
-        fields = said.split(" ")
+        fields = status.split(" ")
         if path and len(fields) == 5:
             before, after = ("" if not blob.strip("0") else blob for blob in fields[2:4])
             yield FileChanged(path, before, after)

@@ -128,9 +128,9 @@ def _entry(repo: Repo, parts: list[str]) -> LogEntry:
     return log_entry(parts[: len(FORM)], tuple(path for path in touched if path))
 
 
-def log_entry(said: Sequence[str], paths: tuple[str, ...]) -> LogEntry:
+def log_entry(values: Sequence[str], paths: tuple[str, ...]) -> LogEntry:
     """A commit from what `FORM` had git say of it."""
-    commit, at, author, subject, op, session, ids = said
+    commit, at, author, subject, op, session, ids = values
     return LogEntry(
         commit=commit,
         at=datetime.fromtimestamp(int(at), UTC).isoformat(),

@@ -63,14 +63,14 @@ def commit(
     and HEAD, the branch and the index are then as they were. Raises `Refused` for a path that leaves the vault; whatever
     git fails at is a reason.
     """
-    wanted = {repo.inside(change.path): change.content for change in changes}
-    if not wanted:
+    contents = {repo.inside(change.path): change.content for change in changes}
+    if not contents:
         return Commit(False, None, nothing=True)
     try:
         if reason := obstacle(repo):
             return Commit(False, None, reason)
         for attempt in range(_ATTEMPTS):
-            done = _attempt(repo, wanted, message, lock_wait, hook_limit)
+            done = _attempt(repo, contents, message, lock_wait, hook_limit)
             if done is not None:
                 return done
             # Two that always lose to each other come apart by pauses of random length.
@@ -102,12 +102,12 @@ def commit_each(
 def _attempt_together(repo: Repo, series: Sequence[tuple[Sequence[FileChange], str]], lock_wait: float) -> list[Commit] | None:
     """One try at the commits of a series; None where they have to be made one by one."""
     each = [({repo.inside(change.path): change.content for change in changes}, message) for changes, message in series]
-    wanted = {name: content for contents, _ in each for name, content in contents.items()}
+    contents_together = {name: content for contents, _ in each for name, content in contents.items()}
     if obstacle(repo):
         return None
-    before = survey(repo, wanted)
+    before = survey(repo, contents_together)
     settings = before.settings
-    if _objection(before, wanted) or hooks(repo, settings) or settings.config_hooks or settings.on("commit.gpgsign"):
+    if _objection(before, contents_together) or hooks(repo, settings) or settings.config_hooks or settings.on("commit.gpgsign"):
         return None
     held, steps = dict(before.committed), []
     for contents, message in each:
@@ -117,15 +117,15 @@ def _attempt_together(repo: Repo, series: Sequence[tuple[Sequence[FileChange], s
         held |= differing
         inline = {name: content for name in differing if (content := contents[name]) is not None}
         steps.append(Step(differing, inline, message))
-    last = {name: held.get(name) for name in wanted}
+    last = {name: held.get(name) for name in contents_together}
     behind = _differing(last, before.staged)
     if not any(step.targets for step in steps):
         enter(repo, behind, lock_wait)
         return [Commit(False, None, nothing=True) for _ in steps]
     wait_for_lock(repo, lock_wait)
-    made = iter(build_each(repo, before, [step for step in steps if step.targets]))
-    done = [Commit(True, next(made)) if step.targets else Commit(False, None, nothing=True) for step in steps]
-    ids = [one.commit for one in done if one.commit]
+    built = iter(build_each(repo, before, [step for step in steps if step.targets]))
+    done = [Commit(True, next(built)) if step.targets else Commit(False, None, nothing=True) for step in steps]
+    ids = [step.commit for step in done if step.commit]
     message = next(step.message for step in reversed(steps) if step.targets)
     if _publish(repo, before, ids[-1], _differing(last, before.committed) | behind, message, lock_wait) is None:
         return None
@@ -134,13 +134,15 @@ def _attempt_together(repo: Repo, series: Sequence[tuple[Sequence[FileChange], s
     return done
 
 
-def _attempt(repo: Repo, wanted: Mapping[str, bytes | None], message: str, lock_wait: float, hook_limit: float) -> Commit | None:
+def _attempt(
+    repo: Repo, contents_by_name: Mapping[str, bytes | None], message: str, lock_wait: float, hook_limit: float
+) -> Commit | None:
     """One try at the commit; None when HEAD moved meanwhile."""
-    before = survey(repo, wanted)
-    if reason := _objection(before, wanted):
+    before = survey(repo, contents_by_name)
+    if reason := _objection(before, contents_by_name):
         return Commit(False, None, reason)
-    targets = {name: _target(before, name, content) for name, content in wanted.items()}
-    contents = {name: wanted[name] for name in _differing(targets, before.committed)}
+    targets = {name: _target(before, name, content) for name, content in contents_by_name.items()}
+    contents = {name: contents_by_name[name] for name in _differing(targets, before.committed)}
     ids = filtered(repo, before, {name: content for name, content in contents.items() if content is not None}, hook_limit)
     targets |= {name: replace(entry, oid=ids[name]) for name, entry in targets.items() if entry and name in ids}
     differing = _differing(targets, before.committed)
@@ -150,11 +152,11 @@ def _attempt(repo: Repo, wanted: Mapping[str, bytes | None], message: str, lock_
         enter(repo, behind, lock_wait)
         return Commit(False, None, nothing=True)
     wait_for_lock(repo, lock_wait)
-    inline = {name: content for name in differing if (content := wanted[name]) is not None and name not in ids}
-    made = build(repo, before, differing, inline, message)
+    inline = {name: content for name in differing if (content := contents_by_name[name]) is not None and name not in ids}
+    built = build(repo, before, differing, inline, message)
     if not (hooks(repo, before.settings) or before.settings.config_hooks or before.settings.on("commit.gpgsign")):
-        return _publish(repo, before, made, differing | behind, message, lock_wait)
-    passed = hooked(repo, before, made, message, hook_limit)
+        return _publish(repo, before, built, differing | behind, message, lock_wait)
+    passed = hooked(repo, before, built, message, hook_limit)
     before, targets = _with_changed(repo, before, differing | behind, passed.changed)
     done = _publish(repo, before, passed.commit, targets, message, lock_wait, hook_limit)
     if done is not None:
@@ -165,7 +167,7 @@ def _attempt(repo: Repo, wanted: Mapping[str, bytes | None], message: str, lock_
 def _publish(
     repo: Repo,
     before: Survey,
-    made: str,
+    commit_id: str,
     targets: Mapping[str, TreeEntry | None],
     message: str,
     lock_wait: float,
@@ -175,17 +177,17 @@ def _publish(
     enter(repo, targets, lock_wait)
     published = False
     try:
-        published = publish(repo, before.head, made, message, hook_limit)
+        published = publish(repo, before.head, commit_id, message, hook_limit)
     finally:
         # At once and not after the last try: the next would take what we entered for what the person had staged.
-        if not published and head(repo).commit != made:
+        if not published and head(repo).commit != commit_id:
             enter(repo, {name: before.staged.get(name) for name in targets}, lock_wait)
     if not published:
         return None
-    if len(targets) >= _MANY or made.startswith("0"):
+    if len(targets) >= _MANY or commit_id.startswith("0"):
         refresh(repo, before.settings)
-    keep_tidy(repo, made)
-    return Commit(True, made)
+    keep_tidy(repo, commit_id)
+    return Commit(True, commit_id)
 
 
 def _with_changed(
@@ -206,23 +208,23 @@ def resolve_conflicts(repo: Repo, contents: Mapping[str, bytes], limit: float) -
 
     Raises `IndexLocked` after `limit` seconds.
     """
-    wanted = {repo.inside(path): content for path, content in contents.items()}
-    before = survey(repo, wanted)
-    ids = filtered(repo, before, wanted, HOOK_LIMIT)
-    for name in wanted.keys() - ids.keys():
-        stored = output(repo.work_tree, "store a page", "hash-object", "-w", "--no-filters", "--stdin", feed=wanted[name])
+    by_name = {repo.inside(path): content for path, content in contents.items()}
+    before = survey(repo, by_name)
+    ids = filtered(repo, before, by_name, HOOK_LIMIT)
+    for name in by_name.keys() - ids.keys():
+        stored = output(repo.work_tree, "store a page", "hash-object", "-w", "--no-filters", "--stdin", feed=by_name[name])
         ids[name] = stored.decode().strip()
     enter(repo, {name: TreeEntry(REGULAR, oid) for name, oid in ids.items()}, limit)
 
 
-def _objection(before: Survey, wanted: Mapping[str, bytes | None]) -> str:
+def _objection(before: Survey, contents: Mapping[str, bytes | None]) -> str:
     if before.head.branch is None:
         return f"HEAD is detached, so a commit would be on no branch; {shell('git switch BRANCH')} goes back to one"
     if not (before.settings.author and before.settings.committer):
         return f"git does not know who you are; {shell(_WHO)} tells it"
     if before.unmerged:
         return f"{min(before.unmerged)} is in conflict; settle it, then {shell(f'git add {quote(min(before.unmerged))}')}"
-    if hidden := sorted(name for name in before.ignored if wanted[name] is not None):
+    if hidden := sorted(name for name in before.ignored if contents[name] is not None):
         return f"{hidden[0]} is ignored by git; {shell(f'git check-ignore -v {quote(hidden[0])}')} says by which rule"
     if before.nested:
         return f"{min(before.nested)} lies in a repository of its own within the vault; commit it there"

@@ -38,8 +38,8 @@ def main() -> None:
 
     # A commit that is left empty stays: what was done when is history too, and every old commit has one new one.
     keep = ("--prune-empty", "never", "--prune-degenerate", "never", "--preserve-commit-encoding")
-    wanted = ("--force", "--quiet", "--partial", "--replace-refs", "update-no-add", *keep, "--refs", *plan["refs"])
-    options = filter_repo.FilteringOptions.parse_args(wanted)
+    arguments = ("--force", "--quiet", "--partial", "--replace-refs", "update-no-add", *keep, "--refs", *plan["refs"])
+    options = filter_repo.FilteringOptions.parse_args(arguments)
     Filter(options, commit_callback=change, refname_callback=lambda ref: ref.replace(old, new)).run()
 
 

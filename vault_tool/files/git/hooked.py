@@ -66,8 +66,8 @@ def hooked(repo: Repo, before: Survey, planned: str, message: str, limit: float)
             raise GitError("git commit failed: a hook left nothing of it to be committed", f"mend it, then {step('commit')}")
         parents = ("-p", before.head.commit) if before.head.commit else ()
         signed = ("-S",) if before.settings.on("commit.gpgsign") else ()
-        made = _checked(run("git", "commit-tree", *signed, *parents, tree, feed=text.encode(errors="replace")))
-    return Hooked(made.out.decode().strip(), changed)
+        commit = _checked(run("git", "commit-tree", *signed, *parents, tree, feed=text.encode(errors="replace")))
+    return Hooked(commit.out.decode().strip(), changed)
 
 
 def after_commit(repo: Repo, before: Survey, limit: float) -> None:
@@ -107,10 +107,10 @@ def _worded(repo: Repo, before: Survey, run: Run, message: str) -> str:
     file.write_bytes(message.encode(errors="replace"))
     run_hook(repo, before, run, "prepare-commit-msg", str(file), "message")
     run_hook(repo, before, run, "commit-msg", str(file))
-    found = file.read_bytes()
-    if found == message.encode(errors="replace"):
+    written = file.read_bytes()
+    if written == message.encode(errors="replace"):
         return message
-    cleaned = output(repo.work_tree, "read the message that the hooks left", "stripspace", feed=found)
+    cleaned = output(repo.work_tree, "read the message that the hooks left", "stripspace", feed=written)
     if not cleaned:
         raise GitError("git commit failed: a hook left no message", f"mend it, then {step('commit')}")
     return cleaned.decode(errors="replace")
@@ -119,15 +119,15 @@ def _worded(repo: Repo, before: Survey, run: Run, message: str) -> str:
 def _changed(repo: Repo, old: str, new: str) -> dict[str, tuple[TreeEntry | None, TreeEntry | None]]:
     """What differs between two trees, as entries."""
     listed = iter(fields(output(repo.work_tree, "compare the trees", "diff-tree", "-r", "-z", "--raw", "--no-renames", old, new)))
-    found: dict[str, tuple[TreeEntry | None, TreeEntry | None]] = {}
+    changes: dict[str, tuple[TreeEntry | None, TreeEntry | None]] = {}
     for row in listed:
         old_mode, mode, old_oid, oid, _ = row.removeprefix(":").split(" ")
         gone = {"000000"}
-        found[next(listed)] = (
+        changes[next(listed)] = (
             None if old_mode in gone else TreeEntry(old_mode, old_oid),
             None if mode in gone else TreeEntry(mode, oid),
         )
-    return found
+    return changes
 
 
 def staged_alike(repo: Repo, entries: Mapping[str, TreeEntry | None]) -> Collection[str]:
@@ -142,6 +142,6 @@ def staged_alike(repo: Repo, entries: Mapping[str, TreeEntry | None]) -> Collect
 
 def _checked(result: Result) -> Result:
     if result.code:
-        said = first_line(result.err) or f"a hook refused it (exit code {result.code})"
-        raise GitError(f"git commit failed: {said}", f"mend it, then {step('commit')}")
+        reason = first_line(result.err) or f"a hook refused it (exit code {result.code})"
+        raise GitError(f"git commit failed: {reason}", f"mend it, then {step('commit')}")
     return result

@@ -63,8 +63,8 @@ class _Ids:
 
     def read(self, names: Iterable[str]) -> None:
         lacking = {name for name in names if name not in self.known}
-        found = blobs(self.repo, sorted(lacking))
-        self.known |= {name: self.identity(found[name]) if name in found else "" for name in lacking}
+        contents = blobs(self.repo, sorted(lacking))
+        self.known |= {name: self.identity(contents[name]) if name in contents else "" for name in lacking}
 
     def of_steps(self, steps: Sequence[_Step]) -> None:
         self.read(blob for step in steps for change in step.changes for blob in (change.after, *change.before))
@@ -101,29 +101,29 @@ def _by_id(repo: Repo, steps: list[_Step], places: list[str], identity: str, ids
         ids.of_steps(steps)
         new: list[str] = []
         for step in steps:
-            arrived = any(ids[one.after] == identity and not _stood(one, identity, ids) for one in step.changes)
+            arrived = any(ids[change.after] == identity and not _stood(change, identity, ids) for change in step.changes)
             settled = identity in step.entry.ids and step.entry.op not in _GATHERING
             if arrived and not settled and step.entry.commit not in asked and step.entry.commit not in cut:
                 sources = _sources(repo, step, places[0], identity, ids)
                 asked[step.entry.commit] = bool(sources)
-                new.extend(one for one in sources if one not in places)
+                new.extend(source for source in sources if source not in places)
         if not new:
             break
         places.extend(dict.fromkeys(new))
         steps = _steps(repo, places)
     adopted = {
-        one.path
+        change.path
         for step in steps
-        for one in step.changes
-        if ids[one.after] == identity and any(blob and not ids[blob] for blob in one.before)
+        for change in step.changes
+        if ids[change.after] == identity and any(blob and not ids[blob] for blob in change.before)
     }
     own: list[LogEntry] = []
-    made: list[LogEntry] = []
+    entries: list[LogEntry] = []
     ends = False
     for step in steps:
-        held = [one.path for one in step.changes if ids[one.after] == identity]
-        was = [one.path for one in step.changes if any(ids[blob] == identity for blob in one.before)]
-        page = [one.path for one in step.changes if one.path in adopted and one.after and not ids[one.after]]
+        held = [change.path for change in step.changes if ids[change.after] == identity]
+        was = [change.path for change in step.changes if any(ids[blob] == identity for blob in change.before)]
+        page = [change.path for change in step.changes if change.path in adopted and change.after and not ids[change.after]]
         ends = ends or step.entry.commit in cut
         # The commit at which a shallow clone ends seems to add all that there is.
         if not (held or was or page) or (step.entry.commit in cut and identity not in step.entry.ids):
@@ -131,9 +131,9 @@ def _by_id(repo: Repo, steps: list[_Step], places: list[str], identity: str, ids
         entry = replace(step.entry, paths=tuple(held or was or page))
         own.append(entry)
         if held and not was and not asked.get(entry.commit):
-            made.append(entry)
-    told = [one for one in made if identity in one.ids]
-    return NoteLog(tuple(own), next(iter(reversed(told or made)), None), ends)
+            entries.append(entry)
+    named = [entry for entry in entries if identity in entry.ids]
+    return NoteLog(tuple(own), next(iter(reversed(named or entries)), None), ends)
 
 
 def _stood(change: _Change, identity: str, ids: _Ids) -> bool:
@@ -143,16 +143,18 @@ def _stood(change: _Change, identity: str, ids: _Ids) -> bool:
 
 def _sources(repo: Repo, step: _Step, path: str, identity: str, ids: _Ids) -> list[str]:
     """The paths that a commit took the note from, and where it took it from none of them, those of the id's own commits."""
-    left = [one for one in _whole(repo, step.entry.commit) if any(one.before) and _alike(one.path, path)]
-    ids.read(blob for one in left for blob in (one.after, *one.before))
-    found = [one.path for one in left if ids[one.after] != identity and any(ids[blob] == identity for blob in one.before)]
-    if found or identity in step.entry.ids or (earlier := resolve(repo, f"{step.entry.commit}^")) is None:
-        return found
+    left = [change for change in _whole(repo, step.entry.commit) if any(change.before) and _alike(change.path, path)]
+    ids.read(blob for change in left for blob in (change.after, *change.before))
+    paths = [
+        change.path for change in left if ids[change.after] != identity and any(ids[blob] == identity for blob in change.before)
+    ]
+    if paths or identity in step.entry.ids or (earlier := resolve(repo, f"{step.entry.commit}^")) is None:
+        return paths
     # It was away for a while: taken out by one commit and brought back by another.
-    told = _steps(repo, (), earlier, ("--fixed-strings", f"--grep={identity}"))
-    named = [step for step in told if identity in step.entry.ids]
+    steps = _steps(repo, (), earlier, ("--fixed-strings", f"--grep={identity}"))
+    named = [step for step in steps if identity in step.entry.ids]
     ids.of_steps(named)
-    places = {one.path for step in named for one in step.changes if ids[one.after] == identity}
+    places = {change.path for step in named for change in step.changes if ids[change.after] == identity}
     now = committed_blobs(repo, "HEAD", places) if places else {}
     ids.read(now.values())
     # One that still stands there is another file with the same id, with a history of its own.
@@ -169,8 +171,8 @@ def _by_place(repo: Repo, steps: list[_Step], places: list[str], cut: frozenset[
             ends = ends or step.entry.commit in cut
             if step.entry.commit in cut:
                 continue
-            own.append(replace(step.entry, paths=tuple(one.path for one in step.changes)))
-            arrived = next((one for one in step.changes if one.after and not any(one.before)), None)
+            own.append(replace(step.entry, paths=tuple(change.path for change in step.changes)))
+            arrived = next((change for change in step.changes if change.after and not any(change.before)), None)
             source = _same_bytes(repo, step.entry.commit, arrived) if arrived is not None else ""
             if source and source not in seen:
                 break
@@ -183,26 +185,26 @@ def _by_place(repo: Repo, steps: list[_Step], places: list[str], cut: frozenset[
 
 def _same_bytes(repo: Repo, commit: str, arrived: _Change) -> str:
     """The one path that a commit took these bytes from; "" where there is none, or several that could be it."""
-    gone = [one.path for one in _whole(repo, commit) if not one.after and arrived.after in one.before]
+    gone = [change.path for change in _whole(repo, commit) if not change.after and arrived.after in change.before]
     named = [path for path in gone if PurePosixPath(path).name == PurePosixPath(arrived.path).name]
-    found = gone if len(gone) == 1 else named
-    return found[0] if len(found) == 1 else ""
+    sources = gone if len(gone) == 1 else named
+    return sources[0] if len(sources) == 1 else ""
 
 
 def _before_the_move(repo: Repo, path: str, identity: str, read_id: Identity) -> list[str]:
     """Where HEAD has a note that was moved and not committed since: files that are gone and hold its id, or its bytes."""
     args = ("diff", "-z", "--name-only", "--no-renames", "--diff-filter=D", *QUIET, "HEAD", "--", *repo.places(()))
     names = fields(output(repo.work_tree, "compare the files", *args, config=without_filters(repo)))
-    gone = [one for name in names if (one := repo.relative(name)) and _alike(one, path)]
+    gone = [relative for name in names if (relative := repo.relative(name)) and _alike(relative, path)]
     if not gone:
         return []
     held = committed_blobs(repo, "HEAD", gone)
     if identity:
         texts = blobs(repo, held.values())
-        return [one for one, blob in held.items() if blob in texts and read_id(texts[blob]) == identity]
+        return [place for place, blob in held.items() if blob in texts and read_id(texts[blob]) == identity]
     now = work_tree_blobs(repo, [path]).get(path, "")
-    found = [one for one, blob in held.items() if blob == now]
-    return found if len(found) == 1 else []
+    same = [place for place, blob in held.items() if blob == now]
+    return same if len(same) == 1 else []
 
 
 def _alike(path: str, other: str) -> bool:
@@ -221,8 +223,8 @@ def _steps(repo: Repo, paths: Sequence[str], tip: str = "HEAD", chosen: Sequence
 
 
 def _step(repo: Repo, parts: list[str]) -> _Step:
-    said, rest = parts[: len(FORM)], parts[len(FORM) :]
-    return _Step(log_entry(said, ()), tuple(_changes(repo, rest)))
+    values, rest = parts[: len(FORM)], parts[len(FORM) :]
+    return _Step(log_entry(values, ()), tuple(_changes(repo, rest)))
 
 
 def _whole(repo: Repo, commit: str) -> list[_Change]:
@@ -255,18 +257,20 @@ def renames(repo: Repo) -> list[tuple[str, str]]:
     args = ("--reverse", "-z", "--name-status", "--find-renames=100%", "-l0", "--diff-filter=R", "--format=", *QUIET, "HEAD")
     parts = output(repo.work_tree, "read the log", "log", *args, "--", *repo.places(())).decode(errors="surrogateescape")
     names = [part.lstrip("\n") for part in parts.split("\0")]
-    pairs = ((repo.relative(names[at + 1]), repo.relative(names[at + 2])) for at, one in enumerate(names[:-2]) if one == "R100")
+    pairs = (
+        (repo.relative(names[at + 1]), repo.relative(names[at + 2])) for at, letter in enumerate(names[:-2]) if letter == "R100"
+    )
     return [(old, new) for old, new in pairs if old and new]
 
 
 def own_operations(repo: Repo) -> dict[str, str]:
     """The commits that this tool made in this clone, each with its operation, by HEAD's own log, which no hook rewrites."""
-    found: dict[str, str] = {}
+    operations: dict[str, str] = {}
     with suppress(OSError):
         for row in (repo.git_dir / "logs" / "HEAD").read_text("utf-8", "replace").splitlines():
-            said, _, told = row.partition("\t")
-            made = said.split(" ")[1:2]
-            if made and told.startswith(OURS):
-                verb = told.partition(": ")[2].partition(":")[0]
-                found[made[0]] = verb if verb.replace("-", "").isalpha() else "commit"
-    return found
+            commit, _, note = row.partition("\t")
+            names = commit.split(" ")[1:2]
+            if names and note.startswith(OURS):
+                verb = note.partition(": ")[2].partition(":")[0]
+                operations[names[0]] = verb if verb.replace("-", "").isalpha() else "commit"
+    return operations

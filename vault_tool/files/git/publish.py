@@ -51,7 +51,7 @@ def build_each(repo: Repo, before: Survey, steps: Sequence[Step]) -> list[str]:
     return result.out.decode().split()
 
 
-def publish(repo: Repo, seen: GitHead, made: str, message: str, hook_limit: float | None = None) -> bool:
+def publish(repo: Repo, seen: GitHead, commit: str, message: str, hook_limit: float | None = None) -> bool:
     """Move the branch from the commit that was seen to the one made; False when HEAD is no longer what was seen.
 
     With `hook_limit` the hook that watches refs is run, for so many seconds at most.
@@ -59,7 +59,7 @@ def publish(repo: Repo, seen: GitHead, made: str, message: str, hook_limit: floa
     first = "" if seen.commit else " (initial)"
     note = f"{OURS}{first}: {one_line(message.partition(chr(10))[0])}"
     # An empty old id says that there must be no branch yet, so a first commit can lose the race as well.
-    args = ("update-ref", "-m", note, "HEAD", made, seen.commit or "")
+    args = ("update-ref", "-m", note, "HEAD", commit, seen.commit or "")
     result = honouring(repo.work_tree, "git", *args, limit=hook_limit) if hook_limit else call(repo.work_tree, *args)
     if result.code == 0:
         return True
@@ -68,12 +68,12 @@ def publish(repo: Repo, seen: GitHead, made: str, message: str, hook_limit: floa
     now = head(repo)
     if now == seen:
         raise result.failure("move the branch to the commit")
-    return now.commit == made
+    return now.commit == commit
 
 
-def keep_tidy(repo: Repo, made: str) -> None:
+def keep_tidy(repo: Repo, commit: str) -> None:
     """Let git pack its objects when it finds them too many, after about one commit in 256, as `git commit` does after each."""
-    if made.startswith("00"):
+    if commit.startswith("00"):
         with suppress(GitError):
             call(repo.work_tree, "maintenance", "run", "--auto", "--quiet")
 

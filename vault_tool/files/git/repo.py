@@ -42,8 +42,8 @@ class Repo:
 
     def places(self, paths: Iterable[str]) -> list[str]:
         """Arguments for git that mean these paths, or the whole vault when there are none."""
-        given = [self.inside(path) for path in paths]
-        return given or ([self.prefix.rstrip("/")] if self.prefix else [])
+        names = [self.inside(path) for path in paths]
+        return names or ([self.prefix.rstrip("/")] if self.prefix else [])
 
     def relative(self, name: str) -> str | None:
         """A path that git named, relative to the vault's root; None when it lies outside the vault."""
@@ -63,17 +63,17 @@ def find(root: Path) -> Repo | None:
 
     Raises `Refused` for a repository that another user owns, with the command by which git trusts it.
     """
-    found, _ = look_for(root)
-    return found
+    repo, _ = look_for(root)
+    return repo
 
 
 def init(root: Path) -> Repo:
     """Make `root` a repository of its own (`git init`), also inside the work tree of another."""
     output(root, "make a repository", "init", "--quiet")
-    made, why = look_for(root)
-    if made is None:
+    repo, why = look_for(root)
+    if repo is None:
         raise GitError(f"git made no work tree in {root}: {why}")
-    return made
+    return repo
 
 
 def head(repo: Repo) -> GitHead:
@@ -124,8 +124,8 @@ def moved_by_us(repo: Repo, old: str, new: str, addresses: Collection[str] | Non
         return False
     at = new
     for row in reversed(rows):
-        said, _, note = row.partition("\t")
-        before, after, *who = said.split(" ")
+        commit, _, note = row.partition("\t")
+        before, after, *who = commit.split(" ")
         if (
             after != at
             or not note.startswith(OURS)
@@ -227,8 +227,8 @@ def look_for(root: Path) -> tuple[Repo | None, str]:
 def _is_worth_asking(root: Path) -> bool:
     """Whether only git can tell: something that a repository has stands in the folder or in one above it, or git is not here."""
     real = root.resolve()
-    found = any(os.path.lexists(folder / name) for folder in (real, *real.parents) for name in (".git", "HEAD"))
-    return found or not any(os.path.lexists(f"{folder}/git") for folder in os.get_exec_path())
+    is_near = any(os.path.lexists(folder / name) for folder in (real, *real.parents) for name in (".git", "HEAD"))
+    return is_near or not any(os.path.lexists(f"{folder}/git") for folder in os.get_exec_path())
 
 
 def _in_none(root: Path) -> str:
@@ -236,12 +236,12 @@ def _in_none(root: Path) -> str:
 
 
 def _absence(root: Path, result: Result) -> str:
-    said = result.err
-    if "safe.directory" in said:
-        command = next((line.strip() for line in said.splitlines() if "--add safe.directory" in line), "")
-        raise Refused(first_line(said), f"if you trust it: {shell(command)}" if command else "")
-    if "safe.bareRepository" in said or "must be run in a work tree" in said:
+    reason = result.err
+    if "safe.directory" in reason:
+        command = next((line.strip() for line in reason.splitlines() if "--add safe.directory" in line), "")
+        raise Refused(first_line(reason), f"if you trust it: {shell(command)}" if command else "")
+    if "safe.bareRepository" in reason or "must be run in a work tree" in reason:
         return f"{root} is a bare repository or a folder of git's own, not a work tree"
-    if "not a git repository" in said:
+    if "not a git repository" in reason:
         return _in_none(root)
-    return f"git cannot use the repository of {root}: {first_line(said) or 'it has no work tree'}"
+    return f"git cannot use the repository of {root}: {first_line(reason) or 'it has no work tree'}"

@@ -98,10 +98,10 @@ def history(repo: Repo) -> ReachableHistory:
     mark = os.urandom(16).hex()
     form = ("log", "--stdin", "--raw", "-z", "-m", "--root", "--no-renames", "--no-abbrev", f"--format={mark}%x00%H%x00")
     quiet = ("--no-mailmap", "--no-show-signature", "--no-ext-diff")
-    said = output(repo.work_tree, "read the history", *form, *quiet, feed=feed, limit=LIMIT)
+    listed = output(repo.work_tree, "read the history", *form, *quiet, feed=feed, limit=LIMIT)
     paths: dict[str, set[str]] = {}
     by: dict[str, set[str]] = {}
-    for text in said.decode(errors="surrogateescape").split(f"{mark}\0")[1:]:
+    for text in listed.decode(errors="surrogateescape").split(f"{mark}\0")[1:]:
         commit, *rest = text.split("\0")
         walk = (part.lstrip("\n") for part in rest)
         for entry in walk:
@@ -109,7 +109,7 @@ def history(repo: Repo) -> ReachableHistory:
                 oid = entry.split(" ")[3]
                 paths.setdefault(oid, set()).add(next(walk))
                 by.setdefault(oid, set()).add(commit)
-    frozen = ({oid: frozenset(found) for oid, found in each.items()} for each in (paths, by))
+    frozen = ({oid: frozenset(names) for oid, names in each.items()} for each in (paths, by))
     return ReachableHistory(roots, parents, *frozen)
 
 
@@ -132,16 +132,16 @@ def _stash_oids(repo: Repo) -> list[str]:
 def tree_blobs(repo: Repo, folder: Path) -> set[str]:
     """The blobs that a work tree's HEAD and its index hold."""
     staged = fields(output(folder, "list the tracked files", "ls-files", "-s", "-z"))
-    found = {row.split(" ")[1] for row in staged}
+    oids = {row.split(" ")[1] for row in staged}
     result = call(folder, "ls-tree", "-r", "-z", "--full-tree", _HEAD)
-    return found | {row.partition("\t")[0].split(" ")[2] for row in fields(result.out)}
+    return oids | {row.partition("\t")[0].split(" ")[2] for row in fields(result.out)}
 
 
 def other_work_trees(repo: Repo) -> list[tuple[Path, bool]]:
     """The other work trees of this repository, and whether HEAD is on no branch there."""
     out = output(repo.work_tree, "list the work trees", "worktree", "list", "--porcelain").decode("utf-8", "surrogateescape")
-    found = [block.split("\n") for block in out.split("\n\n") if block.strip()]
-    listed = [(Path(block[0].removeprefix("worktree ")), "detached" in block) for block in found if "bare" not in block]
+    blocks = [block.split("\n") for block in out.split("\n\n") if block.strip()]
+    listed = [(Path(block[0].removeprefix("worktree ")), "detached" in block) for block in blocks if "bare" not in block]
     # A submodule's own is listed as the folder where git keeps it.
     return [(path, detached) for path, detached in listed if path not in (repo.work_tree, repo.common_dir)]
 
@@ -183,8 +183,8 @@ def hindrance(repo: Repo) -> tuple[str, str] | None:
             "some of its objects are in another repository",
             f"{shell('git repack -a -d')}, then remove .git/objects/info/alternates",
         )
-    if kept := next(pack.glob("*.keep"), None):
-        return f"git is told to keep a pack whole ({kept.name})", f"remove {kept} if nobody needs that"
+    if keep_file := next(pack.glob("*.keep"), None):
+        return f"git is told to keep a pack whole ({keep_file.name})", f"remove {keep_file} if nobody needs that"
     if _set(repo, "extensions.objectFormat") == "sha256":
         return (
             "it names its objects by SHA-256, which git-filter-repo cannot do",
@@ -208,30 +208,30 @@ class Rewritten:
     commits: Mapping[str, str]
 
 
-def rewrite(repo: Repo, wanted: Rewrite, found: ReachableHistory, notes: Callable[[bytes], bool]) -> Rewritten:
+def rewrite(repo: Repo, plan: Rewrite, reachable: ReachableHistory, notes: Callable[[bytes], bool]) -> Rewritten:
     """Write history anew and switch every ref to it in one transaction.
 
     Branches, tags and stashes move; of remotes' branches those go that hold what goes, and of
     notes on commits those that `notes` says tell of it. Until `erase` the old ids stay, under names of our own.
     """
-    changed = dict.fromkeys(wanted.commits(found))
-    tips = peeled(repo, found.roots.values())
+    changed = dict.fromkeys(plan.commits(reachable))
+    tips = peeled(repo, reachable.roots.values())
     old = sorted({commit for commit in tips.values() if commit in changed})
     _forget_ours(repo, (OLD, NEW))
     _update(repo, [(f"{OLD}{number}", oid, "") for number, oid in enumerate(old)])
-    renamed = _filtered(repo, wanted, old, found, changed) if old else {}
+    renamed = _filtered(repo, plan, old, reachable, changed) if old else {}
     moves: list[tuple[str, str, str]] = []
     held: dict[str, None] = {}
-    for name, oid in found.roots.items():
-        moved = tips.get(oid, "") in changed or oid in wanted.messages
-        new = _renamed(repo, oid, renamed, wanted.messages) if moved else oid
+    for name, oid in reachable.roots.items():
+        moved = tips.get(oid, "") in changed or oid in plan.messages
+        new = _renamed(repo, oid, renamed, plan.messages) if moved else oid
         if name.startswith(STASH):
             held[new] = None
         elif moved:
             moves.append((name, "" if name.startswith(_REMOTES) else new, oid))
     moves += _notes(repo, renamed, notes)
-    kept = {f"{STASH}{number:06}": oid for number, oid in enumerate(held)}
-    moves_of_stashes = [*kept.items(), *((name, "") for name in _refs(repo, STASH) if name not in kept)]
+    refs = {f"{STASH}{number:06}": oid for number, oid in enumerate(held)}
+    moves_of_stashes = [*refs.items(), *((name, "") for name in _refs(repo, STASH) if name not in refs)]
     _update(repo, [*moves, *((name, oid, "") for name, oid in moves_of_stashes)])
     _unchanged_head(repo, moves)
     return Rewritten({name: (before, after) for name, after, before in moves}, renamed)
@@ -244,8 +244,10 @@ def erase(repo: Repo) -> None:
     if held:
         call(repo.work_tree, "update-ref", "-d", _REFS_STASH)
         for oid in held:
-            said = output(repo.work_tree, "read a stash", "log", "-1", "--format=%s", "--no-show-signature", oid).decode().strip()
-            output(repo.work_tree, "put a stash back", "stash", "store", "-m", said, oid)
+            subject = (
+                output(repo.work_tree, "read a stash", "log", "-1", "--format=%s", "--no-show-signature", oid).decode().strip()
+            )
+            output(repo.work_tree, "put a stash back", "stash", "store", "-m", subject, oid)
     _forget_ours(repo, (OURS,))
     for folder in (repo.work_tree, *(path for path, _ in other_work_trees(repo) if path.is_dir())):
         # The index keeps the sides of a conflict that was settled, by which `git checkout -m` brings it back.
@@ -262,16 +264,16 @@ def erase(repo: Repo) -> None:
 
 
 def _filtered(
-    repo: Repo, wanted: Rewrite, old: list[str], found: ReachableHistory, changed: Mapping[str, None]
+    repo: Repo, removal: Rewrite, old: list[str], reachable: ReachableHistory, changed: Mapping[str, None]
 ) -> dict[str, str]:
     """Have git-filter-repo write the changed commits anew; returns their new ids by their old ones."""
-    edge = {parent for commit in changed for parent in found.parents[commit] if parent not in changed}
+    edge = {parent for commit in changed for parent in reachable.parents[commit] if parent not in changed}
     plan = {
         "old": OLD,
         "new": NEW,
-        "refs": [*(f"{OLD}{number}" for number in range(len(old))), *(f"^{one}" for one in sorted(edge))],
-        "blobs": _stored(repo, wanted.blobs),
-        "messages": {one: text.decode("utf-8", "surrogateescape") for one, text in wanted.messages.items()},
+        "refs": [*(f"{OLD}{number}" for number in range(len(old))), *(f"^{oid}" for oid in sorted(edge))],
+        "blobs": _stored(repo, removal.blobs),
+        "messages": {oid: text.decode("utf-8", "surrogateescape") for oid, text in removal.messages.items()},
     }
     # In git's own folder: a kill leaves no words anywhere else, and the next purge takes it away.
     aside = repo.common_dir / "vault-purge"
@@ -284,7 +286,7 @@ def _filtered(
     rows = (folder / "commit-map").read_text("ascii").splitlines()[1:]
     renamed = dict(row.split() for row in rows)
     shutil.rmtree(aside, ignore_errors=True)
-    if lost := [one for one in changed if not renamed.get(one, "").strip("0")]:
+    if lost := [oid for oid in changed if not renamed.get(oid, "").strip("0")]:
         raise GitError(f"git-filter-repo left {len(lost)} commits out", "nothing was changed")
     return renamed
 
@@ -307,29 +309,29 @@ def _renamed(repo: Repo, oid: str, renamed: Mapping[str, str], messages: Mapping
     if kind != "tag":
         return oid
     data = output(repo.work_tree, "read a tag", "cat-file", "tag", oid)
-    head, _, said = data.partition(b"\n\n")
+    head, _, message = data.partition(b"\n\n")
     first, _, rest = head.partition(b"\n")
     named = _renamed(repo, first.removeprefix(b"object ").decode(), renamed, messages)
-    said = messages.get(oid, said)
+    message = messages.get(oid, message)
     for mark in (b"-----BEGIN PGP SIGNATURE-----", b"-----BEGIN SSH SIGNATURE-----", b"-----BEGIN SIGNED MESSAGE-----"):
-        said = said.partition(mark)[0]
-    text = b"object " + named.encode() + b"\n" + rest + b"\n\n" + said
+        message = message.partition(mark)[0]
+    text = b"object " + named.encode() + b"\n" + rest + b"\n\n" + message
     return output(repo.work_tree, "write a tag", "hash-object", "-t", "tag", "-w", "--stdin", feed=text).decode().strip()
 
 
-def _notes(repo: Repo, renamed: Mapping[str, str], told: Callable[[bytes], bool]) -> Iterator[tuple[str, str, str]]:
+def _notes(repo: Repo, renamed: Mapping[str, str], holds_words: Callable[[bytes], bool]) -> Iterator[tuple[str, str, str]]:
     """Notes on commits: moved to the new commits, without those that tell of what goes, and without their own history."""
     for ref, tip in _refs(repo, _NOTES).items():
         rows = fields(output(repo.work_tree, "read the notes on commits", "ls-tree", "-r", "-z", "--full-tree", tip))
         listed = [(name.replace("/", ""), about.split(" ")[2]) for about, _, name in (row.partition("\t") for row in rows)]
-        words = {one.oid: one.data for one in _read(repo, [oid for _, oid in listed])}
-        kept = [(renamed.get(name, name), oid) for name, oid in listed if not told(words.get(oid, b""))]
-        if kept == listed and not any(told(one.data) for one in _read(repo, _every_version(repo, tip))):
+        words = {blob.oid: blob.data for blob in _read(repo, [oid for _, oid in listed])}
+        remaining = [(renamed.get(name, name), oid) for name, oid in listed if not holds_words(words.get(oid, b""))]
+        if remaining == listed and not any(holds_words(blob.data) for blob in _read(repo, _every_version(repo, tip))):
             continue
-        feed = b"".join(f"100644 blob {oid}\t{name}\n".encode() for name, oid in sorted(kept))
+        feed = b"".join(f"100644 blob {oid}\t{name}\n".encode() for name, oid in sorted(remaining))
         tree = output(repo.work_tree, "write the notes on commits", "mktree", feed=feed).decode().strip()
-        made = output(repo.work_tree, "write the notes on commits", "commit-tree", tree, feed=b"Notes\n").decode().strip()
-        yield ref, made, tip
+        commit = output(repo.work_tree, "write the notes on commits", "commit-tree", tree, feed=b"Notes\n").decode().strip()
+        yield ref, commit, tip
 
 
 def _every_version(repo: Repo, tip: str) -> list[str]:
@@ -341,7 +343,7 @@ def _unchanged_head(repo: Repo, moves: Sequence[tuple[str, str, str]]) -> None:
     """The files of HEAD must be what they were; where they are not, every ref is put back."""
     head = call(repo.work_tree, "rev-parse", "--symbolic-full-name", _HEAD).out.decode().strip()
     before, after = next(((old, new) for name, new, old in moves if name == head), ("", ""))
-    trees = {call(repo.work_tree, "rev-parse", f"{one}^{{tree}}").out for one in (before, after) if one}
+    trees = {call(repo.work_tree, "rev-parse", f"{commit}^{{tree}}").out for commit in (before, after) if commit}
     if len(trees) > 1:
         _update(repo, [(name, old, new) for name, new, old in moves])
         raise GitError("the history as it was written anew does not end in the files of HEAD, and was not taken")
@@ -368,22 +370,22 @@ def _refs(repo: Repo, prefix: str = "") -> dict[str, str]:
 
 def peeled(repo: Repo, oids: Iterable[str]) -> dict[str, str]:
     """The commits that ids of commits and tags stand for; those that stand for none are left out."""
-    wanted = list(dict.fromkeys(oids))
-    if not wanted:
+    unique = list(dict.fromkeys(oids))
+    if not unique:
         return {}
-    feed = "".join(f"{oid}^{{commit}}\n" for oid in wanted).encode()
+    feed = "".join(f"{oid}^{{commit}}\n" for oid in unique).encode()
     rows = output(repo.work_tree, "read the refs", "cat-file", "--batch-check=%(objectname)", feed=feed).decode().splitlines()
-    return {oid: row for oid, row in zip(wanted, rows, strict=True) if " " not in row}
+    return {oid: row for oid, row in zip(unique, rows, strict=True) if " " not in row}
 
 
 def _read(repo: Repo, oids: Iterable[str]) -> Iterator[Stored]:
-    wanted = list(dict.fromkeys(oids))
-    if not wanted:
+    unique = list(dict.fromkeys(oids))
+    if not unique:
         return
     form = "--batch=%(objectname) %(objecttype) %(objectsize)"
-    out = output(repo.work_tree, "read its objects", "cat-file", form, feed="\n".join(wanted).encode() + b"\n", limit=LIMIT)
+    out = output(repo.work_tree, "read its objects", "cat-file", form, feed="\n".join(unique).encode() + b"\n", limit=LIMIT)
     at = 0
-    for _ in wanted:
+    for _ in unique:
         end = out.index(b"\n", at)
         answer = out[at:end].decode().split(" ")
         at = end + 1

@@ -84,7 +84,7 @@ class Result:
 
     def failure(self, doing: str) -> GitError:
         """The error for this result; `doing` says what was tried."""
-        if any(said in self.err for said in _NOT_FETCHED):
+        if any(sign in self.err for sign in _NOT_FETCHED):
             return GitError(f"git could not {doing}: this clone is partial, and lacks older contents", f"when online: {WHOLE}")
         return GitError(f"git could not {doing}: {first_line(self.err) or f'exit code {self.code}'}")
 
@@ -140,19 +140,19 @@ def honouring(
     """
     around = _environment(()) | {"GIT_EDITOR": ":", "GIT_SEQUENCE_EDITOR": ":", "SSH_ASKPASS_REQUIRE": "never"} | dict(env or {})
     # Files, not pipes: what a hook leaves in the background holds a pipe open long after git has gone.
-    with tempfile.TemporaryFile() as fed, tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as fed, tempfile.TemporaryFile() as out_file, tempfile.TemporaryFile() as err_file:
         fed.write(feed)
         fed.seek(0)
         try:
             process = subprocess.Popen(
-                command, cwd=folder, env=around, stdin=fed, stdout=given, stderr=said, start_new_session=True
+                command, cwd=folder, env=around, stdin=fed, stdout=out_file, stderr=err_file, start_new_session=True
             )
         except OSError as error:
             raise _absent(error) from error
         late = _outlasts(process, limit)
-        given.seek(0)
-        said.seek(0)
-        out, err = given.read(), said.read(65536).decode(errors="replace")
+        out_file.seek(0)
+        err_file.seek(0)
+        out, err = out_file.read(), err_file.read(65536).decode(errors="replace")
     if late:
         return Result(-1, b"", f"a hook or the signing took longer than {limit:g} s and was stopped", process.pid)
     return Result(process.returncode, out, err, process.pid)
@@ -185,8 +185,8 @@ def _environment(config: Config) -> dict[str, str]:
         if name not in _DROPPED and (not name.startswith("GIT_") or name.startswith(_KEPT))
     }
     env |= {"GIT_TERMINAL_PROMPT": "0", "GCM_INTERACTIVE": "never"}
-    given = env.get("GIT_CONFIG_COUNT", "0")
-    count = int(given) if given.isdecimal() else 0
+    known = env.get("GIT_CONFIG_COUNT", "0")
+    count = int(known) if known.isdecimal() else 0
     for number, (key, value) in enumerate(config, count):
         env |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
     return env | {"GIT_CONFIG_COUNT": str(count + len(config))}

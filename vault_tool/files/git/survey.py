@@ -49,8 +49,8 @@ class CommitSettings:
     def without_filters(self) -> Config:
         """Settings that keep the clean filters and conversion programs of the config from running."""
         kinds = {".clean": "", ".process": "", ".required": "false"}
-        found = [(key, kind) for key in self.config if key.startswith("filter.") for kind in kinds if key.endswith(kind)]
-        return [(key, kinds[kind]) for key, kind in found]
+        filters = [(key, kind) for key in self.config if key.startswith("filter.") for kind in kinds if key.endswith(kind)]
+        return [(key, kinds[kind]) for key, kind in filters]
 
     @property
     def sha256(self) -> bool:
@@ -80,8 +80,8 @@ class Survey:
 
 def survey(repo: Repo, names: Iterable[str]) -> Survey:
     """Look at HEAD, the index and the files by one `git status`, and at the config at the same time."""
-    wanted = list(names)
-    places = wanted if len(wanted) <= PATHS_A_CALL else repo.places(())
+    paths = list(names)
+    places = paths if len(paths) <= PATHS_A_CALL else repo.places(())
     state, config = together(
         repo.work_tree, [GitCall((*_STATUS, "--", *places), config=_ONE_THREAD), GitCall(("var", "-l"), inert=False)]
     )
@@ -89,7 +89,7 @@ def survey(repo: Repo, names: Iterable[str]) -> Survey:
         raise state.failure("compare the notes")
     if config.code:
         raise config.failure("read its config")
-    return _survey(repo, wanted, fields(state.out), _read_settings(repo, config.out))
+    return _survey(repo, paths, fields(state.out), _read_settings(repo, config.out))
 
 
 def settings_of(repo: Repo) -> CommitSettings:
@@ -131,12 +131,12 @@ def converted(repo: Repo, before: Survey, contents: Mapping[str, bytes]) -> set[
     if result.code:
         raise result.failure("read the attributes")
     parts = fields(result.out)
-    found: dict[str, dict[str, str]] = {}
+    attributes_of: dict[str, dict[str, str]] = {}
     for path, name, value in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        found.setdefault(path, {})[name] = value
-    programs = {path for path, content in contents.items() if _rewrites(found[path], content, filters)}
-    endings = {path for path in contents.keys() - programs if _ends_lines(found[path], contents[path], settings)}
-    return programs | {path for path in endings if not _keeps_endings(repo, before.committed.get(path), found[path])}
+        attributes_of.setdefault(path, {})[name] = value
+    programs = {path for path, content in contents.items() if _rewrites(attributes_of[path], content, filters)}
+    endings = {path for path in contents.keys() - programs if _ends_lines(attributes_of[path], contents[path], settings)}
+    return programs | {path for path in endings if not _keeps_endings(repo, before.committed.get(path), attributes_of[path])}
 
 
 def _rewrites(attributes: Mapping[str, str], content: bytes, filters: set[str]) -> bool:
@@ -152,14 +152,14 @@ def _ends_lines(attributes: Mapping[str, str], content: bytes, settings: CommitS
 
 def _keeps_endings(repo: Repo, old: TreeEntry | None, attributes: Mapping[str, str]) -> bool:
     """Whether git leaves line endings alone because the file came into history with CRLF, and nobody said that it is text."""
-    said = attributes["text"] == "set" or (attributes["text"] == "unspecified" and attributes["eol"] in ("lf", "crlf"))
-    if old is None or said:
+    is_text = attributes["text"] == "set" or (attributes["text"] == "unspecified" and attributes["eol"] in ("lf", "crlf"))
+    if old is None or is_text:
         return False
     return b"\r\n" in output(repo.work_tree, "read the old text", "cat-file", "blob", old.oid)
 
 
-def _survey(repo: Repo, wanted: list[str], listed: list[str], settings: CommitSettings) -> Survey:
-    told: dict[str, tuple[TreeEntry | None, TreeEntry | None]] = {}
+def _survey(repo: Repo, paths: list[str], listed: list[str], settings: CommitSettings) -> Survey:
+    entries: dict[str, tuple[TreeEntry | None, TreeEntry | None]] = {}
     others: dict[str, list[str]] = {"u": [], "?": [], "!": []}
     about: dict[str, str] = {}
     for line in listed:
@@ -169,29 +169,29 @@ def _survey(repo: Repo, wanted: list[str], listed: list[str], settings: CommitSe
             about[key] = value
         elif kind == "1":
             _, _, mode, staged_mode, _, oid, staged_oid, name = rest.split(" ", 7)
-            told[name] = (_entry(mode, oid), _entry(staged_mode, staged_oid))
+            entries[name] = (_entry(mode, oid), _entry(staged_mode, staged_oid))
         else:
             others[kind].append(rest.split(" ", 9)[-1] if kind == "u" else rest)
     head = GitHead(*(None if about[key].startswith("(") else about[key] for key in ("branch.head", "branch.oid")))
-    silent = set(wanted).difference(told, *others.values())
+    silent = set(paths).difference(entries, *others.values())
     # What status says nothing of is nowhere, or the same in HEAD and in the index, or in a repository further in. The file
     # on disk may have been edited since, so HEAD is asked and not the file.
-    told |= {name: (same, same) for name, same in _in_commit(repo, head.commit, silent).items()}
+    entries |= {name: (same, same) for name, same in _in_commit(repo, head.commit, silent).items()}
     return Survey(
         head=head,
         settings=settings,
-        committed={name: told[name][0] for name in wanted if name in told},
-        staged={name: told[name][1] for name in wanted if name in told},
-        unmerged=frozenset(others["u"]).intersection(wanted),
-        ignored=_within(wanted, others["!"]),
+        committed={name: entries[name][0] for name in paths if name in entries},
+        staged={name: entries[name][1] for name in paths if name in entries},
+        unmerged=frozenset(others["u"]).intersection(paths),
+        ignored=_within(paths, others["!"]),
         nested=frozenset(name for name in silent if _in_nested(repo, name)),
     )
 
 
-def _within(wanted: list[str], places: list[str]) -> frozenset[str]:
+def _within(paths: list[str], places: list[str]) -> frozenset[str]:
     folders = tuple(place for place in places if place.endswith("/"))
     exact = set(places)
-    return frozenset(name for name in wanted if name in exact or (folders and name.startswith(folders)))
+    return frozenset(name for name in paths if name in exact or (folders and name.startswith(folders)))
 
 
 def _in_nested(repo: Repo, name: str) -> bool:

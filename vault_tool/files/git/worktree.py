@@ -74,9 +74,9 @@ def uncommitted(repo: Repo, paths: Iterable[str] = (), quiet: Config | None = No
         *("--", *_few(repo, named)),
         config=without_filters(repo) if quiet is None else quiet,
     )
-    found = {pending.path: pending for pending in _merged(_pending(repo, fields(out)))}
-    chosen = _chosen(repo, (repo.prefix + path for path in found), named)
-    return [found[path] for path in sorted(chosen)]
+    by_path = {pending.path: pending for pending in _merged(_pending(repo, fields(out)))}
+    chosen = _chosen(repo, (repo.prefix + path for path in by_path), named)
+    return [by_path[path] for path in sorted(chosen)]
 
 
 def without_filters(repo: Repo) -> Config:
@@ -100,10 +100,10 @@ def _few(repo: Repo, paths: list[str]) -> list[str]:
 
 def _chosen(repo: Repo, names: Iterable[str], paths: Iterable[str]) -> set[str]:
     own = {path for name in names if (path := repo.relative(name))}
-    wanted = set(paths)
-    if not wanted:
+    chosen = set(paths)
+    if not chosen:
         return own
-    return {path for path in own if path in wanted or any(folder in wanted for folder in _folders(path))}
+    return {path for path in own if path in chosen or any(folder in chosen for folder in _folders(path))}
 
 
 def _folders(path: str) -> Iterator[str]:
@@ -133,10 +133,10 @@ def _state(code: str, moved_within: bool) -> State:
     return "deleted" if code[0] == "D" else "modified"
 
 
-def _merged(found: Iterable[UncommittedFile]) -> Iterator[UncommittedFile]:
+def _merged(files: Iterable[UncommittedFile]) -> Iterator[UncommittedFile]:
     """A path that is both deleted in the index and there untracked has been modified."""
     seen: dict[str, UncommittedFile] = {}
-    for pending in found:
+    for pending in files:
         other = seen.get(pending.path)
         twice = other is not None and {other.state, pending.state} == {"deleted", "new"}
         seen[pending.path] = UncommittedFile(pending.path, "modified") if twice else pending

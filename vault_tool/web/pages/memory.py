@@ -56,18 +56,18 @@ async def edit(request: Request) -> Response:
     """The text of its file, to be changed; what is sent comes with the text that it was made from, and that one's hash."""
     named = request.path_params["id"]
     if request.method != "POST":
-        shown = await ask(request, lambda vault: vault.show(named, source=True))
-        assert shown.source is not None
-        if _UNFIT.search(shown.source.text):
-            raise UsageError("its file holds characters that a browser does not keep", f"edit {shown.path} in an editor")
-        return await _form(request, shown, shown.source.text)
-    form = await form_of(request)
-    was, base, text = form.get("was", ""), _carried(form.get("base", "")), form.text("text")
-    before: Any = None
-    try:
         before = await ask(request, lambda vault: vault.show(named, source=True))
         assert before.source is not None
-        text = with_line_ends(text, base if base is not None else before.source.text)
+        if _UNFIT.search(before.source.text):
+            raise UsageError("its file holds characters that a browser does not keep", f"edit {before.path} in an editor")
+        return await _form(request, before, before.source.text)
+    form = await form_of(request)
+    was, base, text = form.get("was", ""), _carried(form.get("base", "")), form.text("text")
+    shown: Any = None
+    try:
+        shown = await ask(request, lambda vault: vault.show(named, source=True))
+        assert shown.source is not None
+        text = with_line_ends(text, base if base is not None else shown.source.text)
         # What both changed is kept twice where that was asked for, seen from the text that the first form began with.
         first = _carried(form.get("first", "")) if form.get("both") else None
         began, hash_ = (base, was) if first is None else (first, content_hash(first.encode("utf-8")))
@@ -76,7 +76,7 @@ async def edit(request: Request) -> Response:
         if isinstance(fault, StaleEdit) and (now := await _now(request, named)) is not None:
             return await _form(request, now, text, 409, began=base)
         # What was typed stays with whoever typed it, and can be sent again once what stopped it is mended.
-        return await _form(request, before, text, status_of(fault), fault=fault, was=was, base=base)
+        return await _form(request, shown, text, status_of(fault), fault=fault, was=was, base=base)
     message = f"{done.title}: saved" if done.changed else f"{done.title}: nothing was changed"
     return done_with(request, message, back=memory_path(done.id or named), result=done, undo=done.changed)
 
@@ -210,13 +210,13 @@ def with_line_ends(text: str, before: str) -> str:
     if set(ends) <= {"\n"}:
         return text
     new = text.split("\n")
-    ends = [usual] * (len(new) - 1)
+    line_ends = [usual] * (len(new) - 1)
     matcher = SequenceMatcher(None, old, new, autojunk=False) if len(set(ends)) > 1 else None
     for block in matcher.get_matching_blocks() if matcher else ():
         for step in range(block.size):
-            if block.a + step < len(ends) and block.b + step < len(ends):
-                ends[block.b + step] = ends[block.a + step]
-    return "".join(line + end for line, end in zip(new, [*ends, ""], strict=True))
+            if block.a + step < len(ends) and block.b + step < len(line_ends):
+                line_ends[block.b + step] = ends[block.a + step]
+    return "".join(line + end for line, end in zip(new, [*line_ends, ""], strict=True))
 
 
 def _doing(message: str, use: Callable[[Vault, str, Form], Any], *, undo: bool = True) -> Callable[[Request], Any]:
