@@ -59,7 +59,7 @@ class RecallSettings:
 
 @dataclass(frozen=True)
 class Config:
-    """What `vault.toml` may say. Never a secret, an address or a provider: a pulled vault must not send text anywhere."""
+    """Settings of `vault.toml`. Never a secret, an address or a provider: a pulled vault must not send text anywhere."""
 
     links: str = _option("plain", "How the tool writes subjects into heads.", "plain", "wikilink")
     language: str = _option(

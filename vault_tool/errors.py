@@ -31,7 +31,7 @@ class Exit(IntEnum):
 
 
 class VaultError(Exception):
-    """What could not be done: one sentence that names the item, and what to type next.
+    """An error for a person: one sentence that names the item, and what to type next.
 
     `exit_code` is the class's own; `hint` may be empty. Nothing was changed unless the sentence says so. As a text it is what a
     program of the library reads; a door words `message` and `hint`, or `marked`, which is both with the marks of their steps.
@@ -92,7 +92,7 @@ class Refused(VaultError):
 
 
 class EditRefused(Refused):
-    """A head cannot be edited without touching bytes that nobody asked to change."""
+    """A head cannot be edited without touching bytes outside of the request."""
 
 
 class GitError(VaultError):

@@ -73,7 +73,7 @@ def _option(default: Any, sentence: str, variable: str = "", *choices: str) -> A
 
 @dataclass(frozen=True)
 class Machine:
-    """What `_config.json` and the environment may say: all that is not the vault's but this machine's, secrets included."""
+    """Settings of `_config.json` and the environment: all that belongs to this machine, not to the vault, secrets too."""
 
     provider: str = _option("auto", "Who turns texts into vectors; auto takes what is at hand.", "VAULT_PROVIDER", *PROVIDERS)
     model: str = _option("", "The model of the provider; empty for its usual one.", "VAULT_EMBEDDING_MODEL")

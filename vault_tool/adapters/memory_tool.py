@@ -30,7 +30,7 @@ class MemoryToolError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What goes back to the model as the result of its call."""
+    """The reply to the model as the result of its call."""
 
     text: str
     is_error: bool = False
@@ -172,7 +172,7 @@ class MemoryTool:
         self._done(lambda: agent_files.change_file(self._vault, where, change), path)
 
     def _done(self, do: Callable[[], T], path: str, missing: str = "") -> T:
-        """What a verb returns; what it refuses as a sentence to the model."""
+        """The result of a verb; a refusal becomes a sentence to the model."""
         try:
             return do()
         except NotFound as fault:

@@ -1,4 +1,4 @@
-"""What a conversation is given unasked: the memory's page at its start, what a prompt brings to mind, in bounds."""
+"""The texts that a conversation gets unasked: the memory's page at its start, memories for a prompt, in bounds."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _start(vault: Context, project: str, *, compacted: bool) -> str:
 
 
 def _of_this_session(vault: Context) -> str:
-    """What this session wrote before its context was cut short, which is all that is sure to be known of it."""
+    """The memories that this session wrote before its context was cut short, which is all that is sure to be known of it."""
     if not vault.who.session:
         return ""
     from vault_tool.verbs.sessions.session_context import get_session_context  # as above
@@ -196,7 +196,7 @@ def _of_this_session(vault: Context) -> str:
 
 
 def _of_those_before(vault: Context) -> str:
-    """What sessions that ended left to judge and to keep: who comes next may."""
+    """Tasks that ended sessions left, judging and keeping: the next session may do them."""
     from vault_tool.verbs.sessions.ending import end_session  # as above
 
     lines = ""
@@ -212,7 +212,7 @@ def _of_those_before(vault: Context) -> str:
 
 
 def _reminders(vault: Context, prompt: str) -> str:
-    """What a prompt brings to mind that this session was not shown, behind bars; empty where nothing does."""
+    """Memories that a prompt brings to mind and this session was not shown, behind bars; empty if there are none."""
     # It goes into a prompt unasked: without a user that is anybody's, and nobody's own memories are for it.
     vault = vault.seen_by(vault.who.user)
     before = seen.current(vault)

@@ -48,13 +48,13 @@ def session_of(event: Mapping[str, Any]) -> str:
 
 
 def user_of(event: Mapping[str, Any], environ: Mapping[str, str]) -> str:
-    """Whose conversation it is: `$VAULT_USER`, else whom the client names (Cursor by address); empty for nobody in particular."""
+    """The user of a conversation: `$VAULT_USER`, else the user that the client names (Cursor by address); may be empty."""
     named = (environ.get("VAULT_USER"), event.get("user_id"), event.get("user_email"))
     return next((name for name in named if isinstance(name, str) and name), "")
 
 
 def prompt_of(event: Mapping[str, Any]) -> str:
-    """What a person asked; empty for a command of the client, and for what the client itself says."""
+    """The question of a person; empty for a command of the client, and for the client's own messages."""
     prompt = event.get("prompt")
     text = prompt.strip() if isinstance(prompt, str) else ""
     if _COMMAND.match(text) or text.startswith(_HARNESS_BEGINNINGS):

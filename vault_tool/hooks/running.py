@@ -88,7 +88,7 @@ def _leave_owner() -> None:
 
 
 def answered(event: str, client: str, data: bytes, environ: Mapping[str, str], vault: str = "", user: str = "") -> bytes:
-    """What the client is given for an event, in its own shape; nothing where there is nothing to say, or anything is wrong."""
+    """The reply to a client's event, in the client's own shape; nothing if there is nothing to say, or anything is wrong."""
     try:
         fields = json.loads(data.decode("utf-8-sig"))
         if not isinstance(fields, dict):

@@ -174,7 +174,7 @@ CLIENTS: Mapping[str, Client] = {
 
 
 def hook_items(name: str, command: Sequence[str], platform: str) -> dict[str, dict[str, Any]]:
-    """What stands in a client's file of hooks, by the client's own names of the events; `command` is how `vt` is called."""
+    """The entries of a client's file of hooks, by the client's own names of the events; `command` is how `vt` is called."""
     items: dict[str, dict[str, Any]] = {}
     for event in EVENTS:
         words = [command[0], *_module(command), "hook", event, "--client", name, *_vault(command)]

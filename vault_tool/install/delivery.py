@@ -40,7 +40,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """What was tried of one client, in order; `delivered` says that all of it worked that can be tried."""
+    """The checks of one client, in order; `delivered` says that all of it worked that can be tried."""
 
     client: str
     checks: tuple[Check, ...]

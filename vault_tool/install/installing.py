@@ -34,7 +34,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """What `install` did, or would do (`dry_run`): commands of the client's own, and files; both empty where all was so."""
+    """The work that `install` did, or would do (`dry_run`): commands of the client's own, and files; both empty if all was so."""
 
     client: str
     server: str
@@ -95,7 +95,7 @@ def install(
 
 
 def snippet(client: str, program: Sequence[str], place: UserMachine, *, name: str = "vault") -> str:
-    """What to put into which file by hand."""
+    """The text to put into a file by hand, and the file."""
     known = CLIENTS[client]
     path = known.file(place)
     fresh = SettingsFile(path, None)
@@ -109,7 +109,7 @@ def snippet(client: str, program: Sequence[str], place: UserMachine, *, name: st
 
 
 def _with(client: str, known: Client, place: UserMachine, program: Sequence[str], name: str, hooks: bool) -> _InstallPlan:
-    """What is to be done so that the client knows the server, and calls our hooks."""
+    """The steps so that the client knows the server, and calls our hooks."""
     files = _Files()
     settings = files.of(known.file(place))
     hooked = [files.of(known.hooks(place))] if hooks and known.hooks else []
@@ -137,7 +137,7 @@ def _with(client: str, known: Client, place: UserMachine, program: Sequence[str]
 
 
 def _without(known: Client, place: UserMachine, name: str, backup: _Backup) -> _InstallPlan:
-    """What is to be done so that nothing of ours is left."""
+    """The steps so that nothing of ours is left."""
     files = _Files()
     path = [*known.under, name]
     server = known.file(place)
@@ -179,7 +179,7 @@ class _Files:
 
 
 class _Backup:
-    """What a client's files held before they were changed, and the hash of what they were changed to."""
+    """The contents of a client's files before they were changed, and the hash of the text that was written."""
 
     def __init__(self, place: UserMachine, client: str) -> None:
         self.path = place.state / "installed" / f"{client}.json"
@@ -195,7 +195,7 @@ class _Backup:
         atomic.write(self.path, json.dumps(known, indent=1).encode(), mode=_PRIVATE)
 
     def restore(self, settings: SettingsFile) -> bool:
-        """Give a file's settings what it held before, where nobody changed it since."""
+        """Give a file's settings their former contents, unless the file was changed since."""
         held = self._read().get(str(settings.path))
         if not held or held["after"] != _hash(settings.before):
             return False

@@ -35,7 +35,7 @@ class Node:
     trailing: bool = False
 
     def at(self, path: Sequence[Step]) -> Node | None:
-        """What stands at a path below, or None; of a name that comes twice the last one counts."""
+        """The value at a path below, or None; of a name that comes twice the last one counts."""
         node: Node | None = self
         for step in path:
             members = [member for name, _, member in node.members if name == step] if node else []

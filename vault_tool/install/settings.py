@@ -70,7 +70,7 @@ class SettingsFile:
         return self.after != self.before
 
     def value(self, path: Sequence[str]) -> Any:
-        """What stands at a path of names, or None."""
+        """The value at a path of names, or None."""
         if self._toml:
             value: Any = tomllib.loads(self.text)
             for name in path:
@@ -80,7 +80,7 @@ class SettingsFile:
         return node.value if node else None
 
     def put_server(self, path: Sequence[str], entry: Mapping[str, Any]) -> None:
-        """Put a server in; UsageError where one of that name is somebody else's."""
+        """Put a server in; UsageError if a server of that name belongs to another program."""
         present = self.value(path)
         if present == entry:
             return

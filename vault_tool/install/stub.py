@@ -68,7 +68,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answers(b'{"data": [], "models": []}')
 
     def do_HEAD(self) -> None:
-        """Whether somebody is there."""
+        """Answers health checks."""
         self._answers(b"")
 
     def log_message(self, format: str, *args: Any) -> None:

@@ -28,7 +28,7 @@ _BY_PORT = os.name == "nt"
 
 
 class NotPrivate(OSError):
-    """A runtime folder or socket belongs to somebody else, or lets others in."""
+    """A runtime folder or socket belongs to another user, or lets others in."""
 
 
 def folders() -> list[str]:
@@ -71,7 +71,7 @@ def why_nowhere(root: str) -> str:
 
 
 def connect(root: str, seconds: float) -> socket.socket | None:
-    """A connection to whoever listens for the vault, each of its waits bounded by `seconds`; None where nobody does."""
+    """A connection to the process that listens for the vault, each wait bounded by `seconds`; None if no process does."""
     for path in paths(root):
         with suppress(OSError, ValueError):
             if _BY_PORT:

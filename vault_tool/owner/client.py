@@ -63,7 +63,7 @@ def is_older(greeting: Mapping[str, Any]) -> bool:
 
 
 def ask(root: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What the owner answers to a request; None where it does not, after a moment of silence, or a second once it spoke.
+    """The owner's answer to a request; None after a moment of silence, or a second once it spoke.
 
     An older one is asked to leave.
     """

@@ -80,7 +80,7 @@ def _shared() -> str | None:
 
 
 def option(name: str, arguments: Sequence[str]) -> str:
-    """What is said for an option, the last time; the parser has the last word, and the owner compares."""
+    """The last value that was given for an option; the parser decides in the end, and the owner compares."""
     value = ""
     for at, argument in enumerate(arguments):
         if argument == name:

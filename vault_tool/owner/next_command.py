@@ -58,7 +58,7 @@ def _is_wanted() -> bool:
 
 
 def _is_due(root: str) -> bool:
-    """Whether nobody owns the vault, and nobody has tried to for a while; this try is noted as a time of the lock's file.
+    """Whether the vault has no owner and no start was tried for a while; this try is noted as a time of the lock's file.
 
     The vault must be this user's own: what another one's owner writes there (`sudo vt ...`) would be in their way.
     """

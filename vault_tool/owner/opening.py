@@ -1,4 +1,4 @@
-"""What opens a conversation, answered while an owner comes up: it is the same for a version and a preset, whoever asks.
+"""The opening of a conversation, answered while an owner comes up: it depends on version and preset alone.
 
 The answers are the protocol's library's own, kept in `vault_tool/mcp/opening.json` and `tools.json`. Whatever is asked in
 another way waits for the owner. Standard library alone.

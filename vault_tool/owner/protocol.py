@@ -1,4 +1,4 @@
-"""What is said on the owner's socket: JSON, one object a line; the owner speaks first and says who it is.
+"""Messages on the owner's socket: JSON, one object a line; the owner speaks first and says which owner it is.
 
 An empty line means that work goes on. Standard library alone: each command looks here before it loads anything.
 """
@@ -76,7 +76,7 @@ class Lines:
 
 
 def settings_print(nonce: str, environ: Mapping[str, str]) -> str:
-    """What tells two environments apart that may lead to different answers; it gives nothing of them away."""
+    """A fingerprint of the settings that may lead to different answers; their values cannot be read from it."""
     names = sorted(
         name
         for name in environ

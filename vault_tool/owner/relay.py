@@ -364,7 +364,7 @@ def _may_be_asked_again(line: bytes) -> bool:
 
 
 def _lost(line: bytes) -> bytes:
-    """The answer to a call of which nobody knows whether it was done."""
+    """The answer to a call that may or may not have been done."""
     message = _object(line)
     result: dict[str, Any] = {"content": [{"type": "text", "text": LOST}], "isError": True}
     if "_meta" in (message.get("params") or {}):  # as the stateless era has it

@@ -34,7 +34,7 @@ Stream: TypeAlias = Callable[[socket.socket, bytes, Mapping[str, Any]], None]
 
 
 class OwnerServer:
-    """Listens for one vault until it is closed. `leave` is called, with the reason, when somebody asks the owner to go.
+    """Listens for one vault until it is closed. `leave` is called, with the reason, when a client asks the owner to go.
 
     `welcomed` is set once an agent's client uses the owner; until then one that a command started is only passing.
     """
@@ -70,7 +70,7 @@ class OwnerServer:
 
     @property
     def idle(self) -> float:
-        """Seconds for which nobody has been connected."""
+        """Seconds since the last client left."""
         with self._news:
             return 0.0 if self._connections else time.monotonic() - self._idle_since
 

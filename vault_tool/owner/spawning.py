@@ -43,7 +43,7 @@ def spawn(root: str | Path, idle: float = IDLE) -> Popen[Any]:
 
 
 class Turn:
-    """Whose turn it is to start an owner: of many who miss one, the first; a context manager that gives the turn back."""
+    """The turn to start an owner: of many that miss one, the first has it; a context manager that gives it back."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -84,7 +84,7 @@ class Turn:
         return code in _ENDED_FOR_ANOTHER and time.monotonic() < self._ended_at + _COMING_UP
 
     def _is_ours(self) -> bool:
-        """Whether nobody else is at it; the kernel ends a turn with its process."""
+        """Whether no other process has the turn; the kernel ends a turn with its process."""
         if os.name == "nt":
             return True
         import fcntl  # not on Windows
@@ -152,7 +152,7 @@ def make_way(root: str | Path) -> bool:
 
 
 def leave_background(root: Path) -> None:
-    """Have the owner of the vault leave where nobody started it by hand."""
+    """Have the owner of the vault leave if it was not started by hand."""
     from vault_tool.files import watcher_presence  # pathlib's, which a relay does without
 
     holder = watcher_presence.owner(root)

@@ -38,7 +38,7 @@ _AT_ONCE = 32
 
 
 class LostCall(Exception):
-    """Whoever was at a call ended, and nobody knows whether it was done; asking again could do it twice."""
+    """The process that answered a call ended, and the call may or may not have been done; a second try could do it twice."""
 
 
 class RelayBackend:
@@ -59,7 +59,7 @@ class RelayBackend:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Answer:
-        """See `Backend.call`; a call of which nobody knows whether it was done is an error that says so."""
+        """See `Backend.call`; a call that may or may not have been done is an error that says so."""
         try:
             reply = await self._asked(call_of(tool, arguments), may_repeat=may_be_called_again(tool), progress=progress)
         except LostCall:
@@ -88,7 +88,7 @@ class RelayBackend:
     async def _asked(
         self, request: Mapping[str, Any], *, may_repeat: bool = True, progress: Progress | None = None
     ) -> Mapping[str, Any] | None:
-        """What the owner answers; None where this process has to. Raises VaultError and LostCall."""
+        """The owner's reply; None if this process has to answer. Raises VaultError and LostCall."""
         self._location.require()
         exchange = Exchange(self._owners.line, {**request, **self._caller}, may_repeat=may_repeat, progress=progress)
         try:
@@ -107,7 +107,7 @@ def call_of(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def answer_of(reply: Mapping[str, Any]) -> Answer:
-    """What the owner answered to one."""
+    """The answer in an owner's reply."""
     text = reply["text"]
     return Answer(text, json.loads(text) if reply["done"] else None)
 
@@ -182,7 +182,7 @@ class Exchange:
         return None
 
     def _answer(self, lines: Lines) -> Mapping[str, Any]:
-        """What one owner answers. Raises ProtocolError where it ends, hangs or declines."""
+        """The reply of one owner. Raises ProtocolError if it ends, hangs or declines."""
         self._require_wanted()
         lines.socket.settimeout(SILENCE)
         lines.send(self._request)
@@ -197,7 +197,7 @@ class Exchange:
         return reply
 
     def _begins(self, lines: Lines) -> bool:
-        """Whether an owner that did not answer began, or may still begin; raises Cancelled where nobody waits."""
+        """Whether an owner that did not answer began, or may still begin; raises Cancelled once the caller has left."""
         self._require_wanted()
         # It begins only once it has sent that it does, and from here on it can send no more.
         with suppress(OSError):

@@ -24,7 +24,7 @@ class Future(Generic[T]):
             self._thread = None
 
     def result(self) -> T:
-        """What came of it; raises what the call raises."""
+        """The result of the call; raises what the call raises."""
         if self._thread is not None:
             self._thread.join()
             self._thread = None

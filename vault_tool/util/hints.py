@@ -55,7 +55,7 @@ class Wording(Protocol):
         """A command of git."""
 
     def plainly(self, step: Step) -> str:
-        """What a person is to do, without a command."""
+        """The next step for a person, without a command."""
 
 
 def step(verb: str, **arguments: Value) -> str:
@@ -92,7 +92,7 @@ def next_step(text: str) -> Step | None:
 
 
 def around(text: str, change: Callable[[str], str]) -> str:
-    """A text with all but its steps changed, as by what spells out characters that nobody sees."""
+    """A text with all but its steps changed, as by a function that spells out invisible characters."""
     if MARK not in text:
         return change(text)
     pieces, last = "", 0

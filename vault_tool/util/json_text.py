@@ -22,7 +22,7 @@ _WIDEST = 2**63
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """What keeps a value from being stored: the keys and indexes that lead to it, what is wrong, and what to do."""
+    """The reason why a value cannot be stored: the keys and indexes that lead to it, what is wrong, and what to do."""
 
     place: tuple[str | int, ...]
     message: str

@@ -56,7 +56,7 @@ class Location:
         return True
 
     def require_identity(self, identity: str) -> None:
-        """Raise VaultGone where somebody who opened the vault `identity` at this place means another one than this."""
+        """Raise VaultGone if the caller opened the vault `identity` here and another vault stands here now."""
         if identity and self.identity and identity != self.identity:
             raise VaultGone(f"the vault that was opened at {self.root} is not there any more: another vault is", _HINT)
 
@@ -75,7 +75,7 @@ class Location:
         return "" if same else "another folder is"
 
     def _look(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """What stays as it is while nobody touches the folder itself, or the record that holds the vault's id."""
+        """A stamp that stays the same until the folder itself changes, or the record that holds the vault's id."""
         try:
             root = os.stat(self.root)
         except OSError:

@@ -1,4 +1,4 @@
-"""What a library written in Rust raises when it finds itself where it must not be."""
+"""Errors of a library written in Rust that reached a state it must not be in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed in the notes since it was last told, whoever took it into the indexes."""
+"""Changes of the notes since the last report, whichever process took them into the indexes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ChangeFeed:
         self._known = _notes(catalog.all_files())
 
     def kind(self, path: str) -> str:
-        """What a file was when it was last told of; empty for one that was not there."""
+        """The class of a file at the last report; empty for a file that was not there."""
         known = self._known.get(path)
         return known.kind if known else ""
 
@@ -42,7 +42,7 @@ class ChangeFeed:
         return path in self._known
 
     def of(self, catalog: Catalog, paths: Collection[str] | None = None) -> list[NoteChange]:
-        """What changed among `paths` (None: everywhere) since the last time, in the order of paths."""
+        """The changes among `paths` (None: everywhere) since the last report, sorted by path."""
         now = _notes(catalog.all_files() if paths is None else catalog.files(paths))
         before = self._known if paths is None else {path: self._known[path] for path in paths if path in self._known}
         changes = sorted(_changes(before, now), key=lambda change: change.path)

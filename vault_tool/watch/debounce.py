@@ -18,7 +18,7 @@ LONGEST_WAIT = 15.0
 
 
 class FirstLook(Enum):
-    """What a first look at a file says."""
+    """The result of a first look at a file."""
 
     WHOLE = "whole"
     BROKEN = "broken"
@@ -42,7 +42,7 @@ class Settling:
             self._since.setdefault(path, touch.at)
 
     def paths(self) -> tuple[str, ...]:
-        """What waits."""
+        """The paths that wait."""
         return tuple(self._waiting)
 
     def clear(self) -> None:

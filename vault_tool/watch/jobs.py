@@ -1,4 +1,4 @@
-"""What waits for a quiet moment: what a start shows, the exports, accepted turns, vectors; hourly skipped turns."""
+"""Jobs for a quiet moment: the page of a start, the exports, accepted turns, vectors; hourly skipped turns."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CHROMA_EVERY = 300.0
 
 
 class Jobs:
-    """What one watcher does beside looking at files, one thing at a time. `say` hears what a person should know.
+    """The jobs that one watcher does beside looking at files, one at a time. `say` receives messages for a person.
 
     While `exports_only` holds it does no more than a command does at its end.
     """

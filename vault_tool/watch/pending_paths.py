@@ -1,4 +1,4 @@
-"""What was heard of the files and not yet looked at: filled by the threads that hear, emptied by the one that looks."""
+"""Paths that were reported as changed and not yet looked at: listening threads fill it, one thread empties it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Cookie:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What is to be looked at now; `doubt` says why nothing less than all files will do."""
+    """The paths to look at now; `doubt` says why only a look at all files will do."""
 
     touched: dict[str, Touch]
     doubt: str
@@ -72,7 +72,7 @@ class PendingPaths:
             self._expected[cookie.name] = cookie
 
     def forget(self, cookie: Cookie) -> None:
-        """Nobody waits for a cookie any more."""
+        """The wait for a cookie ended."""
         with self._news:
             self._expected.pop(cookie.name, None)
 

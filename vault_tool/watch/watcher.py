@@ -50,7 +50,7 @@ _EVENTS, _POLLING = "events", "polling"
 
 @dataclass(frozen=True, slots=True)
 class WatchReport:
-    """What a watcher has to say: changes of notes, or one `remark` on its own work."""
+    """A watcher's report: changes of notes, or one `remark` on its own work."""
 
     changes: tuple[NoteChange, ...] = ()
     remark: str = ""

@@ -1,4 +1,4 @@
-"""What a watcher has done in a process of its own, so that no edit waits for it: `python -m vault_tool.watch.worker`."""
+"""Jobs of a watcher in a process of its own, so that no edit waits for them: `python -m vault_tool.watch.worker`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VECTOR_SECONDS = 20.0
 
 
 class Task(StrEnum):
-    """What there is to do: the choice for the page of a session's start, the JSON exports, the writing of what turns
+    """A job: the choice for the page of a session's start, the JSON exports, the writing of what turns
     accepted, a second look at turns that wrote nothing, or what search by meaning needs.
     """
 
@@ -43,7 +43,7 @@ class Task(StrEnum):
 
 
 class Left(IntEnum):
-    """What an errand leaves, as the exit code of its process; 1 and 2 are Python's own."""
+    """How a job ended, as the exit code of its process; Python itself uses 1 and 2."""
 
     NOTHING = 0
     MORE = 10
@@ -58,7 +58,7 @@ class Left(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class WorkResult:
-    """What came of an errand: what a person should know, if anything, and what is left."""
+    """The result of a job: a message for a person, if there is one, and the work that is left."""
 
     said: str = ""
     left: Left = Left.NOTHING
@@ -92,7 +92,7 @@ class Worker:
         return self._process.poll() is not None
 
     def outcome(self) -> WorkResult:
-        """What came of it, once it is over."""
+        """The result of the job, once it is over."""
         text, _ = self._process.communicate()
         code = self._process.returncode
         if code in _LEFT:

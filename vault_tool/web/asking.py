@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class Form(Mapping[str, str]):
-    """What a form sent: a name's last value, and all of them by `all`."""
+    """The fields that a form sent: a name's last value, and all of them by `all`."""
 
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
         self._values: dict[str, list[str]] = {}
@@ -61,7 +61,7 @@ class Form(Mapping[str, str]):
 
 @dataclass(frozen=True, slots=True)
 class Flash:
-    """What the page before did: shown once, on the page that follows it. `undo` is the commit that one press takes back,
+    """The result of the page before, shown once, on the page that follows. `undo` is the commit that one press takes back,
     `restore` are the drafts that one press brings back from the bin.
     """
 
@@ -73,7 +73,7 @@ class Flash:
 
 
 class Flashes:
-    """What is still to be shown, by a token: an address alone can put no words on a page."""
+    """Messages that wait to be shown, by a token: an address alone can put no words on a page."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, Flash] = OrderedDict()
@@ -87,12 +87,12 @@ class Flashes:
         return token
 
     def of(self, request: Request) -> Flash | None:
-        """What a request's address names; it stays, for a page may be loaded again."""
+        """The message that a request's address names; it stays, for a page may be loaded again."""
         return self._waiting.get(request.query_params.get(_DONE, ""))
 
 
 async def form_of(request: Request) -> Form:
-    """What a page's form sent; raises UsageError for what is too long, or no form."""
+    """The fields of a page's form; raises UsageError for a form that is too long or cannot be read."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
@@ -106,7 +106,7 @@ async def form_of(request: Request) -> Form:
 
 
 async def ask(request: Request, use: Callable[[Vault], T]) -> T:
-    """What `use` finds in the vault. Raises VaultError, which becomes a page.
+    """The result of `use` on the vault. Raises VaultError, which becomes a page.
 
     The files are compared with the indexes once a page, by whoever asks first: a page is of one moment.
     """
@@ -145,14 +145,14 @@ async def act(request: Request, use: Callable[[Vault], T]) -> T:
 
 
 class AnswerCache:
-    """What verbs that look at the whole vault answered: kept until the vault changes, for a minute at most, for it also ages."""
+    """Answers of verbs that look at the whole vault: kept until the vault changes, for a minute at most, for they also age."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._round = 0
 
     def of(self, vault: Vault, name: str, use: Callable[[Vault], T]) -> T:
-        """What `use` answers, called `name`; asked again where anything was written since, or a minute ago."""
+        """The answer of `use`, called `name`; asked again if anything was written since, or after a minute."""
         vault.fresh()
         answers: dict[tuple[int, str], tuple[float, T]] = vault.whole_index.catalog.derived("answers of pages", dict)
         asked = self._round, name

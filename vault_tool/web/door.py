@@ -1,4 +1,4 @@
-"""Who may ask for a page: the browser that came in by a link of this process, from this process's own pages."""
+"""Access to the pages: only for the browser that came in by a link of this process, from this process's own pages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Entrance:
         return code
 
     def begin(self, code: str) -> str | None:
-        """The cookie's value for who shows a code, which is used up by that; None for a code that is none, used or old."""
+        """The cookie's value for a valid code, which is used up by that; None for a wrong, used or old code."""
         for valid_code in self._codes:
             if hmac.compare_digest(valid_code.encode(), code.encode("utf-8", "surrogatepass")):
                 until = self._codes.pop(valid_code)
@@ -111,7 +111,7 @@ def guarded(inner: App, door: Door, entrance: Entrance, secret: str) -> App:
 
 
 async def _answer(scope: Scope, receive: Receive, door: Door, entrance: Entrance, secret: str, cookie: str) -> Response | None:
-    """What the door itself answers; None for whoever may go through."""
+    """The answer of the door itself; None for a request that may go through."""
     path, method = scope["path"], scope["method"]
     arriving = method in _SAFE and path in ("/", START)
     reason = foreign(scope, door)

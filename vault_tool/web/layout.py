@@ -59,7 +59,7 @@ def placed(ids: Sequence[str], edges: Sequence[tuple[str, str, float]], before: 
 
 
 def _repelled(at: np.ndarray, ideal: float) -> np.ndarray:
-    """What all others push each node by."""
+    """The push of all other nodes on each node."""
     apart = at[:, None, :] - at[None, :, :]
     squared = (apart**2).sum(axis=2) + 1e-3
     np.fill_diagonal(squared, np.inf)

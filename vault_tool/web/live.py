@@ -1,4 +1,4 @@
-"""What changed in the vault, sent to whoever has a page open: by server-sent events, from the system's own notices of files."""
+"""Changes of the vault, sent to every open page: by server-sent events, from the system's own notices of files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Live:
         self._asked.set()
 
     async def events(self) -> AsyncIterator[bytes]:
-        """What the vault's number is now, and again after each change, until the listener goes or the server ends."""
+        """The vault's number now, and again after each change, until the listener goes or the server ends."""
         heard: asyncio.Queue[str] = asyncio.Queue(1)
         self._listeners.add(heard)
         if self._task is None or self._task.done():
@@ -82,7 +82,7 @@ class Live:
                 listener.put_nowait("")
 
     async def _watch(self) -> None:
-        """Compare after each notice, for as long as somebody listens."""
+        """Compare after each notice, as long as a page listens."""
         while self._listeners and not self._ended:
             inbox = PendingPaths()
             hearing, deaf = FileObserver(self._root, inbox), False
@@ -123,7 +123,7 @@ class Live:
         inbox.take()
 
     async def _seq(self, otherwise: str) -> str:
-        """What changes with every change of the vault, once what is on disk is taken in."""
+        """A number that changes with every change of the vault, once the files on disk are taken in."""
 
         def use(vault: Vault) -> str:
             vault.fresh()

@@ -95,7 +95,7 @@ def _standing(vault: Vault, freshness: Freshness) -> dict[str, Any]:
 
 
 def _as_it_stands(vault: Vault, flash: Flash | None) -> Flash | None:
-    """What was just done, with an Undo where that would be taken now."""
+    """The result that was just told, with an Undo if that would be taken now."""
     if flash is None or not flash.undo or not undoable(vault, [flash.undo])[flash.undo]:
         return flash
     return replace(flash, undo="")
@@ -128,7 +128,7 @@ _WORDS = ForPage()
 
 
 def shown(value: Any) -> Any:
-    """What a template prints of a value: nothing of None, and no character that cannot be seen, or that turns the line."""
+    """A value as a template prints it: nothing for None, and no character that cannot be seen or that turns the line."""
     if value is None:
         return ""
     return visible(told(value, _WORDS)) if type(value) is str else value

@@ -34,7 +34,7 @@ _NAMED: Mapping[str, str] = {
 
 
 class ForPage(PlainWords):
-    """The words of the page, where nobody types."""
+    """Hints in the words of the page, where a person presses and does not type."""
 
     def step(self, step: Step) -> str | None:
         """The name of a page or button; None where there is none."""

@@ -1,4 +1,4 @@
-"""What can be asked of a head, and what each request comes to once the present values are known."""
+"""Requests for changes of a head, and the result of each once the present values are known."""
 
 from __future__ import annotations
 

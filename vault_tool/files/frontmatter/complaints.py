@@ -1,4 +1,4 @@
-"""What the YAML parser complains about, in the words of someone who writes notes."""
+"""The complaints of the YAML parser, in the words of people who write notes."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def scalar(text: str, style: str = "", *, flow: bool = False) -> str:
 
 
 def as_raw(value: Value) -> Raw:
-    """What reading `value` back must give."""
+    """The raw value that reading `value` back must give."""
     if value is None:
         return Plain("null")
     if isinstance(value, bool | int | float):

@@ -1,4 +1,4 @@
-"""A list that somebody wrote: as a list, or as one text with commas, or as JSON; the one reader of list fields.
+"""A list field in any form that people write: a list, one text with commas, or JSON; the one reader of list fields.
 
 Heads of records, served notes and imports, arguments of programs and agents, and the command line read by it, and what
 changes a list begins from what it read.
@@ -20,7 +20,7 @@ NULLS = frozenset({"null", "Null", "NULL", "~"})
 
 
 class Form(Enum):
-    """What the items of a list are: words without spaces, names that may have some, or texts of any kind."""
+    """The kind of a list's items: words without spaces, names that may have some, or texts of any kind."""
 
     WORDS = "words"
     NAMES = "names"
@@ -53,7 +53,7 @@ _REFERENCE = re.compile(r"[a-z_]+:\S+|[0-9a-fA-F-]{4,36}", re.ASCII)
 
 
 def form_of(name: str) -> Form | None:
-    """What the items of the list field or parameter called `name` are; None for what is no list that we know."""
+    """The kind of items of the list field or parameter called `name`; None for a name that we do not know as a list."""
     return _FORMS.get(SPELLINGS.get(name.lower(), name.lower()))
 
 

@@ -1,4 +1,4 @@
-"""What the lines of a head that cannot be read say all the same: keys and values as a person would read them."""
+"""Keys and values that the lines of an unreadable head still hold, as a person would read them."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def spliced(text: str, step: Step, newline: str, line: int) -> str:
 
 
 class _Unclear(Exception):
-    """There is no stretch that could be replaced without touching what nobody asked about."""
+    """No stretch could be replaced without touching text outside of the request."""
 
 
 def _splice(layout: Layout, place: FieldLines, step: Step) -> Splice:

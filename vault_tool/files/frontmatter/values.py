@@ -1,4 +1,4 @@
-"""What a head holds before any schema has typed it, and what can be wrong with it."""
+"""The values of a head before any schema has typed them, and their possible faults."""
 
 from __future__ import annotations
 

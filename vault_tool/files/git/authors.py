@@ -1,4 +1,4 @@
-"""Who brought which content into the vault: the commits of its history with the blobs that each of them introduced."""
+"""The author of each content of the vault: the commits of its history with the blobs that each of them introduced."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def committed_blobs(repo: Repo, commit: str, paths: Iterable[str]) -> dict[str, 
 
 
 def earlier_blobs(repo: Repo, tip: str, paths: Sequence[str]) -> dict[str, set[str]]:
-    """The blobs that commits before `tip` have of these files; without paths of all that a commit, or nobody yet, changed, as far
+    """The blobs that commits before `tip` have of these files; without paths of all that a commit, or none yet, changed, as far
     as no operation is told by its trailer to have put something new beside them alone.
     """
     raw = ("--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv")

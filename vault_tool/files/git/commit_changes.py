@@ -1,4 +1,4 @@
-"""What single commits did to the vault's files: of several at once, with the blobs before and after."""
+"""The changes that single commits made to the vault's files: of several at once, with the blobs before and after."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CommitChanges:
 
 
 def changes_of(repo: Repo, commits: Iterable[str]) -> dict[str, CommitChanges]:
-    """What each commit changed against its first parent, by its whole id, from one process; a move is both gone and new."""
+    """The changes of each commit against its first parent, by its whole id, from one process; a move is both gone and new."""
     named = list(dict.fromkeys(map(checked, commits)))
     if not named:
         return {}

@@ -1,4 +1,4 @@
-"""What git remembers of the vault: earlier texts, the log, and differences."""
+"""The vault's past in git: earlier texts, the log, and differences."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def diff(
 
 
 def changed_between(repo: Repo, old: str, new: str) -> dict[str, str]:
-    """What became of the vault's files from one commit to another: path to `A`, `M` or `D`; a move is both A and D."""
+    """The changes of the vault's files from one commit to another: path to `A`, `M` or `D`; a move is both A and D."""
     bases = [resolve(repo, old), resolve(repo, new)]
     for rev, base in zip((old, new), bases, strict=True):
         if base is None:

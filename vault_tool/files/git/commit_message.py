@@ -1,4 +1,4 @@
-"""What a commit of the tool says: one subject line, and trailers that name the operation, the session and the records."""
+"""The message of the tool's commits: one subject line, and trailers that name the operation, the session and the records."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What became of a commit: made (`committed`, with its id), not needed (`nothing`), or not made (`reason`, one line).
+    """The outcome of a commit: made (`committed`, with its id), not needed (`nothing`), or not made (`reason`, one line).
 
     `nothing`: HEAD holds every change already.
     """
@@ -196,7 +196,7 @@ def _with_changed(
     targets: Mapping[str, TreeEntry | None],
     changed: Mapping[str, tuple[TreeEntry | None, TreeEntry | None]],
 ) -> tuple[Survey, dict[str, TreeEntry | None]]:
-    """What to enter where hooks changed the commit: as committed, but for what the person has staged besides."""
+    """The entries to put into the index where hooks changed the commit: as committed, but for files that the person staged."""
     others = {name: old for name, (old, _) in changed.items() if name not in targets}
     alike = staged_alike(repo, others) if others else ()
     entered = {name: new for name, (_, new) in changed.items() if name in targets or name in alike}

@@ -1,4 +1,4 @@
-"""What a repository's own programs make of a commit: clean filters, hooks and signing, for which git reads no file on disk."""
+"""Commits through a repository's own programs: clean filters, hooks and signing, for which git reads no file on disk."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def run_hook(repo: Repo, before: Survey, run: Run, name: str, *args: str) -> Non
 
 @contextmanager
 def _own_index(repo: Repo, limit: float) -> Iterator[Run]:
-    """What runs git and hooks with an index of their own, which begins as the person's and so knows the stats of files."""
+    """A runner of git and hooks with an index of their own, which begins as the person's and so knows the stats of files."""
     with tempfile.TemporaryDirectory(prefix="commit-") as folder:
         index = Path(folder, "index")
         with suppress(FileNotFoundError):
@@ -117,7 +117,7 @@ def _worded(repo: Repo, before: Survey, run: Run, message: str) -> str:
 
 
 def _changed(repo: Repo, old: str, new: str) -> dict[str, tuple[TreeEntry | None, TreeEntry | None]]:
-    """What differs between two trees, as entries."""
+    """The entries that differ between two trees."""
     listed = iter(fields(output(repo.work_tree, "compare the trees", "diff-tree", "-r", "-z", "--raw", "--no-renames", old, new)))
     changes: dict[str, tuple[TreeEntry | None, TreeEntry | None]] = {}
     for row in listed:

@@ -1,4 +1,4 @@
-"""The user's index: our paths are entered in it by id, nobody else's, and a lock on it is waited for and never removed."""
+"""The user's index: only our paths are entered in it, by id; a lock on it is waited for and never removed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class IndexLocked(GitError):
 
 
 def wait_for_lock(repo: Repo, limit: float) -> None:
-    """Wait until nobody holds the index, at most `limit` seconds; raises `IndexLocked` with the file, its age and what to type.
+    """Wait until the index is free, at most `limit` seconds; raises `IndexLocked` with the file, its age and what to type.
 
     A lock that a killed git left is not waited for, as nobody will take it away.
     """

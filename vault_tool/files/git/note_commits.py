@@ -38,7 +38,7 @@ class NoteLog:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What a commit did to one file: the blobs that its parents had there and the one that it has, "" where there is none."""
+    """A commit's change of one file: the blobs that its parents had there and the one that it has, "" for no blob."""
 
     path: str
     before: tuple[str, ...]

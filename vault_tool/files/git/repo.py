@@ -159,7 +159,7 @@ _UNDER_WAY = (
 
 
 def obstacle(repo: Repo) -> str | None:
-    """What is under way in this work tree that a commit of ours would disturb: one line with what to type, or None.
+    """An operation under way in this work tree that a commit of ours would disturb: one line with what to type, or None.
 
     Looks at files alone, so that it costs no process.
     """
@@ -176,7 +176,7 @@ def remotes(repo: Repo) -> list[str]:
 
 
 def identity(repo: Repo) -> str | None:
-    """Who git would name as the committer, `Name <email>`; None when it does not know."""
+    """The committer that git would name, `Name <email>`; None when git does not know."""
     result = call(repo.work_tree, "var", "GIT_COMMITTER_IDENT")
     return None if result.code else result.out.decode(errors="replace").rpartition(">")[0] + ">"
 
@@ -200,12 +200,12 @@ def lines(names: Iterable[str]) -> bytes:
 
 
 def fields(out: bytes) -> list[str]:
-    """What git printed with `-z`, taken apart at the NULs."""
+    """The fields of an output of git with `-z`, taken apart at the NULs."""
     return [fsdecode(field) for field in out.split(b"\0")[:-1]]
 
 
 def look_for(root: Path) -> tuple[Repo | None, str]:
-    """What `find` gives, and where that is None one line saying why and what to type."""
+    """The result of `find`; for None also one line that says why, and what to type."""
     if not root.is_dir():
         return None, f"{root} is no folder"
     if not _is_worth_asking(root):

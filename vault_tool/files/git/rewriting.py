@@ -39,7 +39,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class ReachableHistory:
-    """What refs and stashes reach: by which commits and at which paths each blob came, and each commit's parents."""
+    """Everything that refs and stashes reach: commits and paths by which each blob came, and each commit's parents."""
 
     roots: Mapping[str, str]
     parents: Mapping[str, tuple[str, ...]]
@@ -49,7 +49,7 @@ class ReachableHistory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
-    """What is to change: blobs by id (None: the file is left out), messages by the id of their commit or tag."""
+    """The planned changes: blobs by id (None: the file is left out), messages by the id of their commit or tag."""
 
     blobs: Mapping[str, bytes | None] = field(default_factory=dict)
     messages: Mapping[str, bytes] = field(default_factory=dict)
@@ -84,7 +84,7 @@ _ALL = ("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objec
 
 
 def history(repo: Repo) -> ReachableHistory:
-    """What can be reached now; what a purge under way keeps beside is no part of it, but the stashes that it holds are."""
+    """Everything that can be reached now, with the stashes that a purge under way holds, without the rest that it keeps aside."""
     roots = {name: oid for name, oid in _refs(repo).items() if not name.startswith((OURS, _NOTES))}
     roots.pop(_REFS_STASH, None)
     roots |= {f"{STASH}{number:06}": oid for number, oid in enumerate(stashes(repo))}
@@ -202,7 +202,7 @@ def hindrance(repo: Repo) -> tuple[str, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """What became of refs (by name: their old and new ids) and of commits (by their old ids)."""
+    """The outcome for refs (by name: their old and new ids) and for commits (by their old ids)."""
 
     refs: Mapping[str, tuple[str, str]]
     commits: Mapping[str, str]

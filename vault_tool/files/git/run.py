@@ -75,7 +75,7 @@ class GitCall:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a git call gave: exit code, output, error text and the number of the process that ran."""
+    """The result of a git call: exit code, output, error text and the number of the process that ran."""
 
     code: int
     out: bytes

@@ -1,4 +1,4 @@
-"""What has to be known before a commit: HEAD, who commits, the config, and what index and HEAD hold for its paths."""
+"""Facts that a commit needs first: HEAD, the committer, the config, and the entries of index and HEAD for its paths."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMED = re.compile(r"[A-Za-z0-9]")
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
-    """What git holds at a path: the file mode and the blob's id."""
+    """Git's entry at a path: the file mode and the blob's id."""
 
     mode: str
     oid: str
@@ -151,7 +151,7 @@ def _ends_lines(attributes: Mapping[str, str], content: bytes, settings: CommitS
 
 
 def _keeps_endings(repo: Repo, old: TreeEntry | None, attributes: Mapping[str, str]) -> bool:
-    """Whether git leaves line endings alone because the file came into history with CRLF, and nobody said that it is text."""
+    """Whether git leaves line endings alone because the file came into history with CRLF and is not declared as text."""
     is_text = attributes["text"] == "set" or (attributes["text"] == "unspecified" and attributes["eol"] in ("lf", "crlf"))
     if old is None or is_text:
         return False

@@ -1,4 +1,4 @@
-"""What git knows of the vault's files now: tracked, ignored, not yet committed, in conflict."""
+"""The state of the vault's files in git now: tracked, ignored, not yet committed, in conflict."""
 
 from __future__ import annotations
 

@@ -226,7 +226,7 @@ class _Merging:
         return None if merged.twice else self._written(key, min(one, other, key=lambda side: side.lines), merged.lines)
 
     def _sets(self, key: str, lists: _Lists, one: FieldText | None, other: FieldText | None, added: list[str]) -> None:
-        """What either side added is in, and what either removed is out."""
+        """Merge two sets: an item that either side added is in, an item that either side removed is out."""
         base, left, right = (_by_name(items) for items in lists)
         names = [name for name in base if name in left and name in right]
         new = {name: min(filter(None, (left.get(name), right.get(name)))) for name in {*left, *right} - {*base}}

@@ -35,7 +35,7 @@ class Line(str):
     after: tuple[str, ...]
 
     def __new__(cls, text: str, after: tuple[str, ...] = ()) -> Line:
-        """What is compared of a line: its text and, after a line end, the place that it stands in."""
+        """The compared part of a line: its text and, after a line end, the place that it stands in."""
         line = super().__new__(cls, text)
         line.after = after
         return line
@@ -88,7 +88,7 @@ def merge_lines(base: Sequence[str] | None, ours: Sequence[str], theirs: Sequenc
 
 
 def changes(base: Lines, text: Lines) -> list[Hunk]:
-    """What makes `text` of `base`: in order, each as small as can be told, with no two at one place."""
+    """The changes that make `text` of `base`: in order, each as small as can be told, with no two at one place."""
     found: list[Hunk] = []
     at, there = 0, 0
     for i, j in [*_matches(base, text), (len(base), len(text))]:

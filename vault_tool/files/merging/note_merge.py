@@ -21,7 +21,7 @@ _T = TypeVar("_T", bool, str)
 
 
 class Left(NamedTuple):
-    """What a merge leaves to a person: a field, or nothing for a place of the text, and the two texts of it in their order."""
+    """A conflict that a person settles: a field, or nothing for a place of the text, and the two texts of it in their order."""
 
     field: str
     this: str
@@ -174,7 +174,7 @@ def _with_ends(text: str, base: _Side | None, one: _Side, other: _Side) -> str:
 
 
 def _picked(base: _T | None, one: _T, other: _T, otherwise: _T | None = None) -> _T:
-    """What the side that changed it has; where both did, `otherwise` or the lesser."""
+    """The value of the side that changed it; if both did, `otherwise` or the lesser."""
     if one == other:
         return one
     if base is not None and base in (one, other):

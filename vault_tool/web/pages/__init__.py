@@ -1,1 +1,1 @@
-"""What each page shows and does: a module has its `ROUTES`, and its template in `templates/`."""
+"""The pages: each module has its `ROUTES`, and its template in `templates/`."""

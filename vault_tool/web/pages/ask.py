@@ -86,19 +86,19 @@ def _filters(query: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _summands(factors: Mapping[str, float] | None) -> list[tuple[str, float]]:
-    """What adds up to a rank, without what adds nothing."""
+    """The terms that add up to a rank, without zeros."""
     summands = [(name, round((factors or {}).get(name, 0.0), 2)) for name in _SUMMANDS]
     return [(name, value) for name, value in summands if value > 0]
 
 
 def _multipliers(factors: Mapping[str, float] | None) -> list[tuple[str, float]]:
-    """What a rank is multiplied by, where that is not 1."""
+    """The factors that multiply a rank, without ones."""
     multipliers = [(name, round((factors or {}).get(name, 1.0), 2)) for name in _MULTIPLIERS]
     return [(name, value) for name, value in multipliers if value != 1]
 
 
 def _chains(results: Sequence[Any]) -> Iterator[Chain]:
-    """What belongs together among the results, drawn as trees: problems first, then changes."""
+    """Results that belong together, as trees: problems first, then changes."""
     by_id = {result.id: result for result in results}
     for result in results:
         if result.type == "problem":

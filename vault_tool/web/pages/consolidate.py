@@ -22,7 +22,7 @@ _PASSES = 50
 
 
 async def consolidate(request: Request) -> Response:
-    """What is to be done: the open pass or what one would settle, the report by value, the passes so far."""
+    """The work of consolidation: the open pass or what one would settle, the report by value, the passes so far."""
 
     def use(vault: Vault) -> dict[str, Any]:
         return {

@@ -196,7 +196,7 @@ def _belief_plot(shown: Any, now: str) -> Any:
 
 
 def _decay_plot(shown: Any, now: str) -> Any:
-    """How present it was, is, and will be if nobody uses it."""
+    """How present the memory was, is, and will be if it is not used."""
     curve = shown.timeline.curve if shown.timeline else ()
     most = max((point.score for point in curve), default=0.0) or 1.0
     points = [(point.at, point.score / max(1.0, most)) for point in curve]

@@ -1,4 +1,4 @@
-"""What every page leads to: a commit and what it changed, taking it back, and the page that a name means."""
+"""Pages that every page links to: a commit and its changes, its undoing, and the page that a name means."""
 
 from __future__ import annotations
 

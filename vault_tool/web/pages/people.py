@@ -22,7 +22,7 @@ _TURNS = 50
 
 
 async def people(request: Request) -> Response:
-    """Whom memories are about, and the turns that this machine keeps."""
+    """The people that memories are about, and the turns that this machine keeps."""
     users, turns = await ask(request, lambda vault: (vault.people(), vault.list_turns(limit=_TURNS)))
     return await render(request, "people.html", title="People", found=users, turns=turns)
 
@@ -124,7 +124,7 @@ async def turn(request: Request) -> Response:
 
 
 def _elsewhere(count: int, user: str) -> str:
-    """That others name a person, in a sentence's part."""
+    """The other notes that name a person, as part of a sentence."""
     message = "1 more note names" if count == 1 else f"{count} more notes name"
     return f"{message} {user} but {'is' if count == 1 else 'are'} not filed under them"
 

@@ -69,7 +69,7 @@ async def restore(request: Request) -> Response:
 
 
 async def refused(request: Request) -> Response:
-    """What was refused in the last month, and can wait again."""
+    """Drafts that were refused in the last month, and can wait again."""
     lying = await ask(request, lambda vault: vault.review(bin=True).results)
     return await render(request, "bin.html", title="Refused", lying=lying)
 
@@ -83,7 +83,7 @@ async def edit(request: Request) -> Response:
 
 
 def _refused(done: Any) -> str:
-    """What is said of drafts that were refused: whether they can come back."""
+    """A sentence about refused drafts: whether they can come back."""
     if done.kept:
         return f"{counted(len(done.kept), 'memory', 'memories')} kept"
     gone = len(done.refused) - len(done.binned)

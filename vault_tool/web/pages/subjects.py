@@ -114,7 +114,7 @@ async def subject(request: Request) -> Response:
 
 
 async def intersection(request: Request) -> Response:
-    """What two subjects share."""
+    """The memories that two subjects share."""
     query = request.query_params
     first, other = query.get("a", ""), query.get("b", "")
     intersection = await ask(request, lambda vault: vault.open_intersection(first, other, limit=_OBSERVATIONS))
@@ -159,7 +159,7 @@ async def understand(request: Request) -> Response:
 
 
 async def merging(request: Request) -> Response:
-    """What making two subjects one would do, and which of the two stays."""
+    """A preview of making two subjects one, and which of the two stays."""
     keep, gone = request.query_params.get("keep", ""), request.query_params.get("gone", "")
 
     def use(vault: Vault) -> dict[str, Any]:

@@ -61,7 +61,7 @@ async def of_day(request: Request) -> Response:
 
 
 async def session(request: Request) -> Response:
-    """What one session wrote, was shown and voted."""
+    """The memories that one session wrote, was shown and voted on."""
     name = request.query_params.get("name", "")
     context = await ask(request, lambda vault: vault.as_(session=name).get_session_context())
     return await render(request, "session.html", title=f"Session {name}", found=context)

@@ -114,7 +114,7 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
 
 
 def problems_of(request: Request, vault: Vault) -> tuple[Problem, ...]:
-    """What is wrong in the files, which every page tells and counts by this alone."""
+    """The problems in the files, the one count that every page tells."""
     return cached(request, "doctor", lambda vault: vault.doctor(every=True))(vault).problems
 
 
@@ -141,7 +141,7 @@ def _sections(text: str) -> Iterator[ContextSection]:
 
 
 def _steps(status: Any, report: Any, problems: int) -> Iterator[SuggestedStep]:
-    """What needs attention, each with what settles it."""
+    """The steps that need attention, each with what settles it."""
     if status.git.obstacle:
         yield SuggestedStep(status.git.obstacle, page="/health")
     for path in status.git.conflicted:
