@@ -148,16 +148,16 @@ def markdown(text: str, path: str = "") -> Markup:
 
 @cache
 def _markdown() -> MarkdownIt:
-    found = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    found.validateLink = _leads_somewhere  # type: ignore[method-assign]
-    found.inline.ruler.before("link", "wikilink", _wikilink)
-    found.add_render_rule("image", _image)
-    found.add_render_rule("link_open", _link_open)
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser.validateLink = _leads_somewhere  # type: ignore[method-assign]
+    parser.inline.ruler.before("link", "wikilink", _wikilink)
+    parser.add_render_rule("image", _image)
+    parser.add_render_rule("link_open", _link_open)
     for rule in ("th_open", "td_open"):
-        markdown.add_render_rule(rule, _cell)
+        parser.add_render_rule(rule, _cell)
     for rule in ("heading_open", "heading_close"):
-        markdown.add_render_rule(rule, _lower_heading)
-    return markdown
+        parser.add_render_rule(rule, _lower_heading)
+    return parser
 
 
 def _is_web_link(url: str) -> bool:
@@ -175,17 +175,17 @@ def _to_note(link: str, path: str) -> str:
 
 
 def _wikilink(state: Any, silent: bool) -> bool:
-    found = _LINK.match(state.src, state.pos)
-    link = next(links_in(found.group()), "") if found is not None else ""
-    if found is None or not link:
+    match = _LINK.match(state.src, state.pos)
+    link = next(links_in(match.group()), "") if match is not None else ""
+    if match is None or not link:
         return False
     if not silent:
-        inner = link.group(1)
+        inner = match.group(1)
         opened = state.push("link_open", "a", 1)
         opened.attrs = {"href": _to_note(link, state.env.get("path", "")), "class": "note"}
         state.push("text", "", 0).content = link_label(inner)
         state.push("link_close", "a", -1)
-    state.pos = link.end()
+    state.pos = match.end()
     return True
 
 
