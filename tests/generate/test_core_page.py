@@ -204,7 +204,7 @@ def test_the_first_of_each_subject_comes_before_the_second_of_any() -> None:
 
 
 def test_each_group_has_its_share_and_what_one_leaves_goes_to_the_others() -> None:
-    one_of_each = ("preference", "task_state", "problem", "fact", "solution")
+    one_of_each = ("preference", "ongoing_task", "problem", "fact", "solution")
     groups = {
         kind: [item(1000 * k + n, kind, title=f"{kind} {n} " + "word " * 9, origin="agent") for n in range(200)]
         for k, kind in enumerate(one_of_each)

@@ -62,10 +62,9 @@ def _remembered(made: RememberedObservation, short: Short) -> Iterator[Block]:
         ("subjects", made.subject_names),
         ("new subjects", made.subjects_created),
     )
-    for name, near in made.similar_subjects.items():
-        yield f"{name} is new, and there is: {', '.join(near)}"
     for one in made.similar:
         yield f"{short(one.id)} says nearly the same: {one.title}"
+    yield from made.next_steps
 
 
 def _known(made: RememberedObservation) -> str:

@@ -57,6 +57,7 @@ def get_session_context(call: Call, limit: int) -> Exit:
     "vt end-session --session k3f9",
     "vt end-session --session k3f9 --useful a1b2c3 --reason 'it named the cause' --failed 4e0d9c1b22",
     """vt end-session --session k3f9 --votes '[{"id": "a1b2c3", "value": "useful", "reason": "it named the cause"}]'""",
+    "vt end-session --session k3f9 --left-to-do 'The pool is in; the workers still need its settings.'",
 )
 @click.option("--useful", type=MEMORY, multiple=True, help="A memory that paid rent.")
 @click.option("--questionable", type=MEMORY, multiple=True, help="A memory that may be wrong or stale.")
@@ -66,17 +67,22 @@ def get_session_context(call: Call, limit: int) -> Exit:
 @click.option("--problem", type=MEMORY, default="", help="What these votes and attempts were for.")
 @click.option("--votes", "more_votes", type=TEXT, metavar="JSON", help="Votes as {id, value, reason, problem, evidence}.")
 @click.option("--attempts", "more_attempts", type=TEXT, metavar="JSON", help="Attempts as {key, outcome, problem, ...}.")
+@click.option("--memories", type=TEXT, metavar="JSON", help="At most 6 to keep, as {content, kind, subjects, problem, ...}.")
+@click.option("--left-to-do", type=TEXT, default="", help="Where the work stands and what comes next, in two sentences.")
 @click.option("--limit", "-n", type=click.IntRange(1), default=ending.LIMIT, show_default=True, help="Most of each.")
 @writes
 def end_session(call: Call, **given: Any) -> Exit:
     """Vote on what was shown, keep what was tried.
 
     An offer, no boundary: it lists what the session was shown and has not judged, and the attempts that its log tells
-    of. Votes and attempts given are taken first, all of them or none.
+    of. Votes and attempts given are taken first, all of them or none. Memories and what is left to do are kept each by
+    itself, and told of so; then nothing is listed.
     """
-    votes, attempts = _votes(given), _attempts(given)
+    votes, attempts, memories = _votes(given), _attempts(given), objects(given["memories"], "content")
     with call.open_vault() as vault:
-        found = ending.end_session(vault, votes=votes, attempts=attempts, limit=given["limit"])
+        found = ending.end_session(
+            vault, votes=votes, attempts=attempts, memories=memories, left_to_do=given["left_to_do"] or "", limit=given["limit"]
+        )
         return call.emit(found, _end, vault)
 
 
@@ -158,6 +164,10 @@ def _end(found: ending.SessionEnd, short: Short) -> Iterator[Block]:
     for kept in found.recorded:
         known = " (known already)" if kept.duplicate_of or kept.already else ""
         yield f"{short(kept.id)}  {kept.title}: {kept.type} for {short(kept.problem_id)}{known}"
+    if found.items:
+        items = [(one.place, one.outcome, short(one.id) if one.id else "", one.why or one.title) for one in found.items]
+        yield table(("given as", "", "id", "what"), items)
+        return
     yield Heading("To vote on")
     rows = [(short(one.id), one.type, one.title, ", ".join(one.how)) for one in found.surfaced]
     yield table(("id", "type", "title", "shown by"), rows, empty="nothing that was shown waits for a vote")

@@ -19,6 +19,8 @@ WARNING_LENGTH = 300
 
 # After so many lines in a row for which there was no room a group is full: a few that do not fit are passed over.
 _MISSES = 20
+# So many memories that say where work was left stand on a page.
+_STATES, _STATE = 3, "task_state"
 
 # By the first so many of a section its heading says who most of them come from.
 _TYPICAL = 15
@@ -190,6 +192,7 @@ class _Sections:
         self._lines: dict[_Part, list[str]] = defaultdict(list)
         self._shown: dict[str, None] = {}
         self._reach: dict[CoreSection, int] = {}
+        self._states = 0
 
     def filled(self, room: int) -> _Filled:
         """Each group's lines in its share of `room`, and in what others leave of theirs, in the order of the groups."""
@@ -207,6 +210,9 @@ class _Sections:
         used = misses = 0
         while queue.at < len(queue.items) and misses < _MISSES:
             section, place, item = queue.items[queue.at]
+            if item.entry.type == _STATE and self._states == _STATES:
+                queue.at += 1
+                continue
             part = section, self._vouched[item.entry.path]
             dated = section is CoreSection.WHERE_LEFT
             line = self._form.line(item, self._common.get(part, ""), self._as_of, dated=dated)
@@ -219,6 +225,7 @@ class _Sections:
                 misses = 0
                 used += cost
                 self._lines[part].append(line)
+                self._states += item.entry.type == _STATE
                 self._shown.update(dict.fromkeys(item.ids))
             queue.at += 1
             self._reach[section] = place

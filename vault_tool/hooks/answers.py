@@ -165,6 +165,7 @@ def _start(vault: Context, project: str, *, compacted: bool) -> str:
     # A prompt waits for this module, and needs nothing of what a session's start needs: half of all that there is to load.
     from vault_tool.vault.core_making import PAGE_TOKENS
     from vault_tool.vault.page_at_start import page_at_start
+    from vault_tool.vault.work_left import note_shown
     from vault_tool.verbs.pages import SMALLEST_BUDGET, rest_of_page
 
     beside = _of_this_session(vault) if compacted else _of_those_before(vault)
@@ -174,6 +175,7 @@ def _start(vault: Context, project: str, *, compacted: bool) -> str:
         with suppress(*seen.UNKEPT):
             seen.store(vault).update(vault.who.session, vault.clock.now(), lambda state: state.works_on(project), durable=False)
     page = page_at_start(vault, project, rest_of_page)(room) if room >= SMALLEST_BUDGET else ""
+    note_shown(vault, page)
     return f"{page.rstrip()}\n{end}"
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from vault_tool.model.memory_names import PLAIN_NAMES
+
 
 @dataclass(frozen=True, slots=True)
 class LeanTool:
@@ -93,10 +95,13 @@ LEAN_TOOLS: Mapping[str, LeanTool] = {
         {"packet": "A packet by its label.", "skip": "Labels of packets to pass over."},
     ),
     "end_session": LeanTool(
-        "Near the end: what was shown and not judged, and what was tried and not recorded. Give votes and attempts to take them.",
+        "Once, when the work is done or the hook asks: what to keep of this conversation, and which memories helped or misled. "
+        "Nothing worth keeping is a good answer. Call it once.",
         {
-            "votes": "Of each: id, value (useful or questionable), reason.",
-            "attempts": "Of each: key as it was offered, or outcome (worked or failed), problem and content.",
+            "memories": "At most 6, each as for `remember`.",
+            "useful": "Ids that helped.",
+            "wrong": "Ids that misled.",
+            "left_to_do": "Where the work stands and what comes next, in two sentences.",
             "session": "Your conversation's id, if no hook gives it.",
         },
     ),
@@ -111,7 +116,7 @@ FORMER = ("orient", "bring_to_mind", "update_understanding", "mark_useful", "mar
 NAMES: Mapping[str, Mapping[str, str]] = {
     "recall": {"kind": "kinds", "subject": "subject_names"},
     "get": {"id": "memory_id"},
-    "remember": {"type": "kind", "subjects": "subject_names", "replaces": "change_targets"},
+    "remember": PLAIN_NAMES,
     "understand": {"type": "kind"},
     "link": {"from": "from_id", "to": "to_id"},
 }

@@ -221,6 +221,8 @@ def _value(annotation: str, name: str) -> Schema:
         case "subjects":
             one = _object(name=TEXT, summary=TEXT, tags=TEXTS, aliases=TEXTS, key=TEXT, role=TEXT)
             return _list({**one, "required": ["name"]})
+        case "memories":
+            return _list({"type": "object"})
         case "votes":
             value = {**TEXT, "enum": ["useful", "questionable"]}
             one = _object(id=TEXT, value=value, reason=TEXT, problem=TEXT, evidence=TEXTS)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import BYTES_A_TOKEN
-from vault_tool.vault import seen
+from vault_tool.vault import seen, work_left
 from vault_tool.vault.lean import Short, filled
 
 if TYPE_CHECKING:
@@ -52,8 +52,9 @@ def start_page(vault: Vault) -> StartPage:
     if vault.who.session:
         with suppress(*seen.UNKEPT):
             seen.reset_seen(vault)
-    made = page_at_start.page_at_start(vault, vault.who.project, pages.rest_of_page)
-    return StartPage(made(core_making.PAGE_TOKENS * BYTES_A_TOKEN))
+    page = page_at_start.page_at_start(vault, vault.who.project, pages.rest_of_page)(core_making.PAGE_TOKENS * BYTES_A_TOKEN)
+    work_left.note_shown(vault, page)
+    return StartPage(page)
 
 
 def forget_after_gap(vault: Vault) -> None:

@@ -217,7 +217,8 @@ TOOLS: Mapping[str, Described] = {
         {"session": "k3f9"}, writes=True, again=True,
     ),
     "end_session": Described(
-        "Near the end: what was shown and not judged, and what was tried and not recorded. Give votes and attempts to take them.",
+        "Near the end, in one call: memories to keep, ids that helped or misled, what is left to do. With nothing of these it "
+        "lists what was shown and not judged, and what was tried and not recorded; votes and attempts take them.",
         {"votes": [{"id": "Redis drops idle connections", "value": "useful", "reason": "it named the cause"}], "session": "k3f9"},
         writes=True, again=True,
     ),
@@ -335,6 +336,12 @@ PARAMETERS_OF: Mapping[str, Mapping[str, str]] = {
         "replaces": "The id of the present one, if there is one.",
         "why": "What changed; without new sources, that only the wording did.",
         "kind": "Else as before, or by the number of subjects.",
+    },
+    "end_session": {
+        "memories": "At most 6, each as for `remember`.",
+        "useful": "Ids that helped.",
+        "wrong": "Ids that misled.",
+        "left_to_do": "Where the work stands and what comes next, in two sentences.",
     },
     "correct": {"id": "Its id or whole title.", "why": "What you saw.", "content": "What is so now, in a sentence."},
     "write": {"subject_names": "What it is about; made if new.", "tags": "Tags."},

@@ -57,11 +57,11 @@ PROMPTS: Mapping[str, Prompt] = {
     "end-of-session": Prompt(
         "End of the session",
         "Keep what this session taught, and judge what it was shown.",
-        "This session is about to end. Look back over it. `remember` what will matter later and is not kept yet: decisions with "
-        "their reasons, what the user wants from now on, what worked, what failed and how, what is left open; one thing each, "
-        "nothing secret. `correct` what misled or is no longer so, with what you saw instead. `end_session` lists what was shown "
-        "and not judged. Then say in a few lines what you kept.",
-        ("remember", "correct", "end_session"),
+        "This session is about to end. Look back over it, and call `end_session` once. Its `memories`: what will matter later "
+        "and is not kept yet, as decisions with their reasons, what the user wants from now on, what worked, what failed and "
+        "how; one thing each, nothing secret. `useful` and `wrong`: ids of memories that helped or misled. `left_to_do`: where "
+        "the work stands and what comes next. Then say in a few lines what you kept.",
+        ("end_session",),
     ),
     "record-attempt": Prompt(
         "Record an attempt",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Unpack
 
 from vault_tool.model.fields import ObservationParameters
 from vault_tool.model.records import Observation
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.hints import step
+from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
@@ -24,9 +26,10 @@ class RememberedObservation(Saved):
     """What `remember` did; `duplicate_of` names the memory that said this already, which gained what was `added`.
 
     What the repeat said beside that was `dropped`: evidence is not rewritten.
-    `similar` are memories that say nearly the same. What it says it changed and its writer may not change is `contested`: both
-    stay until the owner has settled it; its fields that `waits` names have no effect until the owner has reviewed it.
-    With `pending_review` it is no memory yet: `path` is its file in the inbox, where it waits for a person.
+    `similar` are memories that say nearly the same; `next_steps` says what to do where one of the same subject is among them, or
+    where a new subject is called nearly like one that there is. What it says it changed and its writer may not change is
+    `contested`: both stay until the owner has settled it; its fields that `waits` names have no effect until the owner has
+    reviewed it. With `pending_review` it is no memory yet: `path` is its file in the inbox, where it waits for a person.
     """
 
     id: str
@@ -41,6 +44,7 @@ class RememberedObservation(Saved):
     added: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     similar: tuple[Similar, ...] = ()
+    next_steps: tuple[str, ...] = ()
     contested: tuple[str, ...] = ()
     waits: tuple[str, ...] = ()
     pending_review: bool = False
@@ -102,6 +106,7 @@ def _queue_for_review(vault: Context, draft: Observation, tagging: Tagging, why:
     held = review_policy.hold(vault, replace(draft, subjects=tagging.names), why, verb=verb)
     return RememberedObservation(
         id=held.id, content=draft.body.rstrip("\n"), subject_names=tagging.names, similar_subjects=tagging.similar,
+        next_steps=tuple(new_subject_steps(tagging.similar)),
         type=draft.type, title=draft.label, path=held.path, duplicate_of=held.duplicate_of, pending_review=True,
         warnings=(review_policy.WAITS, *remarks_on(vault, draft)),
     )  # fmt: skip
@@ -119,5 +124,23 @@ def _save(vault: Context, op: Operation, draft: Observation, tagging: Tagging) -
         contested=tuple(one.id for one in stay), waits=waits,
         id=record.id, content=record.body.rstrip("\n"), subject_names=tagging.names, subjects_created=tagging.created,
         similar_subjects=tagging.similar, type=record.type, title=record.label, path=path,
-        similar=alike,
+        similar=alike, next_steps=tuple(_next_steps(vault, record, alike, tagging)),
     )  # fmt: skip
+
+
+def _next_steps(vault: Context, record: Observation, alike: Sequence[Similar], tagging: Tagging) -> Iterator[str]:
+    """What may be done about a memory that says nearly the same of the same subject, and about a subject named like another."""
+    about = set(map(normal_name, tagging.names))
+    for one in alike:
+        entries = vault.index.catalog.get(one.id) if one.id not in record.change_targets else ()
+        if any(about & set(map(normal_name, entry.subjects)) or not (about or entry.subjects) for entry in entries):
+            short = resolve.short(vault, one.id)
+            corrects, replaces = step("correct", id=short, why=...), step("remember", content=..., change_targets=short)
+            yield f"{short} says nearly the same: where it is no longer so, {corrects}, or remember yours again: {replaces}"
+    yield from new_subject_steps(tagging.similar)
+
+
+def new_subject_steps(similar: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """What to ask of each new subject that is called nearly like others."""
+    for name, others in similar.items():
+        yield f"{one_line(name, 60)} is new: did you mean {', '.join(one_line(one, 60) for one in others)}?"

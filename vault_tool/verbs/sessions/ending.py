@@ -19,6 +19,8 @@ from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.verbs.judging import Marked, judged, mark_questionable, mark_useful, require_evidence
 from vault_tool.verbs.links import link
 from vault_tool.verbs.remember import remember
+from vault_tool.verbs.sessions import keeping
+from vault_tool.verbs.sessions.keeping import Item
 from vault_tool.verbs.sessions.session_attempts import Attempt, attempts_of
 from vault_tool.verbs.sessions.session_context import ShownMemory, judgements, look_beside, place_of, shown_memories
 
@@ -67,7 +69,8 @@ class Recorded:
 class SessionEnd(Answer):
     """What there still is to say of a session: `surfaced` is to be voted on, `attempts` are to be recorded.
 
-    `votes` and `recorded` are what this call took. Nothing is closed: the session may go on.
+    `votes` and `recorded` are what this call took; `items` says what became of each memory that was to be kept, of each id that
+    helped or misled, and of what is left to do. Then nothing is listed. Nothing is closed: the session may go on.
     """
 
     session: str
@@ -75,6 +78,7 @@ class SessionEnd(Answer):
     attempts: tuple[Attempt, ...]
     votes: tuple[Voted, ...]
     recorded: tuple[Recorded, ...]
+    items: tuple[Item, ...] = ()
     attention: bool
     warnings: tuple[str, ...]
     notice: str = EYES_FIRST
@@ -87,6 +91,10 @@ def end_session(
     *,
     votes: Sequence[Mapping[str, Any]] = (),
     attempts: Sequence[Mapping[str, Any]] = (),
+    memories: Sequence[Mapping[str, Any]] = (),
+    useful: Sequence[str] = (),
+    wrong: Sequence[str] = (),
+    left_to_do: str = "",
     limit: int = LIMIT,
 ) -> SessionEnd:
     """Offer what this session was shown, to be voted on, and what its log says was tried, to be recorded.
@@ -95,25 +103,46 @@ def end_session(
     problem, content, ...}`, where `key` takes up an attempt that was offered and any other field overrides what it
     says, `problem` among them. All are checked before the first is written; UsageError names every fault. It is no
     boundary: call it any number of times, or never.
+
+    In one call: `memories` (at most 6, each as `remember` takes it), ids that were `useful` or `wrong`, and what is `left_to_do`,
+    which becomes a task state of the session's project in place of those that it knows. Each is told of by itself, and what
+    cannot be taken keeps back nothing else. Sent twice it is once.
     """
     session = seen.required(vault)
     look_beside(vault)
+    keeping.require_lists(memories=memories, useful=useful, wrong=wrong)
     offered = {one.key: one for one in attempts_of(vault, session)}
     cast, kept = _checked(vault, votes, attempts, offered)
     taken = [_voted(vault, vote) for vote in cast]
     done = [_recorded(vault, one) for one in kept]
-    if taken or done:
+    items = [*keeping.kept_memories(vault, memories), *_judged_items(vault, useful, wrong)]
+    items += [keeping.left(vault, left_to_do)] if left_to_do.strip() else []
+    if taken or done or items:
         vault.fresh()
-    to_vote, open_tries = _to_vote(vault, session), attempts_of(vault, session)
+    to_vote, open_tries = ([], []) if items else (_to_vote(vault, session), attempts_of(vault, session))
     return SessionEnd(
         session=session,
         surfaced=tuple(to_vote[:limit]),
         attempts=tuple(open_tries[-limit:]),
         votes=tuple(voted for voted, _ in taken),
         recorded=tuple(recorded for recorded, _ in done),
+        items=tuple(items),
         attention=any(saved.attention for _, saved in (*taken, *done)),
         warnings=tuple(dict.fromkeys(_remarks(vault, [saved for _, saved in (*taken, *done)]))),
     )
+
+
+def _judged_items(vault: Context, useful: Sequence[str], wrong: Sequence[str]) -> Iterator[Item]:
+    """The marks of those that helped and those that misled, each by its place."""
+    for name, value, ids in (("useful", "useful", useful), ("wrong", "questionable", wrong)):
+        for number, identity in enumerate(ids):
+            place = f"{name}[{number}]"
+            try:
+                voted, _ = _voted(vault, _vote(vault, {"id": identity, "value": value}))
+            except VaultError as fault:
+                yield keeping.refused(place, fault)
+                continue
+            yield Item(place=place, outcome="known" if voted.already else "written", id=voted.id, title=voted.title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +170,7 @@ def _to_vote(vault: Context, session: str) -> list[ShownMemory]:
         one
         for one in shown_memories(vault, seen.current(vault))
         if one.record_class in ("observation", "understanding") and one.type not in KEPT_TYPES and one.id not in judged_already
+        if one.how != ("orient",)  # it stood on the page, which nobody asked for
         if (found := place_of(vault, one.id)) is None or found[1].text("session") != session
     ]
 
