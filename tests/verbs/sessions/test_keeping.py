@@ -60,7 +60,7 @@ def test_each_is_told_of_by_itself_and_a_bad_one_keeps_back_nothing(agent: Vault
     assert "EXAMPLF" not in json.dumps([one.why for one in found.items])
     assert not found.surfaced and not found.attempts
     assert agent.show(found.items[0].id).head["type"] == "decision"
-    assert [one.mark for one in agent.get_session_context().judged] == ["useful", "questionable"]
+    assert {one.mark for one in agent.get_session_context().judged} == {"useful", "questionable"}
 
 
 def test_a_solution_may_be_for_a_problem_of_the_same_call(agent: Vault) -> None:
