@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.typed import printed_by
+from tests.cli.typed import printed_by, vt
 from tests.git_repos import git
 from vault_tool.util.clock import Clock
 
@@ -47,6 +47,9 @@ _CHANGING = (
 
 _SHELL = re.compile(r"[|<>;&$`*]")
 """What only a shell understands; other commands are called in this process, which takes a fifth of the time."""
+
+_QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
+"""Words in which a shell looks for nothing."""
 
 
 _VT = """#!{python}
@@ -79,9 +82,9 @@ class Story:
         self._seen: set[str] = set()
         bin_folder = folder / "bin"
         bin_folder.mkdir()
-        vt = bin_folder / "vt"
-        vt.write_text(_VT.format(python=sys.executable))
-        vt.chmod(0o755)
+        command = bin_folder / "vt"
+        command.write_text(_VT.format(python=sys.executable))
+        command.chmod(0o755)
         terminal = bin_folder / "at-terminal"
         terminal.write_text(_AT_TERMINAL.format(python=sys.executable, tests=str(TRANSCRIPTS.parent.parent)))
         terminal.chmod(0o755)
@@ -95,16 +98,21 @@ class Story:
         folder = self.root if self.root.exists() else self.folder
         environment = {**os.environ, "PATH": self._path, "COLUMNS": "120", "GIT_PAGER": "cat", "VAULT_PROVIDER": "none"}
         self._now += timedelta(seconds=1)
-        if meant.startswith("vt ") and not _SHELL.search(meant):
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(Clock, "now", lambda _: self._now)
-                printed, exit_code = printed_by(shlex.split(meant)[1:], folder, environment)
-        else:
+        called, through = _parts(meant)
+        printed, said, exit_code = "", "", 0
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Clock, "now", lambda _: self._now)
+            if called and through:
+                called_here = vt(*called, cwd=folder, env=environment)
+                printed, said = called_here.stdout, called_here.stderr
+            elif called:
+                printed, exit_code = printed_by(called, folder, environment)
+        if through:
             done = subprocess.run(
-                ["sh", "-c", meant], cwd=folder, env={**environment, "STORY_NOW": self._now.isoformat()}, check=False,
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
+                ["sh", "-c", through], cwd=folder, env={**environment, "STORY_NOW": self._now.isoformat()}, check=False,
+                input=printed, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
             )  # fmt: skip
-            printed, exit_code = done.stdout, done.returncode
+            printed, exit_code = said + done.stdout, done.returncode
         return self._named(printed) + (f"[exit {exit_code}]\n" if exit_code else "")
 
     def _named(self, printed: str) -> str:
@@ -133,6 +141,16 @@ class Story:
         ids = [found[1] for text in notes if (found := re.search(r"^id: (\S+)$", text, re.MULTILINE))]
         has_commits = (self.root / ".git").exists()
         return ids, git(self.root, "rev-list", "--all", ok=False).split() if has_commits else []
+
+
+def _parts(command: str) -> tuple[list[str], str]:
+    """The words of a `vt` that can be called here, and what a shell does: all the rest, or what that is piped through."""
+    bare = _QUOTED.sub(lambda quoted: "q" * len(quoted[0]), command)
+    special = _SHELL.search(bare)
+    if not command.startswith("vt ") or (special and special[0] != "|") or "||" in bare:
+        return [], command
+    at = special.start() if special else len(command)
+    return shlex.split(command[:at])[1:], command[at + 1 :]
 
 
 def steps(transcript: str) -> Iterator[tuple[str, str]]:

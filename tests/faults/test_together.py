@@ -155,7 +155,7 @@ def test_an_answer_that_is_ready_waits_for_nothing_that_comes_after(root: Path) 
                 thread.start()
             eventually(lambda: len(answers._gathering._waiting) == len(threads) - 1)
         try:
-            eventually(lambda: len(done) == len(threads), within=30)
+            eventually(lambda: len(done) == len(threads))
         finally:
             _Held.let_go.set()
             for thread in threads:

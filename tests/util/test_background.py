@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from tests.bounds import PATIENCE
 from vault_tool.util.background import Future
 
 
@@ -13,7 +14,7 @@ def test_work_goes_on_beside_and_its_result_is_kept() -> None:
     go, calls = threading.Event(), []
 
     def work() -> str:
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
         calls.append(threading.current_thread())
         return "done"
 
