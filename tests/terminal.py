@@ -9,13 +9,20 @@ import select
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
+
 from tests.bounds import PATIENCE
+from vault_tool.cli.main import main
 
 VT = (sys.executable, "-m", "vault_tool")
+
+_PLAIN = {"TERM": "dumb", "COLUMNS": "120"}
 
 
 def at_terminal(
@@ -24,9 +31,36 @@ def at_terminal(
     """Run one command line where all three streams are a terminal; `keys` are pressed at its first question, or of
     several each at the next one."""
     outer, inner = pty.openpty()
-    environ = {**os.environ, "TERM": "dumb", "COLUMNS": "120", **(env or {})}
+    environ = {**os.environ, **_PLAIN, **(env or {})}
     child = subprocess.Popen([*vt, *arguments], cwd=cwd, env=environ, stdin=inner, stdout=inner, stderr=inner)
     os.close(inner)
+    text = _read_and_pressed(outer, keys)
+    return subprocess.CompletedProcess(arguments, child.wait(PATIENCE), text, "")
+
+
+def called_at_terminal(
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, keys: str | Sequence[str] = ""
+) -> subprocess.CompletedProcess[str]:
+    """The same by a call in this process, whose streams are a real terminal meanwhile."""
+    outer, inner = pty.openpty()
+    shown: list[str] = []
+    person = threading.Thread(target=lambda: shown.append(_read_and_pressed(outer, keys)))
+    person.start()
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as streams:
+        streams.callback(os.close, inner)
+        patch.chdir(cwd)
+        for name, value in {**_PLAIN, **(env or {})}.items():
+            patch.setenv(name, value)
+        for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+            stream = streams.enter_context(open(os.dup(inner), mode, encoding="utf-8"))
+            patch.setattr(sys, name, stream)
+        code = main(arguments)
+    person.join(PATIENCE)
+    return subprocess.CompletedProcess(arguments, code, shown[0], "")
+
+
+def _read_and_pressed(outer: int, keys: str | Sequence[str]) -> str:
+    """All that is shown at a terminal until nobody writes there any more, with the keys pressed meanwhile."""
     shown, until = b"", time.monotonic() + PATIENCE
     presses, asked = [keys] if isinstance(keys, str) else list(keys), 0
     while time.monotonic() < until:
@@ -45,8 +79,7 @@ def at_terminal(
             break
         shown += piece
     os.close(outer)
-    text = shown.decode("utf-8", "replace").replace("\r\n", "\n")
-    return subprocess.CompletedProcess(arguments, child.wait(PATIENCE), text, "")
+    return shown.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def _takes_keys(terminal: int) -> bool:

@@ -14,7 +14,7 @@ from tests.bounds import PATIENCE
 from tests.cli.typed import VT, vt
 from tests.founding import found_at
 from tests.git_repos import git
-from tests.terminal import at_terminal, let_commands_answer
+from tests.terminal import called_at_terminal, let_commands_answer
 from vault_tool import Vault
 from vault_tool.errors import Exit
 
@@ -91,7 +91,7 @@ def test_single_keys_decide_in_a_terminal(root: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="a terminal is made by pty")
 def test_forgetting_asks_first(root: Path) -> None:
-    assert "accepted" in at_terminal("review", "--all", cwd=root).stdout
+    assert "accepted" in called_at_terminal("review", "--all", cwd=root).stdout
     zebra = gets(root, "search", "zebra")["results"][0]["id"]
     assert vt("forget", zebra, cwd=root).returncode == Exit.REFUSED
     with Keyboard(root, "forget", zebra) as typed:

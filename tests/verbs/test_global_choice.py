@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.typed import vt, vt_process
-from tests.terminal import at_terminal
+from tests.terminal import called_at_terminal
 from vault_tool import Vault
 from vault_tool.errors import Exit, NotFound, Refused
 from vault_tool.owner import front
@@ -72,9 +72,9 @@ def test_another_one_in_its_place_is_for_a_person(here: Path, tmp_path: Path) ->
     with Vault.open(tmp_path / "other") as vault, pytest.raises(Refused):
         vault.config("global", str(tmp_path / "other"))
     assert _found(here) == str(tmp_path / "memory")
-    assert at_terminal("config", "global", str(tmp_path / "other"), cwd=here).returncode == Exit.DONE
+    assert called_at_terminal("config", "global", str(tmp_path / "other"), cwd=here).returncode == Exit.DONE
     assert _found(here) == str(tmp_path / "other")
-    assert at_terminal("config", "global", "", cwd=here).returncode == Exit.DONE
+    assert called_at_terminal("config", "global", "", cwd=here).returncode == Exit.DONE
     assert not Path(choice_file()).exists()
 
 
@@ -101,14 +101,14 @@ def test_a_choice_that_is_no_whole_path_is_none(said: str, here: Path) -> None:
 
 
 def test_a_new_vault_offers_to_be_it_once(here: Path, tmp_path: Path) -> None:
-    shown = at_terminal("init", str(tmp_path / "first"), cwd=here, keys=["y\n", "n\n"], env={"CI": "true"})
+    shown = called_at_terminal("init", str(tmp_path / "first"), cwd=here, keys=["y\n", "n\n"], env={"CI": "true"})
     assert "in every folder that has no vault of its own?" in shown.stdout and _found(here) == str(tmp_path / "first")
-    again = at_terminal("init", str(tmp_path / "second"), cwd=here, keys=["n\n", "n\n"], env={"CI": "true"})
+    again = called_at_terminal("init", str(tmp_path / "second"), cwd=here, keys=["n\n", "n\n"], env={"CI": "true"})
     assert "has no vault of its own" not in again.stdout and _found(here) == str(tmp_path / "first")
 
 
 def test_one_that_is_refused_is_not_it(here: Path, tmp_path: Path) -> None:
-    at_terminal("init", str(tmp_path / "first"), cwd=here, keys=["n\n", "n\n"], env={"CI": "true"})
+    called_at_terminal("init", str(tmp_path / "first"), cwd=here, keys=["n\n", "n\n"], env={"CI": "true"})
     assert not Path(choice_file()).exists()
 
 

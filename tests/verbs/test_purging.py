@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.typed import vt
 from tests.git_repos import add_hook, commit_all, git, write
-from tests.terminal import at_terminal, let_commands_answer
+from tests.terminal import called_at_terminal, let_commands_answer
 from tests.verbs.looking import head
 from vault_tool import Vault
 from vault_tool.errors import Exit, GitError, Refused, UsageError
@@ -259,7 +259,7 @@ def test_a_command_shows_what_would_go_asks_and_says_what_stops_it(owned: Vault,
     let_commands_answer(root)
     looked = vt(*asked, "--dry-run", cwd=root).stdout
     assert "would be purged" in looked and "refs/heads/" in looked and "remotes keep the old history" in looked
-    unasked = at_terminal(*asked, "--json", cwd=root)
+    unasked = called_at_terminal(*asked, "--json", cwd=root)
     assert unasked.returncode == Exit.REFUSED and "--json asks nothing" in unasked.stdout
     stopped = vt(*asked, "--yes", cwd=root)
     assert stopped.returncode == Exit.REFUSED and "--despite remotes" in stopped.stderr and stopped.stderr.count("\n") == 1

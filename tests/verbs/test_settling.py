@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.git_repos import commit_all, git, write
-from tests.terminal import VT, at_terminal, let_commands_answer
+from tests.terminal import VT, called_at_terminal, let_commands_answer
 from tests.verbs.looking import head, in_commit
 from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, StaleEdit, UsageError
@@ -231,7 +231,7 @@ class TestDoors:
         edited(root, path, MAY, JULY)
         owner.commit()
         copied(root, path, JULY, JUNE)
-        shown = at_terminal("review", cwd=root, keys=("b", "o"))
+        shown = called_at_terminal("review", cwd=root, keys=("b", "o"))
         assert shown.returncode == 0 and JUNE in shown.stdout and "-The boiler is serviced in July." in shown.stdout
         assert body(root, path) == f"{JUNE}\n\nIt hums.\n"
 
