@@ -96,7 +96,7 @@ def _imported(source: str) -> Iterator[str]:
 
 def test_no_string_names_a_module_of_a_layer_above() -> None:
     edges = {name: named_in(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
-    assert sum(map(len, edges.values())) > 100
+    assert sum(map(len, edges.values())) > 50
     assert upward(edges) == []
 
 

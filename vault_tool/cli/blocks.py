@@ -9,16 +9,14 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
+from vault_tool.cli import wording
 from vault_tool.model.details import Details, in_lines, in_words
-from vault_tool.util.deferred import deferred, deferred_pattern
+from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.hints import MARK
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
-    from vault_tool.cli import wording
     from vault_tool.vault.answers import HasStatus
-else:
-    wording = deferred("vault_tool.cli.wording")  # for who is told what to do next
 
 # What a terminal obeys or nobody sees; a joiner only where it joins nothing.
 _UNSAFE = deferred_pattern(

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,16 +13,11 @@ from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, fields
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit, VaultError
+from vault_tool.index.embedding import calling
 from vault_tool.machine import PROVIDERS
-from vault_tool.util.deferred import deferred
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 from vault_tool.verbs import embedding
-
-if TYPE_CHECKING:
-    from vault_tool.index.embedding import calling
-else:
-    calling = deferred("vault_tool.index.embedding.calling")  # for what asks a server alone
 
 _EMBEDDING = tuple(provider for provider in PROVIDERS if provider != "none")
 

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
+from vault_tool.cli import wording
 from vault_tool.cli.blocks import (
     BAR,
     PATHS,
@@ -30,23 +31,19 @@ from vault_tool.cli.blocks import (
     worded,
 )
 from vault_tool.errors import Exit, StorageError
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import deferred, orjson
 from vault_tool.util.hints import MARK
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
-    import orjson
     import rich.console
     import rich.progress
     import rich.table
     import rich.text
 
-    from vault_tool.cli import wording
     from vault_tool.util import json_text
 else:
     json_text = deferred("vault_tool.util.json_text")  # it loads orjson
-    orjson = deferred("orjson")  # 15 ms
-    wording = deferred("vault_tool.cli.wording")  # for who is told what to do next
     rich = deferred("rich")  # 30 ms, which a pipe or a program need not pay
 
 # Most characters of an error's line; `--json` and `--debug` give the whole.

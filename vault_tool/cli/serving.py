@@ -13,11 +13,16 @@ from click.core import ParameterSource
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.options import Call, Decorated, Short, command
 from vault_tool.errors import Exit, UsageError
+from vault_tool.mcp import backends
+from vault_tool.mcp import http as mcp_http
+from vault_tool.mcp import listening as http_listening
+from vault_tool.mcp import server as server_of_mcp
 from vault_tool.mcp.tools import PRESETS, Caller, Offered, offered
 from vault_tool.owner import front
 from vault_tool.owner.relay import folder_of, session_of
 from vault_tool.util.deferred import deferred
 from vault_tool.util.location import Location
+from vault_tool.vault import one_thread
 from vault_tool.vault.person import require_person
 
 if TYPE_CHECKING:
@@ -25,21 +30,11 @@ if TYPE_CHECKING:
 
     import anyio
 
-    from vault_tool.mcp import backends
-    from vault_tool.mcp import http as mcp_http
-    from vault_tool.mcp import listening as http_listening
-    from vault_tool.mcp import server as server_of_mcp
     from vault_tool.mcp.listening import Door
     from vault_tool.owner import upstream
-    from vault_tool.vault import one_thread
     from vault_tool.verbs.vault import Vault
 else:
-    mcp_http = deferred("vault_tool.mcp.http")  # what only a server needs: with the SDK three quarters of a second
-    http_listening = deferred("vault_tool.mcp.listening")  # as above
-    backends = deferred("vault_tool.mcp.backends")  # as above
-    server_of_mcp = deferred("vault_tool.mcp.server")  # as above
-    upstream = deferred("vault_tool.owner.upstream")  # as above
-    one_thread = deferred("vault_tool.vault.one_thread")  # as above
+    upstream = deferred("vault_tool.owner.upstream")  # only a server needs it
     anyio = deferred("anyio")  # 40 ms
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vault_tool.cli import output
+from vault_tool.cli import answering, output
 from vault_tool.cli.blocks import visible
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit, Refused, StorageError
@@ -29,18 +29,15 @@ from vault_tool.owner.client import reach
 from vault_tool.owner.spawning import IDLE, OWNER_WAIT, make_way, started
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
+from vault_tool.watch import watcher as file_watcher
 
 if TYPE_CHECKING:
-    from vault_tool.cli import answering
     from vault_tool.owner import owner_lock
     from vault_tool.vault.context import Context
-    from vault_tool.watch import watcher as file_watcher
     from vault_tool.watch.change_feed import NoteChange
     from vault_tool.watch.watcher import Watcher, WatchReport
 else:
-    owner_lock = deferred("vault_tool.owner.owner_lock")  # 5 ms, and only a process that stays needs these
-    file_watcher = deferred("vault_tool.watch.watcher")  # 40 ms with watchdog
-    answering = deferred("vault_tool.cli.answering")  # as above
+    owner_lock = deferred("vault_tool.owner.owner_lock")  # 5 ms, and only a process that stays needs it
 
 # Most changes that a person is shown one by one when they come at once; JSON has them all.
 MOST_LINES = 100

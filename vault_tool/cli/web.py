@@ -18,8 +18,11 @@ import click
 from vault_tool.cli.blocks import Block, fields
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Busy, Exit, UsageError
+from vault_tool.mcp import listening
 from vault_tool.util.deferred import deferred
 from vault_tool.vault.person import require_person
+from vault_tool.web import app as web_app
+from vault_tool.web import door as web_door
 
 if TYPE_CHECKING:
     from socket import socket
@@ -27,14 +30,8 @@ if TYPE_CHECKING:
     import anyio
 
     from vault_tool.files.local import LocalFolder
-    from vault_tool.mcp import listening
     from vault_tool.verbs.vault import Vault
-    from vault_tool.web import app as web_app
-    from vault_tool.web import door as web_door
 else:
-    listening = deferred("vault_tool.mcp.listening")  # 80 ms with uvicorn and Starlette, and only servers need these
-    web_app = deferred("vault_tool.web.app")  # as above
-    web_door = deferred("vault_tool.web.door")  # as above
     anyio = deferred("anyio")  # 40 ms
 
 _PORT = 8378

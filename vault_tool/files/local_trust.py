@@ -17,24 +17,16 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from vault_tool.errors import GitError, Refused, VaultError
 from vault_tool.files.git.repo import Repo, fields, moved_by_us
 from vault_tool.files.git.run import GitCall, together
 from vault_tool.files.layout import CACHE, CONFIG_FILE, LOCAL, SETTINGS_FILE
 from vault_tool.util.atomic import write_in
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import shutil, tempfile
 from vault_tool.util.folder import opened
 from vault_tool.util.hints import shell
 from vault_tool.util.user_folder import PRIVATE_FILE, PRIVATE_FOLDER, data_folder
-
-if TYPE_CHECKING:
-    import shutil
-    import tempfile
-else:
-    shutil = deferred("shutil")  # 2 ms, where a person takes something over
-    tempfile = deferred("tempfile")  # 8 ms, where not even a data folder can be written
 
 NAMES = (LOCAL, CACHE, CONFIG_FILE)
 MARK_FILE = "mark"

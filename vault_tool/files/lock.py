@@ -10,20 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import LOCAL
 from vault_tool.util.atomic import storage
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import filelock
 from vault_tool.util.folder import opened
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
-
-if TYPE_CHECKING:
-    import filelock
-else:
-    filelock = deferred("filelock")  # 33 ms
 
 LOCK_FILE = "write.lock"
 # Held by who waits next: who has just written stands behind it, or on a busy machine one writer would have the lock for ever.

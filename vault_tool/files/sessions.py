@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import LOCAL
@@ -17,14 +17,9 @@ from vault_tool.files.local_trust import place
 from vault_tool.files.lock import lock_class
 from vault_tool.util.atomic import storage, temporary_hashes, write_in
 from vault_tool.util.clock import parse_time
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import filelock
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
-
-if TYPE_CHECKING:
-    import filelock
-else:
-    filelock = deferred("filelock")  # 33 ms
 
 # How long the state of a session is kept after its last call.
 LIFE = timedelta(days=30)

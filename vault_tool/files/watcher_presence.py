@@ -9,18 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_tool.files.layout import LOCAL, OWNER_FILE
 from vault_tool.util.atomic import storage, write_in
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import filelock
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
-
-if TYPE_CHECKING:
-    import filelock
-else:
-    filelock = deferred("filelock")  # 33 ms
 
 LOCK_FILE = "owner.lock"
 WATCH_FILE = "watch.json"

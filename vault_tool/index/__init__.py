@@ -1,1 +1,20 @@
 """Everything derived from the files: built anew at any time, compared with them before every answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_tool.util.deferred import late_modules
+
+if not TYPE_CHECKING:
+    __getattr__ = late_modules(
+        __name__,
+        {
+            "evidence_text": "where others changed notes",
+            "grave_history": "where the history has tombstones",
+            "graves": "where the history is read",
+            "relations": "where all memories are weighed",
+            "seals": "where something is forgotten",
+            "uses": "1 ms, where much was used",
+        },
+    )

@@ -22,22 +22,17 @@ from vault_tool.files.git.run import WHOLE
 from vault_tool.files.layout import CONFIG_FILE, TEMPLATES, VAULT, FileKind, file_kind, is_around
 from vault_tool.files.local_trust import place
 from vault_tool.files.signal_lines import read_signals
+from vault_tool.index import evidence_text, grave_history, graves
 from vault_tool.index.catalog import Catalog
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Put, pulled
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import shell
 from vault_tool.util.text import counted, one_line
 
 if TYPE_CHECKING:
     from vault_tool.files.git.authors import Brought, Introduced  # read only where HEAD moved
-    from vault_tool.index import evidence_text, grave_history, graves
     from vault_tool.index.evidence_text import Evidence
     from vault_tool.index.graves import ForeignGrave, GraveNews
-else:
-    evidence_text = deferred("vault_tool.index.evidence_text")  # where others changed notes
-    graves = deferred("vault_tool.index.graves")  # where the history is read
-    grave_history = deferred("vault_tool.index.grave_history")  # where the history has tombstones
 
 FOLDERS = (VAULT, TEMPLATES)
 # Facts of the catalogue: the commits whose history is taken in, by whose addresses, and the settings that these are from.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from vault_tool.files.reader import Listing
 from vault_tool.files.signal_lines import merge
@@ -20,19 +20,13 @@ from vault_tool.index.derived import Derived
 from vault_tool.index.entry_cache import EntryCache
 from vault_tool.index.fulltext.documents import SearchDocument
 from vault_tool.index.schema import ENTRY, ENTRY_OF_E, entry_of, problem_of, signal_of, text_of
+from vault_tool.model import authority, consent
 from vault_tool.model.problems import Problem, Severity
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry, Snapshot, owners_first
 from vault_tool.model.supersession import longest_chain
 from vault_tool.model.types import MEMORIES, RecordClass
-from vault_tool.util.deferred import deferred
 from vault_tool.util.gc_paused import no_collection
-
-if TYPE_CHECKING:
-    from vault_tool.model import authority, consent
-else:
-    authority = deferred("vault_tool.model.authority")  # where something was written in place of what another wrote
-    consent = deferred("vault_tool.model.consent")  # 2 ms, where consent was asked
 
 # What a file of the vault is, beside what journals are: a note with a record, any other text, and what nothing is made of.
 RECORD, PAGE, UNREADABLE, FORGOTTEN, CONFLICT = "record", "page", "unreadable", "forgotten", "conflict"

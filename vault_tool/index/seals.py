@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
@@ -21,12 +21,7 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
 from vault_tool.files.reader import fingerprint
 from vault_tool.util import atomic
-from vault_tool.util.deferred import deferred
-
-if TYPE_CHECKING:
-    import shutil
-else:
-    shutil = deferred("shutil")  # 2 ms, where something spoilt goes
+from vault_tool.util.deferred import shutil
 
 _SEAL_BYTES = 512
 # So long a lock is waited for before what this process itself left behind is looked for, in seconds.

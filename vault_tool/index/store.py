@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
@@ -21,15 +20,9 @@ from vault_tool.index.catalog import Catalog
 from vault_tool.index.database import identity
 from vault_tool.index.schema import TABLES
 from vault_tool.index.seals import FORMAT, IndexState, SealedFile, discard, lock, make_way
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import tempfile
 from vault_tool.util.folder import write_all
 from vault_tool.util.location import Location
-
-if TYPE_CHECKING:
-    import tempfile
-else:
-    tempfile = deferred("tempfile")  # 8 ms
-
 
 # Bytes that must fit where indexes are made, and seconds after which a disk that was full is looked at again.
 _ROOM = 4 * 2**20

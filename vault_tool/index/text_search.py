@@ -12,17 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.catalog import Catalog
+from vault_tool.index.fulltext import inverted_index
 from vault_tool.index.fulltext.documents import NOT_CALLED, Called, SearchDocument, TextHit
 from vault_tool.index.seals import IndexState, SealedFile, discard
 from vault_tool.index.store import Replaced, Store
-from vault_tool.util.deferred import deferred
 from vault_tool.util.native_errors import NoPanics
 
 if TYPE_CHECKING:
-    from vault_tool.index.fulltext import inverted_index
     from vault_tool.index.fulltext.inverted_index import InvertedIndex
-else:
-    inverted_index = deferred("vault_tool.index.fulltext.inverted_index")  # 10 ms, and many commands search for no words
 
 # Up to so many waiting changes are cheaper to answer for from beside the index than to write.
 _FEW = 100

@@ -6,16 +6,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from vault_tool.model import authority
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
-from vault_tool.util.deferred import deferred
-
-if TYPE_CHECKING:
-    from vault_tool.model import authority
-else:
-    authority = deferred("vault_tool.model.authority")  # where a page of every session is by an agent
 
 # In the order in which they are looked for: the first that holds, and that matters for the purpose, is the reason.
 Reason = Literal[

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import ConfigError, UsageError
 from vault_tool.install import jsonc
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import deferred, tomlkit
 
 if TYPE_CHECKING:
     import tomllib
 
-    import tomlkit
 else:
-    tomlkit = deferred("tomlkit")  # 50 ms
     tomllib = deferred("tomllib")  # 5 ms
 
 _OURS = re.compile(r'(?:\bvt(?:\.exe)?|"vault_tool)".*"mcp"')

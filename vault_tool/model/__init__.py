@@ -1,1 +1,16 @@
 """What a vault is made of, as frozen values; imports nothing but util and errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_tool.util.deferred import late_modules
+
+if not TYPE_CHECKING:
+    __getattr__ = late_modules(
+        __name__,
+        {
+            "authority": "where something was written in place of what another wrote",
+            "consent": "2 ms, where consent was asked",
+        },
+    )

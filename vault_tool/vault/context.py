@@ -17,44 +17,34 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict
 from vault_tool import machine
 from vault_tool.config import Config, load
 from vault_tool.errors import ConfigError, GitError, NotFound, Refused, StorageError, UsageError, VaultError
-from vault_tool.files import git, layout, tombstones
+from vault_tool.files import bin as draft_bin
+from vault_tool.files import git, layout, tombstones, watcher_presence
 from vault_tool.files.local import LocalFolder
+from vault_tool.index import graves
 from vault_tool.index.authorship import Owners
+from vault_tool.index.embedding import choose, onnx
 from vault_tool.index.relations import supersession
 from vault_tool.index.vault_index import Index, Refresh
 from vault_tool.index.viewing import UserIndex
 from vault_tool.machine import Machine
 from vault_tool.util.clock import Clock, stamp
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import if_there, option, shell, step
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.location import Location
 from vault_tool.util.text import one_line
 from vault_tool.util.user_folder import global_place, global_vault_at
-from vault_tool.vault import registered
+from vault_tool.vault import registered, settings_in_force
 from vault_tool.vault.person import Presence
 from vault_tool.vault.standing import Standings, Uses
 
 if TYPE_CHECKING:
-    from vault_tool.files import bin as draft_bin
-    from vault_tool.files import watcher_presence
-    from vault_tool.index import graves
-    from vault_tool.index.embedding import choose, onnx
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
     from vault_tool.index.embedding.embedder import Embedder
     from vault_tool.index.graves import Graves
     from vault_tool.index.refresh.refresher import Follower
     from vault_tool.index.vectors.service import Vectors
     from vault_tool.model.problems import Problem
-    from vault_tool.vault import settings_in_force
     from vault_tool.vault.together import Together
-else:
-    draft_bin = deferred("vault_tool.files.bin")  # 1 ms, and few vaults have one
-    choose = deferred("vault_tool.index.embedding.choose")  # 20 ms, and only what compares meanings needs these
-    graves = deferred("vault_tool.index.graves")  # 1 ms, where something was forgotten
-    onnx = deferred("vault_tool.index.embedding.onnx")  # as above
-    settings_in_force = deferred("vault_tool.vault.settings_in_force")  # 2 ms, where `vault.toml` cannot be used as it is
-    watcher_presence = deferred("vault_tool.files.watcher_presence")  # 1 ms, where something waits to be exported
 
 ORIGINS = ("owner", "agent", "import")
 

@@ -5,18 +5,12 @@ from __future__ import annotations
 import re
 from datetime import UTC
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from vault_tool.errors import VaultError
 from vault_tool.files import git
 from vault_tool.files.layout import CORE_FILE
-from vault_tool.util.deferred import deferred
+from vault_tool.vault import page_at_start
 from vault_tool.vault.context import Context
-
-if TYPE_CHECKING:
-    from vault_tool.vault import page_at_start
-else:
-    page_at_start = deferred("vault_tool.vault.page_at_start")  # 20 ms, once a day
 
 _HEAD = 400
 _HEADER = re.compile(rb"^> Last updated: (\d{4}-\d\d-\d\d) \| Active memories: (\d+)(?:/(\d+))?", re.MULTILINE)

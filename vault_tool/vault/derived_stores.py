@@ -7,22 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from vault_tool.files.layout import CACHE, CORE_FILE, EMBEDDINGS_FILE, INDEX_FILE, STATE_FILE, VECTORS
-from vault_tool.util.deferred import deferred
+from vault_tool.generate import escape
+from vault_tool.index import seals
+from vault_tool.index.vectors import maintenance
+from vault_tool.vault import core_age, generated_pages, vector_upkeep
 from vault_tool.vault.store_interface import Cleaned, Phase, Store, Traces
 
 if TYPE_CHECKING:
-    from vault_tool.generate import escape
-    from vault_tool.index import seals
-    from vault_tool.index.vectors import maintenance
     from vault_tool.model.problems import Problem
-    from vault_tool.vault import core_age, generated_pages, vector_upkeep
-else:
-    escape = deferred("vault_tool.generate.escape")
-    seals = deferred("vault_tool.index.seals")
-    maintenance = deferred("vault_tool.index.vectors.maintenance")  # numpy, and few vaults that forget have vectors
-    core_age = deferred("vault_tool.vault.core_age")
-    generated_pages = deferred("vault_tool.vault.generated_pages")  # 20 ms
-    vector_upkeep = deferred("vault_tool.vault.vector_upkeep")
 
 
 class UseCounts(Store):

@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_tool.model.details import details_of
 from vault_tool.model.types import MEMORIES
-from vault_tool.util.deferred import deferred
+from vault_tool.vault import statuses
 from vault_tool.vault.answers import HasStatus, body_of, class_of, origin_of
 from vault_tool.vault.standing import confidence_of
 
 if TYPE_CHECKING:
     from vault_tool.belief.fold import Belief
     from vault_tool.model.snapshot import Entry
-    from vault_tool.vault import statuses
     from vault_tool.vault.context import Context
-else:
-    statuses = deferred("vault_tool.vault.statuses")  # most give the status that they looked up for several
 
 _Result = TypeVar("_Result")
 

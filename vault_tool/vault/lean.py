@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from vault_tool.model.details import IDS, Details
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import is_pulled
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import orjson
 from vault_tool.util.text import tokens
-
-if TYPE_CHECKING:
-    import orjson
-else:
-    orjson = deferred("orjson")  # 15 ms
 
 NOTICE = "check against what you see now"
 

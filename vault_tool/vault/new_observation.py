@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from vault_tool.errors import UsageError, VaultError
 from vault_tool.files.render import body_text
@@ -19,20 +19,13 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.recall.wishes import INSTRUCTION, wish_in
 from vault_tool.util.clock import end_of, parse_time, stamp, until
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line, unwrap_link
-from vault_tool.vault import resolve
+from vault_tool.vault import beats, contests, resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.operation import Operation, writing
 from vault_tool.vault.parameters import require_no_slip, require_units, require_word, unknown_type
-
-if TYPE_CHECKING:
-    from vault_tool.vault import beats, contests
-else:
-    beats = deferred("vault_tool.vault.beats")  # 2 ms, where turns wait
-    contests = deferred("vault_tool.vault.contests")  # where an agent changes, pins or weighs
 
 # What the head of a subject holds that was made by naming it in a memory.
 _MINTED = frozenset({"id", "type", "name", "key", "role", "created", "session", "model", "origin"})

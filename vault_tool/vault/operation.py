@@ -24,18 +24,14 @@ from vault_tool.files.signal_lines import signal_line
 from vault_tool.model.problems import Severity
 from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
-from vault_tool.vault import core_of_day, screening
+from vault_tool.vault import core_of_day, drafts, screening
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, index_written
 
 if TYPE_CHECKING:
-    from vault_tool.vault import drafts
     from vault_tool.vault.together import Together
-else:
-    drafts = deferred("vault_tool.vault.drafts")  # where something waits for review
 
 __all__ = ["Operation", "Saved", "put", "writing", "writing_together"]
 

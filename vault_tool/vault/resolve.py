@@ -6,29 +6,22 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from vault_tool.consolidation import similar_names as similar_names_module
 from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError, VaultError
 from vault_tool.files.layout import AROUND, is_around
 from vault_tool.index.catalog import Page
 from vault_tool.index.relations import names_of
 from vault_tool.index.schema import link_name
 from vault_tool.index.visibility import Request, visible
+from vault_tool.model import consent
 from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
 from vault_tool.model.snapshot import Entry, keeper
 from vault_tool.model.types import RecordClass
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import is_owner
-
-if TYPE_CHECKING:
-    from vault_tool.consolidation import similar_names as similar_names_module
-    from vault_tool.model import consent
-else:
-    similar_names_module = deferred("vault_tool.consolidation.similar_names")  # 5 ms, where a name is not found
-    consent = deferred("vault_tool.model.consent")  # 2 ms, where consent was asked
 
 # So many ids are looked up by one query.
 _TOGETHER = 200

@@ -7,20 +7,16 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import Refused
-from vault_tool.files import frontmatter, git, reader, tombstones
+from vault_tool.files import frontmatter, git, reader, secrets, tombstones
 from vault_tool.index.screened import Screened
 from vault_tool.model.problems import Problem, warning
 from vault_tool.model.signals import EpisodeEntry, Signal
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import if_there, option
 
 if TYPE_CHECKING:
-    from vault_tool.files import secrets
     from vault_tool.files.secrets import Secret
     from vault_tool.model.records import Record  # 8 ms, and whoever only looks makes none
     from vault_tool.vault.context import Context, Who
-else:
-    secrets = deferred("vault_tool.files.secrets")  # 3 ms, and only writes need it
 
 # How a person who means it keeps what looks like a secret.
 OR_ALLOWED = if_there(f", or say {option('allow_secret', True)}")

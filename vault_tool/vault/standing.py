@@ -8,13 +8,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from vault_tool.belief.decay import Standing, entry_decay, standing
 from vault_tool.belief.fold import Belief, fold, untouched
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.local import LocalFolder
+from vault_tool.index import relations
+from vault_tool.index import uses as long_logs
 from vault_tool.index.export import StateFile
 from vault_tool.index.export import StateRow as Row
 from vault_tool.index.slight import slight
@@ -25,14 +26,6 @@ from vault_tool.model.signals import Signal, Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import Registry
 from vault_tool.util.clock import Clock, stamp
-from vault_tool.util.deferred import deferred
-
-if TYPE_CHECKING:
-    from vault_tool.index import relations
-    from vault_tool.index import uses as long_logs
-else:
-    relations = deferred("vault_tool.index.relations")  # where all memories are weighed
-    long_logs = deferred("vault_tool.index.uses")  # 1 ms, where much was used
 
 DEFAULT_CONFIDENCE = 0.8
 

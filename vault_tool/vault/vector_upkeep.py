@@ -5,21 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from vault_tool.errors import Busy, VaultError
 from vault_tool.files.layout import CACHE, VECTORS
 from vault_tool.files.local_trust import place
+from vault_tool.index.vectors import chroma_client, maintenance
 from vault_tool.model.problems import Problem, note
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
 from vault_tool.vault.context import Context
-
-if TYPE_CHECKING:
-    from vault_tool.index.vectors import chroma_client, maintenance
-else:
-    chroma_client = deferred("vault_tool.index.vectors.chroma_client")  # 10 ms, for those who chose Chroma
-    maintenance = deferred("vault_tool.index.vectors.maintenance")  # as above
 
 # A vault of so few notes is embedded by the first answer that is made of meaning.
 _FEW = 50

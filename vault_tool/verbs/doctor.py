@@ -26,11 +26,10 @@ from vault_tool.model.records import Edge
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
 from vault_tool.util.atomic import temporary_name
-from vault_tool.util.deferred import deferred
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import shell, step
 from vault_tool.util.text import counted, normal_name, one_line
-from vault_tool.vault import resolve, screening, stores
+from vault_tool.vault import another_address, forgotten_words, resolve, screening, stores, waiting_tombstones
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.core_age import behind
 from vault_tool.vault.drafts import undecided
@@ -39,18 +38,12 @@ from vault_tool.vault.note_check import checked
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.statuses import contested_now
+from vault_tool.verbs import editing
 from vault_tool.verbs.consolidation.passes import due
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
 
 if TYPE_CHECKING:
-    from vault_tool.vault import another_address, forgotten_words, waiting_tombstones
     from vault_tool.vault.waiting_tombstones import WaitingTombstone
-    from vault_tool.verbs import editing
-else:
-    another_address = deferred("vault_tool.vault.another_address")  # where the soul is by somebody else
-    forgotten_words = deferred("vault_tool.vault.forgotten_words")  # what erases, for `doctor`
-    waiting_tombstones = deferred("vault_tool.vault.waiting_tombstones")  # where somebody else forgot something
-    editing = deferred("vault_tool.verbs.editing")  # 10 ms, for `doctor --fix`
 
 NO_OWNER = "none"
 # So long it is told that somebody else deleted a note: whoever agrees has nothing to do.

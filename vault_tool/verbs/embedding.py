@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import EmbeddingUnavailable, UsageError
+from vault_tool.index.embedding import choose, int8, ollama, onnx
+from vault_tool.index.embedding import download as model_download
 from vault_tool.machine import PROVIDERS, Machine
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context, Progress
@@ -17,19 +18,11 @@ from vault_tool.vault.request import Answer, of_the_whole, verb
 from vault_tool.vault.vector_upkeep import mirrored
 
 if TYPE_CHECKING:
-    from vault_tool.index.embedding import choose, int8, ollama, onnx
-    from vault_tool.index.embedding import download as model_download
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
     from vault_tool.index.embedding.embedder import Embedder
     from vault_tool.index.embedding.ollama import Ollama
     from vault_tool.index.vectors.backfill import CaughtUp
     from vault_tool.index.vectors.status import VectorStatus
-else:
-    choose = deferred("vault_tool.index.embedding.choose")  # 20 ms, and only embedding needs these
-    model_download = deferred("vault_tool.index.embedding.download")  # as above
-    onnx = deferred("vault_tool.index.embedding.onnx")  # as above
-    ollama = deferred("vault_tool.index.embedding.ollama")  # as above
-    int8 = deferred("vault_tool.index.embedding.int8")  # as above
 
 _SHOWN_REASONS = 3
 _PROBE = 5.0

@@ -7,20 +7,21 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from vault_tool.belief import posterior as bayes
 from vault_tool.belief.decay import standing
 from vault_tool.belief.fold import Belief, counting, moving
 from vault_tool.errors import Busy, NotFound, Refused, StorageError, UsageError
 from vault_tool.files import frontmatter, reader
 from vault_tool.index.catalog import PAGE, Page
 from vault_tool.index.relations import references
+from vault_tool.model import consent
 from vault_tool.model.authority import by_origin
 from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
 from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import shell
 from vault_tool.util.text import content_hash
-from vault_tool.vault import facts, link_meaning, resolve
+from vault_tool.vault import evidence_state, facts, link_meaning, memory_timeline, resolve, screening
 from vault_tool.vault.answers import EYES_FIRST, Headline
 from vault_tool.vault.context import Context
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
@@ -28,19 +29,10 @@ from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.standing import about, confidence_of
 
 if TYPE_CHECKING:
-    from vault_tool.belief import posterior as bayes
     from vault_tool.belief.posterior import Posterior
-    from vault_tool.model import consent
     from vault_tool.model.consent import ConsentRecord
-    from vault_tool.vault import evidence_state, memory_timeline, screening
     from vault_tool.vault.evidence_state import EvidenceCheck
     from vault_tool.vault.memory_timeline import Timeline
-else:
-    evidence_state = deferred("vault_tool.vault.evidence_state")  # 2 ms, where it rests on something
-    screening = deferred("vault_tool.vault.screening")  # 15 ms, for who names a session
-    consent = deferred("vault_tool.model.consent")  # 2 ms, where consent was asked
-    bayes = deferred("vault_tool.belief.posterior")  # 1 ms, where the whole belief is asked for
-    memory_timeline = deferred("vault_tool.vault.memory_timeline")  # 4 ms, where it is asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_tool.errors import UsageError
 from vault_tool.files.layout import VAULT
@@ -18,7 +18,7 @@ from vault_tool.model.authority import bringer
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.clock import parse_time
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import difflib
 from vault_tool.util.text import normal_name, one_line, unwrap_link
 from vault_tool.vault.answers import EYES_FIRST, HISTORY, HasStatus, Headline
 from vault_tool.vault.context import Context
@@ -29,11 +29,6 @@ from vault_tool.vault.retrieval.filters import Filters, require_kinds
 from vault_tool.vault.retrieval.query import Query
 from vault_tool.vault.statuses import CURRENT, STATUS_NAMES, statuses
 from vault_tool.vault.viewer import request_of
-
-if TYPE_CHECKING:
-    import difflib
-else:
-    difflib = deferred("difflib")  # 5 ms, for a name that nothing has
 
 SORTS = ("created", "observed", "decay", "utility")
 _BY_TIME = ("created", "observed")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
-from typing import TYPE_CHECKING
 
 from vault_tool.belief.decay import Standing, standing
 from vault_tool.errors import UsageError
@@ -14,7 +13,6 @@ from vault_tool.generate.schedule import Schedule
 from vault_tool.generate.schedule import schedule as daily
 from vault_tool.index.page_choice import memory_count
 from vault_tool.model.signals import EpisodeEntry
-from vault_tool.util.deferred import deferred
 from vault_tool.vault import drafts, generated_pages
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.facts import Memory
@@ -23,11 +21,7 @@ from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.page_at_start import SMALL
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.standing import SCORE_DIGITS, Weighed, best_first
-
-if TYPE_CHECKING:
-    from vault_tool.verbs.consolidation import passes
-else:
-    passes = deferred("vault_tool.verbs.consolidation.passes")  # for a page that is printed
+from vault_tool.verbs.consolidation import passes
 
 SMALLEST_BUDGET = 200
 

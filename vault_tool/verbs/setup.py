@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_tool import config as settings
 from vault_tool.errors import ConfigError, GitError, Refused, UsageError
@@ -17,7 +17,7 @@ from vault_tool.model.ids import new_id
 from vault_tool.model.records import Record, Understanding, Workspace
 from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.clock import Clock
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import tomlkit
 from vault_tool.util.hints import option, step
 from vault_tool.util.json_text import read_own
 from vault_tool.util.note_links import is_note
@@ -28,11 +28,6 @@ from vault_tool.vault.generated_pages import first_pages
 from vault_tool.vault.machine_settings import MachineOption
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.request import of_the_whole, verb
-
-if TYPE_CHECKING:
-    import tomlkit
-else:
-    tomlkit = deferred("tomlkit")  # 50 ms
 
 # The files of a write under way; a killed one leaves its own behind until the next command sweeps it.
 TEMPORARIES = ".*.vt-*.tmp"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files.render import body_text
@@ -16,10 +16,9 @@ from vault_tool.model.records import Understanding
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.clock import moment
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import option, step
 from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
-from vault_tool.vault import contests, resolve, review_policy
+from vault_tool.vault import contests, open_pass, resolve, review_policy
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import tag
@@ -27,11 +26,6 @@ from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_units
 from vault_tool.vault.request import verb
 from vault_tool.vault.statuses import statuses
-
-if TYPE_CHECKING:
-    from vault_tool.vault import open_pass
-else:
-    open_pass = deferred("vault_tool.vault.open_pass")  # 2 ms, where a vault had passes
 
 # A first understanding rests on so many memories; and the kinds that rest on any.
 FEWEST_SOURCES = 2

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from vault_tool.util.deferred import deferred
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = deferred("numpy")  # 0.2 s
+from vault_tool.util.deferred import numpy as np
 
 Positions = Mapping[str, tuple[float, float]]
 

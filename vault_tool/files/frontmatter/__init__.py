@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 from vault_tool.files.frontmatter.head_reader import read, read_body, read_head
 from vault_tool.files.frontmatter.split import Parts, split
 from vault_tool.files.frontmatter.values import Head, HeadFault, Plain, Quoted, Raw, Value
-from vault_tool.util.deferred import deferred_names
+from vault_tool.util.deferred import deferred_names, late_modules
+
+if not TYPE_CHECKING:
+    __getattr__ = late_modules(
+        __name__,
+        {
+            "loose": "few heads cannot be read",
+        },
+    )
 
 if TYPE_CHECKING:
     from vault_tool.files.frontmatter.changes import AddItems, Change, Remove, RemoveItems, Set

@@ -7,20 +7,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from vault_tool.errors import GitError
 from vault_tool.files.git.repo import Repo, fields
 from vault_tool.files.git.run import Result, call, first_line, honouring, output
 from vault_tool.files.git.survey import INDEX_HOOKS, Survey, TreeEntry, converted, hook_folder, hooks
 from vault_tool.files.git.worktree import PATHS_A_CALL
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import tempfile
 from vault_tool.util.hints import step
-
-if TYPE_CHECKING:
-    import tempfile
-else:
-    tempfile = deferred("tempfile")  # 8 ms
 
 Run = Callable[..., Result]
 

@@ -10,16 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from vault_tool.errors import GitError
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import tempfile
 from vault_tool.util.hints import shell
-
-if TYPE_CHECKING:
-    import tempfile
-else:
-    tempfile = deferred("tempfile")  # 8 ms
 
 # Seconds that one git call may take.
 CALL_LIMIT = 30.0

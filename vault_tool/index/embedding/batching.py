@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding.embedder import Embedded
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import numpy as np
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
-else:
-    np = deferred("numpy")  # 0.2 s
 
 Numbers: TypeAlias = Sequence[float]
 # One call to a provider: vectors in order, BadBatch where a text may be at fault, else EmbeddingUnavailable.

@@ -5,21 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from vault_tool.errors import EmbeddingUnavailable
+from vault_tool.index.embedding import openai
 from vault_tool.index.embedding.embedder import Embedder
 from vault_tool.index.embedding.ollama import MODEL as OLLAMA_MODEL
 from vault_tool.index.embedding.ollama import Ollama, models_at, short_name
 from vault_tool.index.embedding.onnx import GET_IT, INT8, MODEL, MODELS, Local, folder_in, present
 from vault_tool.machine import Machine, is_loopback
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
-
-if TYPE_CHECKING:
-    from vault_tool.index.embedding import openai
-else:
-    openai = deferred("vault_tool.index.embedding.openai")  # 2 ms, for who chose it
 
 
 @dataclass(frozen=True, slots=True)

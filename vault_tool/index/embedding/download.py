@@ -14,14 +14,12 @@ from typing import IO, TYPE_CHECKING
 from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError
 from vault_tool.index.embedding.onnx import FILES, MODEL, folder_in
 from vault_tool.util.atomic import storage
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import deferred, filelock
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
-    import filelock
     import httpx
 else:
-    filelock = deferred("filelock")  # 33 ms
     httpx = deferred("httpx")  # 0.2 s
 
 URL = "https://chroma-onnx-models.s3.amazonaws.com/all-MiniLM-L6-v2/onnx.tar.gz"

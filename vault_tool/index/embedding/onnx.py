@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Any
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding import model_weights
 from vault_tool.index.embedding.embedder import Embedded, Role
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import numpy as np
 from vault_tool.util.hints import shell, step
 from vault_tool.util.native_errors import translated
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
-else:
-    np = deferred("numpy")  # 0.2 s
 
 MODEL = "all-MiniLM-L6-v2"
 # The same with weights of eight bits: a quarter of the size, more than twice as fast, a little less exact.

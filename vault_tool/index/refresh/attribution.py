@@ -8,11 +8,12 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_tool.errors import GitError, Refused
 from vault_tool.files import git, reader
 from vault_tool.files.layout import is_around
+from vault_tool.index import evidence_text
 from vault_tool.index.authorship import (
     Foreign,
     HistoryDelta,
@@ -26,19 +27,12 @@ from vault_tool.index.authorship import (
 )
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.fulltext.documents import named_anew
+from vault_tool.index.refresh import ahead
 from vault_tool.index.refresh.reading import Seen
 from vault_tool.model.problems import Problem
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import PUT, Entry, Put
 from vault_tool.util.clock import parse_time, stamp
-from vault_tool.util.deferred import deferred
-
-if TYPE_CHECKING:
-    from vault_tool.index import evidence_text
-    from vault_tool.index.refresh import ahead
-else:
-    ahead = deferred("vault_tool.index.refresh.ahead")  # where a time may be ahead of the clock
-    evidence_text = deferred("vault_tool.index.evidence_text")  # where a note of others was changed and not committed
 
 _TIMES = ("created", "observed", "updated")
 _ASKED_ONE_BY_ONE = 8

@@ -18,6 +18,7 @@ from vault_tool.files import git, tombstones
 from vault_tool.files.disk_changes import trusted_stat
 from vault_tool.files.layout import AROUND
 from vault_tool.files.reader import Listing, Reader, Scan
+from vault_tool.index import graves
 from vault_tool.index.authorship import HistoryDelta
 from vault_tool.index.catalog import UNREADABLE
 from vault_tool.index.database import failure
@@ -28,14 +29,10 @@ from vault_tool.index.refresh.ingest import Bulk
 from vault_tool.index.refresh.reading import Seen, Vanished, ignored_around, passed_over, see, with_head, without
 from vault_tool.index.seals import discard
 from vault_tool.util.atomic import storage_error
-from vault_tool.util.deferred import deferred
 from vault_tool.util.gc_paused import no_collection
 
 if TYPE_CHECKING:
-    from vault_tool.index import graves
     from vault_tool.index.refresh.served_notes import ServedNotes
-else:
-    graves = deferred("vault_tool.index.graves")  # where something was forgotten
 
 _STEP = 500
 

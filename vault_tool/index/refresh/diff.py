@@ -12,23 +12,18 @@ from typing import TYPE_CHECKING
 
 from vault_tool.config import Config
 from vault_tool.errors import GitError, NotFound, Refused
-from vault_tool.files import git
+from vault_tool.files import conflict_copies, git
 from vault_tool.files.disk_changes import is_bulk_loss, trusted_stat
 from vault_tool.files.layout import CONFIG_FILE, FileKind, file_kind, is_around, may_be_copy
 from vault_tool.files.local_trust import place
 from vault_tool.files.reader import Reader, Stat, present
 from vault_tool.index.catalog import CONFLICT, FORGOTTEN, NOTES, UNREADABLE, Catalog, Known
+from vault_tool.index.refresh import reading
 from vault_tool.model.problems import Problem
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
 
 if TYPE_CHECKING:
-    from vault_tool.files import conflict_copies
-    from vault_tool.index.refresh import reading
     from vault_tool.index.refresh.reading import Seen
-else:
-    conflict_copies = deferred("vault_tool.files.conflict_copies")  # few files have such a name
-    reading = deferred("vault_tool.index.refresh.reading")  # 3 ms, where a file changed
 
 # Called with how many files are done and how many there are; a few times a second at most.
 Progress = Callable[[int, int], None]

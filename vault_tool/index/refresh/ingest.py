@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from vault_tool.files.reader import Listing, Stat
-from vault_tool.index import schema
+from vault_tool.index import graves, schema
 from vault_tool.index.authorship import ADD, HistoryDelta, row_of
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.refresh.reading import Seen
@@ -29,12 +29,6 @@ from vault_tool.index.schema import (
 )  # fmt: skip
 from vault_tool.model.problems import Problem
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.deferred import deferred
-
-if TYPE_CHECKING:
-    from vault_tool.index import graves
-else:
-    graves = deferred("vault_tool.index.graves")  # where others brought tombstones
 
 _BATCH = 2000
 _ENTRY_MARKS = ",".join("?" * (1 + len(schema.ENTRY.split(","))))

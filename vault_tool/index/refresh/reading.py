@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from vault_tool.errors import GitError, Refused
-from vault_tool.files import git
+from vault_tool.files import conflict_copies, git
 from vault_tool.files.episode_text import episode_problems
-from vault_tool.files.frontmatter import lists
+from vault_tool.files.frontmatter import lists, loose
 from vault_tool.files.frontmatter import read_body as readable_body
 from vault_tool.files.layout import AROUND, VAULT, FileKind, file_kind, is_around, may_be_copy, path_fault
 from vault_tool.files.parse import PREVIEW_LENGTH, entry, parse
 from vault_tool.files.reader import Reader, Stat
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.files.tombstones import words_left
-from vault_tool.importing import forms
+from vault_tool.importing import forms, notes, titles
 from vault_tool.index.catalog import CONFLICT, FORGOTTEN, PAGE, RECORD, UNREADABLE, Known, Page
 from vault_tool.index.fulltext.documents import SearchDocument, document, page
 from vault_tool.model.ids import derived_id
@@ -32,21 +32,12 @@ from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass, Registry
 from vault_tool.util.clock import stamp
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
 from vault_tool.util.note_links import links_in
 from vault_tool.util.text import body_hash, content_hash, one_line
 
 if TYPE_CHECKING:
-    from vault_tool.files import conflict_copies
-    from vault_tool.files.frontmatter import loose
-    from vault_tool.importing import notes, titles
     from vault_tool.index.graves import Graves
-else:
-    loose = deferred("vault_tool.files.frontmatter.loose")  # few heads cannot be read
-    conflict_copies = deferred("vault_tool.files.conflict_copies")  # few files have such a name
-    notes = deferred("vault_tool.importing.notes")  # 10 ms, and only a folder of somebody else's notes needs these
-    titles = deferred("vault_tool.importing.titles")  # as above
 
 _EPISODES = f"{VAULT}/episodes/"
 _MARKDOWN = (".md", ".MD", ".Md")

@@ -17,38 +17,24 @@ from vault_tool.files import git, reader, tombstones
 from vault_tool.files.disk_changes import Changes, compare, trusted_stat
 from vault_tool.files.layout import FileKind, file_kind, is_around
 from vault_tool.files.reader import Scan
-from vault_tool.index import authorship
+from vault_tool.index import authorship, graves
 from vault_tool.index.authorship import HistoryDelta, Owners
 from vault_tool.index.catalog import Catalog, Known
-from vault_tool.index.refresh import diff
+from vault_tool.index.refresh import ahead, attribution, build, diff, former_titles, ingest, reading, served_notes
 from vault_tool.index.refresh.diff import HeadMove, Progress, Tally
 from vault_tool.index.store import Replaced, Store
 from vault_tool.index.text_search import TextSearch
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import Clock, stamp
-from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from vault_tool.index import graves
     from vault_tool.index.graves import Graves
-    from vault_tool.index.refresh import ahead, attribution, build, former_titles, ingest, reading, served_notes
     from vault_tool.index.refresh.reading import Seen
     from vault_tool.model.snapshot import Entry
 
-    # Follows what changed: for each memory its id, and what it was and is.
     Follower: TypeAlias = Callable[[Sequence[tuple[str, Entry | None, Entry | None]]], None]
-else:
-    # 4 ms together, where a file changed
-    ahead = deferred("vault_tool.index.refresh.ahead")  # where the clock was put back
-    graves = deferred("vault_tool.index.graves")  # where something was forgotten
-    attribution = deferred("vault_tool.index.refresh.attribution")
-    former_titles = deferred("vault_tool.index.refresh.former_titles")  # where a note has a title of its own
-    ingest = deferred("vault_tool.index.refresh.ingest")
-    reading = deferred("vault_tool.index.refresh.reading")
-    served_notes = deferred("vault_tool.index.refresh.served_notes")
-    build = deferred("vault_tool.index.refresh.build")  # 10 ms, with the full-text library
 
 _ATTEMPTS = 5
 _DAY = timedelta(days=1)

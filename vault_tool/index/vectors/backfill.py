@@ -14,14 +14,10 @@ from vault_tool.index.embedding.embedder import Embedder, Role
 from vault_tool.index.vectors import sets
 from vault_tool.index.vectors.passages import FEW, Notes
 from vault_tool.index.vectors.vector_set import VectorSet
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import numpy as np
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from vault_tool.index.vectors.hits import Matrix
-else:
-    np = deferred("numpy")  # 0.2 s
 
 # Texts a call, and the most that a kill can cost.
 BATCH = 50

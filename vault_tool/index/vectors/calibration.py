@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 
 from vault_tool.index.vectors.hits import Background, Matrix
 from vault_tool.index.vectors.vector_set import VectorSet
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-else:
-    np = deferred("numpy")  # 0.2 s
 
 # Texts that are compared with each other; 300,000 pairs pin the 99.9th percentile to about 0.003.
 SAMPLE = 800

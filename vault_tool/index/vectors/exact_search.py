@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.vectors.hits import GENERAL, Background, Matrix, StoreUnavailable, Vector, VectorHit
@@ -13,12 +13,7 @@ from vault_tool.index.vectors.rows import Heads, Numbers, Rows
 from vault_tool.index.vectors.vector_ledger import VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet, VectorView
 from vault_tool.util.background import Future
-from vault_tool.util.deferred import deferred
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = deferred("numpy")  # 0.2 s
+from vault_tool.util.deferred import numpy as np
 
 # The least deviation that cosines are measured by.
 _LEAST = 0.02

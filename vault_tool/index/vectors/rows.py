@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
@@ -16,13 +16,8 @@ from vault_tool.errors import StorageError
 from vault_tool.files import reader
 from vault_tool.index.vectors.hits import Matrix
 from vault_tool.util.atomic import storage
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import numpy as np
 from vault_tool.util.folder import write_all
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    np = deferred("numpy")  # 0.2 s
 
 VERSION = 1
 KEY_BYTES = 16

@@ -18,7 +18,7 @@ from vault_tool.files.local_trust import place
 from vault_tool.index.embedding.embedder import Embedder, Role
 from vault_tool.index.seals import lock
 from vault_tool.index.vault_index import Index
-from vault_tool.index.vectors import calibration, sets
+from vault_tool.index.vectors import calibration, chroma, chroma_client, sets
 from vault_tool.index.vectors.backfill import Backfill, Bounds, CaughtUp, DimensionChanged, ModelChanged, Progress
 from vault_tool.index.vectors.exact_search import Candidates, ExactStore, Similarities, mean_of, table_between
 from vault_tool.index.vectors.hits import GENERAL, Background, Matrix, StoreUnavailable, Vector, VectorHit
@@ -30,15 +30,10 @@ from vault_tool.index.vectors.vector_ledger import Refusal, VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.machine import EXACT
 from vault_tool.util.clock import Clock, stamp
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
 
 if TYPE_CHECKING:
-    from vault_tool.index.vectors import chroma, chroma_client
     from vault_tool.index.vectors.chroma import ChromaStore
-else:
-    chroma = deferred("vault_tool.index.vectors.chroma")  # 10 ms, for those who chose Chroma
-    chroma_client = deferred("vault_tool.index.vectors.chroma_client")  # as above
 
 _FILL_WAIT = 0.05
 _SMALL = 2000

@@ -5,28 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_tool.errors import Exit, VaultError
 from vault_tool.model.types import RecordClass
-from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import json_name, told_fields
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.request import in_envelope, verb
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
+from vault_tool.verbs import correcting, understandings
 from vault_tool.verbs.contracts.meaning import RequestChecker
 from vault_tool.verbs.contracts.read import answered
 from vault_tool.verbs.contracts.schemas import require_shape, shaped
 from vault_tool.verbs.contracts.update import updated
 from vault_tool.verbs.contracts.write import written
-
-if TYPE_CHECKING:
-    from vault_tool.verbs import correcting, understandings
-else:
-    correcting = deferred("vault_tool.verbs.correcting")  # 4 ms each, and few requests ask them
-    understandings = deferred("vault_tool.verbs.understandings")
 
 _WHO = {"session_id": "session", "model": "model", "project": "project"}
 

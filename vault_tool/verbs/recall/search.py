@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_tool.errors import UsageError
 from vault_tool.index.catalog import PAGE, UNREADABLE, Catalog, Page
@@ -15,7 +15,6 @@ from vault_tool.index.visibility import visible
 from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
@@ -23,14 +22,10 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.request import Answer, for_user, looks, verb
+from vault_tool.vault.retrieval import engine
 from vault_tool.vault.retrieval.filters import Filters, require_kinds, unknown
 from vault_tool.vault.retrieval.query import Query, Recalled
 from vault_tool.vault.statuses import CURRENT, statuses
-
-if TYPE_CHECKING:
-    from vault_tool.vault.retrieval import engine
-else:
-    engine = deferred("vault_tool.vault.retrieval.engine")  # 15 ms, where meanings are compared
 
 MODES = ("auto", "text")
 _MEMORIES = frozenset({RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value})

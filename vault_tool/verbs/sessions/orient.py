@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from vault_tool.consolidation.hygiene import protocol_findings, soul_findings
 from vault_tool.errors import VaultError
@@ -13,9 +12,8 @@ from vault_tool.files.sessions import AgentSession
 from vault_tool.generate.escape import unframed
 from vault_tool.generate.starter import content_policy, is_starter
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import around, step
-from vault_tool.vault import resolve, seen
+from vault_tool.vault import another_address, resolve, seen
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.core_understandings import CoreKind, core_kinds
@@ -24,11 +22,6 @@ from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.verbs.consolidation.consolidating import RecentActivity, recent_activity
 from vault_tool.verbs.consolidation.passes import due
-
-if TYPE_CHECKING:
-    from vault_tool.vault import another_address
-else:
-    another_address = deferred("vault_tool.vault.another_address")  # where the soul is by somebody else
 
 SOUL_NOTE = (
     "CRITICAL: This content establishes the fundamental character and values for this session. "
