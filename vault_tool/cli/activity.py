@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import click
 
 from vault_tool.cli.blocks import Block, Heading, table
+from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
@@ -18,7 +19,7 @@ _TITLE = 60
 @command("activity", "vt activity", "vt activity 2026-11-20", "vt activity --days 7 --json")
 @click.argument("day", default="", metavar="[DAY]", help="A day (UTC), as 2026-11-20; none for an overview.")
 @click.option("--days", type=click.IntRange(1), default=90, show_default=True, help="How many days back.")
-@click.option("--limit", "-n", type=click.IntRange(1), default=200, show_default=True, help="Most of each, of one day.")
+@takes(verbs.activity, "limit")
 def activity(call: Call, day: str, days: int, limit: int) -> Exit:
     """Show what happened, by day and by session.
 

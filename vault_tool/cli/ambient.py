@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from vault_tool.cli.blocks import Block, Body, degraded, detail_fields, source
-from vault_tool.cli.names import narrows
+from vault_tool.cli.names import NARROWS, takes
 from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.cli.recalling import warnings_of
 from vault_tool.errors import Exit
@@ -27,16 +27,8 @@ _REMINDED = 600
     "vt bring-to-mind - --session k3f9 --last-token 482913377 --json < turn.txt",
 )
 @click.argument("topic_or_context", type=TEXT, metavar="TOPIC", help="What is being talked about; - for standard input.")
-@click.option("--last-token", type=int, metavar="N", help="The heartbeat token of the session's previous call.")
-@click.option("--include-seen", is_flag=True, help="Also what this session has seen.")
-@click.option("--limit", "-n", type=click.IntRange(1), default=ambient.LIMIT, show_default=True, help="Most results.")
-@click.option(
-    "--budget", type=click.IntRange(1), default=ambient.BUDGET, show_default=True, help="Most tokens that they may take."
-)
-@click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class.")
-@narrows
-@click.option("--no-global", "include_global", flag_value=False, default=True, help="Not from the global vault.")
-@click.option("--explain", is_flag=True, help="Every factor of each score (with --json).")
+@takes(ambient.bring_to_mind, "last_token", last_token={"type": int})
+@takes(ambient.bring_to_mind, "include_seen", "limit", "budget", "kinds", *NARROWS, "include_global", "explain")
 def bring_to_mind(call: Call, **given: Any) -> Exit:
     """Show what bears on the conversation now.
 

@@ -10,7 +10,7 @@ import click
 
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, in_a_cell, table
-from vault_tool.cli.names import MEMORY
+from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.cli.setup import in_editor
@@ -34,6 +34,10 @@ WIDTH = 52
 SOME = 6
 
 
+# The tokens that a packet may take.
+_TOKENS = click.IntRange(packet_texts.FEWEST_TOKENS)
+
+
 @command(
     "consolidate",
     "vt consolidate",
@@ -41,16 +45,7 @@ SOME = 6
     "vt consolidate --skip 'Homelab × Redis' --json",
     "vt consolidate --done",
 )
-@click.option("--packet", default="", metavar="LABEL", help="This packet; else the next.")
-@click.option("--skip", multiple=True, metavar="LABEL", help="Pass over a packet first.")
-@click.option("--skip-trivial", is_flag=True, help="Pass over all pairs that share one or two observations.")
-@click.option(
-    "--tokens",
-    type=click.IntRange(packet_texts.FEWEST_TOKENS),
-    default=packet_texts.PACKET_TOKENS,
-    show_default=True,
-    help="Most tokens of a packet.",
-)
+@takes(packet_texts.consolidate, "packet", "skip", "skip_trivial", "tokens", tokens={"type": _TOKENS})
 @click.option("--list", "listed", is_flag=True, help="Only list the packets; begins no pass.")
 @click.option("--done", is_flag=True, help="End the pass: complete its ledger, make CORE.md.")
 @writes
@@ -95,7 +90,7 @@ def end_consolidation(call: Call, pass_id: str) -> Exit:
 
 
 @command("list-passes", "vt list-passes", "vt list-passes --limit 3 --json")
-@click.option("--limit", "-n", type=click.IntRange(1), default=20, show_default=True, help="Most of them.")
+@takes(consolidating.list_passes, "limit")
 def list_passes(call: Call, limit: int) -> Exit:
     """List the passes, newest first.
 
@@ -115,7 +110,7 @@ def _passes(found: consolidating.PassList, short: Short) -> Iterator[Block]:
 
 
 @command("get-pending-consolidation", "vt get-pending-consolidation", "vt get-pending-consolidation --limit 5 --json")
-@click.option("--limit", "-n", type=click.IntRange(1), default=consolidating.LISTED, show_default=True, help="Most of each kind.")
+@takes(consolidating.get_pending_consolidation, "limit")
 def get_pending_consolidation(call: Call, limit: int) -> Exit:
     """Show what a pass would settle now."""
     with call.open_vault() as vault:
@@ -123,7 +118,7 @@ def get_pending_consolidation(call: Call, limit: int) -> Exit:
 
 
 @command("get-consolidation-report", "vt get-consolidation-report", "vt get-consolidation-report --limit 5 --json")
-@click.option("--limit", "-n", type=click.IntRange(1), default=20, show_default=True, help="Most entries of each list.")
+@takes(report.get_consolidation_report, "limit")
 def get_consolidation_report(call: Call, limit: int) -> Exit:
     """Show what maintenance would pay, best first."""
     with call.open_vault() as vault:

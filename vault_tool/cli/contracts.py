@@ -12,7 +12,7 @@ import click
 from vault_tool.belief.fold import Move
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, source
-from vault_tool.cli.names import MEMORY, SHARE, SUBJECT, narrows, says
+from vault_tool.cli.names import MEMORY, NARROWS, SHARE, takes
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, standard_input, writes
 from vault_tool.cli.saved import commit_of, saved_as
 from vault_tool.errors import Exit, UsageError
@@ -52,13 +52,17 @@ def op(call: Call, source: str, named: str | None) -> Exit:
 @command("read", "vt read 'migration fails on an existing column' --kind failed_tactic --kind solution")
 @click.argument("query", type=TEXT, help="What it is about; - for standard input.")
 @click.option("--mode", type=click.Choice(("targeted", "ambient")), default="targeted", show_default=True, help="How strict.")
-@click.option("--kind", "-k", "kinds", type=KINDS, multiple=True, help="Only this kind.")
-@click.option("--limit", "-n", type=click.IntRange(1, 100), default=20, show_default=True, help="Most results.")
-@click.option("--problem", "context_problem_id", type=MEMORY, default="", help="The problem that it is to serve.")
-@narrows
+@takes(
+    reading.read,
+    "kinds",
+    "limit",
+    "context_problem_id",
+    *NARROWS,
+    kinds={"flags": "--kind -k", "type": KINDS, "metavar": None},
+    limit={"type": click.IntRange(1, 100)},
+)
 @click.option("--hops", "semantic_hops", type=click.IntRange(0, 3), default=2, show_default=True, help="How far chains go.")
-@click.option("--no-global", "include_global", is_flag=True, flag_value=False, default=True, help="This vault alone.")
-@click.option("--doubtful", "include_doubtful", is_flag=True, help="What is believed to be false too.")
+@takes(reading.read, "include_global", "include_doubtful")
 def read(call: Call, **given: Any) -> Exit:
     """Read memories by contract, with their belief.
 
@@ -71,13 +75,11 @@ def read(call: Call, **given: Any) -> Exit:
 @command("write", "vt write 'The column exists already.' --kind fact --confidence 0.8 --evidence file:db/schema.sql@9f3c1e2")
 @click.argument("text", type=TEXT, help="The text, or - for standard input.")
 @click.option("--kind", "-k", type=KINDS, required=True, help="What it is.")
-@click.option("--confidence", type=SHARE, required=True, help="0 to 1; below 0.5 it waits for review.")
+@takes(writing.write, "confidence")
 @click.option("--scope", type=click.Choice(("repo", "global")), default="repo", show_default=True, help="Which vault.")
-@says((field for field in GIVEN if field.contract and field.name not in ("type", "confidence")), contract=True)
+@takes(writing.write, *(field.contract for field in GIVEN if field.contract and field.name not in ("type", "confidence")))
 @click.option("--related", "related_memory_ids", type=MEMORY, multiple=True, help="A memory that it is related to.")
-@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject it is about; made if new.")
-@click.option("--ask", is_flag=True, help="Let a person review it first: `vt review`.")
-@click.option("--dry-run", is_flag=True, help="Say what would happen, and write nothing.")
+@takes(writing.write, "subject_names", "ask", "dry_run")
 @writes
 @authored
 def write(call: Call, **given: Any) -> Exit:

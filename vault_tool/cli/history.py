@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from vault_tool.cli.blocks import Block, Diff, Heading, fields, source, table
-from vault_tool.cli.names import MEMORY
+from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import SHOWN_COMMIT, commit_of, problem_table
 from vault_tool.errors import Exit
@@ -18,7 +18,7 @@ from vault_tool.verbs import undo as taking_back
 
 @command("log", "vt log", "vt log a1b2c3 --limit 5")
 @click.argument("memory_id", type=MEMORY, metavar="[ID]", default="", help="A memory; none for the whole vault.")
-@click.option("--limit", "-n", type=click.IntRange(1), default=20, show_default=True, help="Most commits.")
+@takes(verbs.log, "limit")
 def log(call: Call, memory_id: str, limit: int) -> Exit:
     """Show the commits of the vault or of a memory.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from vault_tool.cli.blocks import Block, fields, table
-from vault_tool.cli.names import SUBJECT
+from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, VaultGroup, command
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
@@ -34,13 +34,12 @@ def import_() -> None:
 @click.option("--name", default="", help="What the import is called; else as its folder.")
 @click.option("--in-place", is_flag=True, help="Make records of the pages of a folder below vault/, where they are.")
 @click.option("--type", default="general", show_default=True, metavar="TYPE", help="The type of notes that have none of ours.")
-@click.option("--new-type", is_flag=True, help="Keep a type that is new here although it is nearly a known one.")
-@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject that all are about.")
+@takes(markdown_folder.import_markdown, "new_type", "subject_names")
 @click.option("--for-project", "project", default="", metavar="NAME", help="The project or world that all are about.")
 @click.option("--folder-tags/--no-folder-tags", default=True, show_default=True, help="Tag notes with their folders' names.")
 @click.option("--attachments", is_flag=True, help="Copy the files that are no notes too.")
 @click.option("--prune", is_flag=True, help="Remove the copies of notes that are gone, by a commit.")
-@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+@takes(markdown_folder.import_markdown, "dry_run")
 def markdown(
     call: Call, folder: str, name: str, in_place: bool, type: str, subject_names: tuple[str, ...], project: str,
     folder_tags: bool, attachments: bool, prune: bool, dry_run: bool, new_type: bool,
@@ -62,7 +61,7 @@ def markdown(
 @click.argument("folder", type=click.Path(), metavar="DIR", help="The folder that holds `graph/`.")
 @click.option("--name", default="", help="What the import is called; else as its folder.")
 @click.option("--for-project", "project", default="", metavar="NAME", help="The project or world that all are about.")
-@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+@takes(memory_graph.import_cognitive_memory, "dry_run")
 def cognitive_memory(call: Call, folder: str, name: str, project: str, dry_run: bool) -> Exit:
     """Take in a memory that keeps a `graph/` of notes.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 
 from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, sourced, table
-from vault_tool.cli.names import SUBJECT
+from vault_tool.cli.names import SUBJECT, takes
 from vault_tool.cli.options import Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
@@ -19,7 +19,7 @@ from vault_tool.verbs.consolidation.open_intersections import Intersection, Neig
 
 @command("open-around", "vt open-around Redis", "vt open-around Redis --limit 5 --json")
 @click.argument("subject_name", type=SUBJECT, metavar="SUBJECT", help="The subject.")
-@click.option("--limit", "-n", type=click.IntRange(1), default=20, show_default=True, help="Most neighbours.")
+@takes(open_intersections.open_around, "limit")
 def open_around(call: Call, subject_name: str, limit: int) -> Exit:
     """Show a subject's neighbours.
 
@@ -33,7 +33,7 @@ def open_around(call: Call, subject_name: str, limit: int) -> Exit:
 @command("open-map", "vt open-map Redis", "vt open-map --hops 1 --memories 50 --json")
 @click.argument("around", type=SUBJECT, default="", metavar="[SUBJECT]", help="The subject in its middle; else the largest.")
 @click.option("--hops", type=click.IntRange(1, 2), default=2, show_default=True, help="How far it goes.")
-@click.option("--limit", "-n", type=click.IntRange(1), default=150, show_default=True, help="Most subjects.")
+@takes(mapping.open_map, "limit")
 @click.option("--memories", type=click.IntRange(0), default=0, show_default=True, help="Also so many of their newest memories.")
 def open_map(call: Call, around: str, hops: int, limit: int, memories: int) -> Exit:
     """Show subjects around one, and their links.
@@ -58,7 +58,7 @@ def _map(found: mapping.Map, short: Short) -> Iterator[Block]:
 @command("open-intersection", "vt open-intersection Redis Homelab")
 @click.argument("subject_a", type=SUBJECT, metavar="SUBJECT", help="One subject.")
 @click.argument("subject_b", type=SUBJECT, metavar="SUBJECT", help="The other.")
-@click.option("--limit", "-n", type=click.IntRange(1), help="Most observations; else all.")
+@takes(open_intersections.open_intersection, "limit")
 def open_intersection(call: Call, subject_a: str, subject_b: str, limit: int | None) -> Exit:
     """Show all that two subjects share.
 
@@ -70,7 +70,7 @@ def open_intersection(call: Call, subject_a: str, subject_b: str, limit: int | N
 
 @command("find-similar-subjects", "vt find-similar-subjects", "vt find-similar-subjects Redis --json")
 @click.argument("subject_name", type=SUBJECT, metavar="[SUBJECT]", default="", help="Only pairs with this one.")
-@click.option("--limit", "-n", type=click.IntRange(1), default=20, show_default=True, help="Most pairs.")
+@takes(merging.find_similar_subjects, "limit")
 def find_similar_subjects(call: Call, subject_name: str, limit: int) -> Exit:
     """Show subjects that may be one."""
     with call.open_vault() as vault:
@@ -80,8 +80,7 @@ def find_similar_subjects(call: Call, subject_name: str, limit: int) -> Exit:
 @command("merge-subjects", "vt merge-subjects Redis 'Redis cache' --reason 'one service under two names'")
 @click.argument("primary", type=SUBJECT, help="The subject that stays.")
 @click.argument("duplicate", type=SUBJECT, help="The one that goes; its name becomes an alias.")
-@click.option("--reason", default="", help="Why they are one.")
-@click.option("--dry-run", is_flag=True, help="Only say what it would do, and which notes keep it from being done.")
+@takes(merging.merge_subjects, "reason", "dry_run")
 @writes
 @authored
 def merge_subjects(call: Call, primary: str, duplicate: str, reason: str, dry_run: bool) -> Exit:

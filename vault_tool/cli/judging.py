@@ -7,22 +7,20 @@ from collections.abc import Iterator
 import click
 
 from vault_tool.cli.blocks import Block, fields
-from vault_tool.cli.names import MEMORY
+from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import TEXT, Call, Short, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit, UsageError
 from vault_tool.verbs import judging
 
 _REASON = click.option("--reason", "why", type=TEXT, metavar="TEXT", default="", help="The same, by name.")
-_EVIDENCE = click.option("--evidence", multiple=True, metavar="REF", help="What shows it, e.g. commit:9f3c1e2.")
 
 
 @command("mark-useful", "vt mark-useful a1b2c3 'It named the setting at once.'")
 @click.argument("id", type=MEMORY, metavar="ID", help="The memory.")
 @click.argument("reason", type=TEXT, default="", help="Why, in a sentence; - for standard input.")
 @_REASON
-@click.option("--problem", type=MEMORY, default="", help="The problem that it helped with.")
-@_EVIDENCE
+@takes(judging.mark_useful, "problem", "evidence")
 @writes
 def mark_useful(call: Call, id: str, reason: str, why: str, problem: str, evidence: tuple[str, ...]) -> Exit:
     """Say that a memory paid rent.
@@ -38,8 +36,7 @@ def mark_useful(call: Call, id: str, reason: str, why: str, problem: str, eviden
 @click.argument("id", type=MEMORY, metavar="ID", help="The memory.")
 @click.argument("reason", type=TEXT, default="", help="Why, in a sentence; - for standard input.")
 @_REASON
-@click.option("--problem", type=MEMORY, default="", help="The problem that it was no help with.")
-@_EVIDENCE
+@takes(judging.mark_questionable, "problem", "evidence")
 @writes
 def mark_questionable(call: Call, id: str, reason: str, why: str, problem: str, evidence: tuple[str, ...]) -> Exit:
     """Say that a memory may be wrong or stale.

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from vault_tool.cli.blocks import Block
-from vault_tool.cli.names import MEMORY
+from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import TEXT, Call, Short, VaultCommand, authored, command, writes
 from vault_tool.cli.saved import saved_as
 from vault_tool.errors import Exit, UsageError
@@ -27,9 +27,7 @@ _MINUS = "\u2212"
 @click.argument("type", metavar="TYPE", help="SOLVES, CAUSES, BUILDS_ON, REQUIRES, RELATED_TO, ...")
 @click.argument("to_id", type=MEMORY, metavar="TO", help="The memory that it leads to.")
 @click.argument("why", type=TEXT, default="", help="Why, in prose; - for standard input.")
-@click.option("--strength", type=SHARE, help="0 to 1.")
-@click.option("--confidence", type=SHARE, help="0 to 1.")
-@click.option("--evidence", multiple=True, metavar="REF", help="What shows it, e.g. commit:9f3c1e2.")
+@takes(links.link, "strength", "confidence", "evidence")
 @writes
 @authored
 def link(call: Call, **given: Any) -> Exit:
@@ -44,8 +42,7 @@ def link(call: Call, **given: Any) -> Exit:
 @command("update-link", "vt update-link 4d5e6f --strength 0.9", "vt update-link 4d5e6f 'It removes the cause for good.'")
 @click.argument("link_id", type=MEMORY, metavar="LINK", help="The link's own id, as `vt related` lists it.")
 @click.argument("why", type=TEXT, default=None, required=False, help="Why, in prose; - for standard input.")
-@click.option("--strength", type=SHARE, help="0 to 1.")
-@click.option("--confidence", type=SHARE, help="0 to 1.")
+@takes(links.update_link, "strength", "confidence")
 @writes
 def update_link(call: Call, **given: Any) -> Exit:
     """Say anew why a link is there, or how strong.
@@ -103,7 +100,7 @@ def tag(call: Call, memory_id: str, signed: tuple[str, ...]) -> Exit:
 @click.argument("title", help="What happened.")
 @click.argument("summary", type=TEXT, default="", help="More of it on one line; - for standard input.")
 @click.option("--type", default="", metavar="TYPE", help="A type for the entry.")
-@click.option("--tag", "-t", "tags", multiple=True, help="A tag.")
+@takes(links.episode, "tags")
 @click.option("--memory", type=MEMORY, default="", help="The memory that it is about.")
 @writes
 def episode(call: Call, **given: Any) -> Exit:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from vault_tool.cli.blocks import Block, source, sourced, status_lines, with_status
-from vault_tool.cli.names import narrows
+from vault_tool.cli.names import NARROWS, takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
 from vault_tool.verbs.listing import CLASSES, SORTS, STATUSES, ListedMemory, MemoryList, list_memories
@@ -20,16 +20,14 @@ from vault_tool.verbs.listing import CLASSES, SORTS, STATUSES, ListedMemory, Mem
     "vt list --since 'last week' --by agent",
     "vt list --subject Redis --status all --sort decay --limit 20",
 )
-@click.option("--type", "--kind", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type; several: any of them.")
+@takes(list_memories, "kinds")
 @click.option("--class", "record_class", type=click.Choice([one.value for one in CLASSES]), help="Only this class.")
-@narrows
-@click.option("--by", default="", metavar="WHO", help="Only by this origin (owner, agent, import), model, or address.")
+@takes(list_memories, *NARROWS, "by")
 @click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
 @click.option("--status", type=click.Choice(STATUSES), help="Only of this status; `all` for history too.")
-@click.option("--folder", default="", metavar="PATH", help="Only notes in this folder.")
+@takes(list_memories, "folder")
 @click.option("--sort", type=click.Choice(SORTS), default="created", show_default=True, help="The order, the highest first.")
-@click.option("--limit", "-n", type=click.IntRange(1), default=50, show_default=True, help="Most results.")
-@click.option("--after", default="", metavar="CURSOR", help="Go on where the part before ended: its `next`.")
+@takes(list_memories, "limit", "after")
 def list_(call: Call, of_session: str | None, **options: Any) -> Exit:
     """List memories without a question.
 

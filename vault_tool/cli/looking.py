@@ -9,7 +9,7 @@ import click
 
 from vault_tool.belief.fold import Belief, said_by
 from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, source, status_lines, table
-from vault_tool.cli.names import MEMORY
+from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import consent_table
 from vault_tool.errors import Exit
@@ -45,7 +45,7 @@ def show(call: Call, **given: Any) -> Exit:
 
 @command("related", "vt related a1b2c3", "vt related a1b2c3 --type SOLVES --type ATTEMPTED")
 @click.argument("memory_id", type=MEMORY, metavar="ID", help="The memory.")
-@click.option("--type", "types", multiple=True, metavar="TYPE", help="Only links of this type (SOLVES, supersedes, ...).")
+@takes(verb.related, "types")
 def related(call: Call, memory_id: str, types: tuple[str, ...]) -> Exit:
     """Show what a memory is linked to.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from vault_tool.cli.options import Call, Decorated
 from vault_tool.errors import VaultError
-from vault_tool.model.fields import Field, FieldKind
+from vault_tool.model import parameter_table
 from vault_tool.model.ids import as_prefix
 from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.deferred import deferred
@@ -68,57 +68,59 @@ def _subjects(vault: Context, typed: str) -> Iterable[tuple[str, str]]:
     return sorted((one_line(entry.title), one_line(entry.text("summary"), 60)) for entry in found)[:MOST_OFFERED]
 
 
-def narrows(function: Decorated) -> Decorated:
-    """The options of commands that can answer from part of the memories only, beside `--kind`."""
-    for option in (
-        click.option("--until", metavar="TIME", help="Only what was observed until then."),
-        click.option("--since", metavar="TIME", help="Only what was observed from then on: 2026-11-20, 2026-11, 7d."),
-        click.option("--project", metavar="NAME", help="Only what is about this project or world."),
-        click.option("--not-tag", "not_tags", multiple=True, metavar="TAG", help="Only what has none of these tags."),
-        click.option("--tag", "-t", "tags", multiple=True, metavar="TAG", help="Only what has all of these tags."),
-        click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="Only what is tagged with it."),
-    ):
-        function = option(function)
-    return function
+# The parameters of what can answer from part of the memories only, beside `kinds`.
+NARROWS = ("subject_names", "tags", "not_tags", "project", "since", "until")
 
 
-def says(fields: Iterable[Field], *, contract: bool = False) -> Callable[[Decorated], Decorated]:
-    """The options of commands that write an observation, one for each of these fields, by its name in `contract` or as it is."""
+def takes(verb: Callable[..., Any], *names: str, **differs: Mapping[str, Any]) -> Callable[[Decorated], Decorated]:
+    """The options of a command that are these parameters of its verb, each as its signature and `MEANINGS` have it.
+
+    What a verb means otherwise is said by the parameter's name (`limit={"help": ...}`), as click has it; `flags` are its own.
+    """
 
     def with_options(function: Decorated) -> Decorated:
-        for field in reversed([*fields]):
-            function = click.option(*_flags(field), field.contract if contract else field.parameter, **_said(field))(function)
+        for name in reversed(names):
+            said = {**_said(verb.__name__, name, *_kind_and_default(verb, name)), **differs.get(name, {})}
+            function = click.option(*said.pop("flags").split(), name, **said)(function)
         return function
 
     return with_options
 
 
-def _flags(field: Field) -> list[str]:
-    return field.given.flags.split() if field.given and field.given.flags else [f"--{field.parameter.replace('_', '-')}"]
+def _kind_and_default(verb: Callable[..., Any], name: str) -> tuple[str, Any]:
+    """The annotation of a parameter and its default, `...` where it must be given."""
+    if signature := vars(verb).get("__signature__"):
+        one = signature.parameters[name]
+        return one.annotation, ... if one.default is one.empty else one.default
+    # Not by `inspect`: a command that begins reads some ten of them.
+    function: Any = vars(verb)["__wrapped__"]
+    named = function.__code__.co_varnames[: function.__code__.co_argcount]
+    defaults = function.__defaults__ or ()
+    found = {**dict(zip(named[len(named) - len(defaults) :], defaults, strict=True)), **(function.__kwdefaults__ or {})}
+    return function.__annotations__[name], found.get(name, ...)
 
 
-def _said(field: Field) -> dict[str, Any]:
-    """What an option is beside its name: its help, and what its values are by the kind of the field."""
-    assert field.given is not None
-    said: dict[str, Any] = {"help": field.given.help, "metavar": field.given.metavar or None}
-    match field.kind:
-        case FieldKind.FLAG:
-            return {**said, "is_flag": True}
-        case FieldKind.UNIT:
-            return {**said, "type": SHARE}
-        case FieldKind.TIME | FieldKind.END:
-            return {**said, "metavar": "TIME"}
-        case FieldKind.TEXTS:
-            return {**said, "multiple": True}
-        case FieldKind.IDS:
-            return {**said, "multiple": True, "type": MEMORY}
-        case FieldKind.ID:
-            return {**said, "type": MEMORY, "default": ""}
-    return {**said, "default": ""}
+def _said(verb: str, name: str, kind: str, default: Any) -> dict[str, Any]:
+    """What click makes an option of, with its `flags`."""
+    meaning = parameter_table.MEANINGS[name]
+    values = {"memory": MEMORY, "subject": SUBJECT, "share": SHARE, "count": COUNT}
+    said: dict[str, Any] = {"help": parameter_table.MEANINGS_OF.get(verb, {}).get(name) or meaning.help}
+    said |= {"metavar": meaning.metavar or None, "type": values.get(meaning.value)}
+    said["flags"] = meaning.flags or f"--{name.replace('_', '-')}"
+    if kind.startswith("Sequence[str]"):
+        return {**said, "multiple": True}
+    if default is ...:
+        return {**said, "required": True}
+    if kind == "bool":
+        return {**said, "is_flag": True, **({"flag_value": False, "default": True, "help": meaning.off} if default else {})}
+    return {**said, "default": default, "show_default": default != ""} if default is not None else said
 
 
 # A share of one.
 SHARE = click.FloatRange(0, 1)
+
+# One or more.
+COUNT = click.IntRange(1)
 
 # An id, an unambiguous prefix of one (4 characters or more), a path in the vault, or a subject's name.
 MEMORY = Name("memory", _memories)

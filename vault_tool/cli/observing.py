@@ -8,7 +8,7 @@ import click
 
 from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, status_lines, table, with_status
 from vault_tool.cli.json_input import objects
-from vault_tool.cli.names import MEMORY, SUBJECT
+from vault_tool.cli.names import MEMORY, SUBJECT, takes
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of, saved_as, short_ids
 from vault_tool.errors import Exit
@@ -53,13 +53,11 @@ def delete_observations(call: Call, ids: tuple[str, ...]) -> Exit:
     "vt search-observations 'why did it stop?' --subject Redis --mode embedding --json",
 )
 @click.argument("words", nargs=-1, required=True, help='Words; "a phrase" in quotes and begin* are understood in text mode.')
-@click.option(
-    "--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="Only what is tagged with it; several: with all."
-)
+@takes(searching_observations.search_observations, "subject_names")
 @click.option(
     "--mode", type=click.Choice(searching_observations.MODES), default="text", show_default=True, help="By words or by meaning."
 )
-@click.option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True, help="Most results.")
+@takes(searching_observations.search_observations, "limit")
 def search_observations(call: Call, words: tuple[str, ...], subject_names: tuple[str, ...], mode: str, limit: int) -> Exit:
     """Search within the evidence on subjects."""
     with call.open_vault() as vault:
@@ -69,7 +67,7 @@ def search_observations(call: Call, words: tuple[str, ...], subject_names: tuple
 
 @command("list-observations", "vt list-observations Redis", "vt list-observations Redis --limit 5 --json")
 @click.argument("name", type=SUBJECT, metavar="SUBJECT", help="The subject, by name, alias or id.")
-@click.option("--limit", "-n", type=click.IntRange(1), default=50, show_default=True, help="Most of them.")
+@takes(syntheses.list_observations, "limit")
 def list_observations(call: Call, name: str, limit: int) -> Exit:
     """List the evidence on a subject, newest first.
 

@@ -12,6 +12,7 @@ import click
 from vault_tool.belief.decay import Standing
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Printed, fields, table
+from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
@@ -22,7 +23,7 @@ from vault_tool.verbs import pages
 
 
 @command("decay", "vt decay --limit 20", "vt decay --standing fading --standing dormant")
-@click.option("--limit", "-n", type=click.IntRange(1), default=50, show_default=True, help="Most memories to show.")
+@takes(pages.decay, "limit")
 @click.option("--standing", "standings", type=click.Choice([each.value for each in Standing]), multiple=True, help="Only these.")
 def decay(call: Call, limit: int, standings: tuple[str, ...]) -> Exit:
     """Show how far memories have faded, best first."""

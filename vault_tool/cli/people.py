@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import click
 
 from vault_tool.cli.blocks import Block, table
+from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import named_elsewhere
 from vault_tool.errors import Exit
@@ -18,7 +19,7 @@ _TITLE = 60
 
 @command("people", "vt people", "vt people --json")
 @click.argument("name", default="", metavar="[USER]", help="One of them; none for all.")
-@click.option("--limit", "-n", type=click.IntRange(1), default=100, show_default=True, help="Most memories of one.")
+@takes(verbs.people, "limit")
 def people(call: Call, name: str, limit: int) -> Exit:
     """List whom memories are about.
 

@@ -20,7 +20,7 @@ from vault_tool.cli.blocks import (
     status_lines,
     table,
 )
-from vault_tool.cli.names import MEMORY, narrows
+from vault_tool.cli.names import MEMORY, NARROWS, takes
 from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.errors import Exit
 from vault_tool.util.text import beginning, one_line
@@ -43,7 +43,7 @@ _LONGEST = 2000
     "vt recall 'why do redis connections drop?' --why-not 5f0c2d --no-count",
 )
 @click.argument("query", type=TEXT, metavar="QUESTION", help="A question, or a subject's name; - for standard input.")
-@click.option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True, help="Most results.")
+@takes(recall_verb, "limit")
 @click.option(
     "--profile",
     type=click.Choice(("targeted", "ambient", "core")),
@@ -51,15 +51,10 @@ _LONGEST = 2000
     show_default=True,
     help="How strict: asked, unprompted, always loaded.",
 )
-@click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class.")
-@narrows
+@takes(recall_verb, "kinds", *NARROWS)
 @click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
 @click.option("--hops", type=click.IntRange(0, 3), default=0, show_default=True, help="How far what is merely alike is followed.")
-@click.option("--problem", type=MEMORY, metavar="ID", default="", help="The problem that the answer is to help with.")
-@click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Most tokens that the results may take.")
-@click.option("--no-global", "include_global", flag_value=False, default=True, help="Not from the global vault.")
-@click.option("--doubtful", is_flag=True, help="Also what is believed to be false.")
-@click.option("--explain", is_flag=True, help="Show every factor of each score.")
+@takes(recall_verb, "problem", "budget", "include_global", "doubtful", "explain")
 @click.option("--why-not", type=MEMORY, metavar="ID", default="", help="Say at which stage this memory fell out.")
 @click.option("--no-count", "count", flag_value=False, default=True, help="Count nothing as used or seen: only look.")
 def recall(call: Call, query: str, of_session: str | None, **given: Any) -> Exit:

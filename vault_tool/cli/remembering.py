@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from vault_tool.cli.blocks import Block
-from vault_tool.cli.names import SUBJECT, TYPES, says
+from vault_tool.cli.names import TYPES, takes
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import saved_as
 from vault_tool.errors import Exit
@@ -25,7 +25,7 @@ from vault_tool.verbs.remember import remember as remember_verb
     "vt remember 'She asked twice what a quorum is.' --mood understanding-check --ask",
 )
 @click.argument("content", type=TEXT, help="The text, or - for standard input.")
-@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject it is about; made if new.")
+@takes(remember_verb, "subject_names")
 @click.option(
     "--kind",
     "--type",
@@ -36,9 +36,9 @@ from vault_tool.verbs.remember import remember as remember_verb
     metavar="TYPE",
     help=f"Its type: {TYPES}; or one of your own.",
 )
-@click.option("--new-type", is_flag=True, help="Keep a type that is new here although it is nearly a known one.")
-@says(field for field in GIVEN if field.name != "type")
-@click.option("--ask", is_flag=True, help="Let a person review it first: `vt review`.")
+@takes(remember_verb, "new_type")
+@takes(remember_verb, *(field.parameter for field in GIVEN if field.name != "type"))
+@takes(remember_verb, "ask")
 @writes
 @authored
 def remember(call: Call, **given: Any) -> Exit:

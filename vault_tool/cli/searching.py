@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from vault_tool.cli.blocks import Block, degraded, source, sourced, status_lines, with_status
-from vault_tool.cli.names import narrows
+from vault_tool.cli.names import NARROWS, takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
 from vault_tool.verbs.recall.search import MODES, SearchResult, SearchResults
@@ -17,13 +17,10 @@ from vault_tool.verbs.recall.search import search as search_verb
 
 @command("search", "vt search redis timeout", """vt search '"socket keepalive"' --kind solution --limit 5""")
 @click.argument("words", nargs=-1, required=True, help='Words; "a phrase" in quotes and begin* are understood.')
-@click.option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True, help="Most results.")
-@click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class (page for pages).")
-@narrows
+@takes(search_verb, "limit", "kinds", *NARROWS)
 @click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
 @click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="`text` for words alone.")
-@click.option("--everything", is_flag=True, help="Superseded and expired memories too, by words.")
-@click.option("--no-global", "include_global", is_flag=True, flag_value=False, default=True, help="Leave the global vault out.")
+@takes(search_verb, "everything", "include_global")
 def search(call: Call, words: tuple[str, ...], of_session: str | None, **given: Any) -> Exit:
     """Find memories, subjects and pages.
 

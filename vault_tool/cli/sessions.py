@@ -9,7 +9,7 @@ import click
 
 from vault_tool.cli.blocks import Block, Body, Heading, fields, source, status_lines, table
 from vault_tool.cli.json_input import objects
-from vault_tool.cli.names import MEMORY
+from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import TEXT, Call, Short, command, writes
 from vault_tool.errors import Exit
 from vault_tool.util.text import counted, one_line
@@ -45,7 +45,7 @@ def reset_seen(call: Call) -> Exit:
 
 
 @command("get-session-context", "vt get-session-context --session k3f9")
-@click.option("--limit", "-n", type=click.IntRange(1), default=session_context.LIMIT, show_default=True, help="Most of each.")
+@takes(session_context.get_session_context, "limit")
 def get_session_context(call: Call, limit: int) -> Exit:
     """Show what a session wrote and was shown."""
     with call.open_vault() as vault:
@@ -69,7 +69,7 @@ def get_session_context(call: Call, limit: int) -> Exit:
 @click.option("--attempts", "more_attempts", type=TEXT, metavar="JSON", help="Attempts as {key, outcome, problem, ...}.")
 @click.option("--memories", type=TEXT, metavar="JSON", help="At most 6 to keep, as {content, kind, subjects, problem, ...}.")
 @click.option("--left-to-do", type=TEXT, default="", help="Where the work stands and what comes next, in two sentences.")
-@click.option("--limit", "-n", type=click.IntRange(1), default=ending.LIMIT, show_default=True, help="Most of each.")
+@takes(ending.end_session, "limit")
 @writes
 def end_session(call: Call, **given: Any) -> Exit:
     """Vote on what was shown, keep what was tried.

@@ -12,7 +12,7 @@ import click
 
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.embedding import offer_model
-from vault_tool.cli.names import MEMORY, SUBJECT, TYPES
+from vault_tool.cli.names import MEMORY, TYPES, takes
 from vault_tool.cli.options import TEXT, Call, Short, command, usual_origin, writes
 from vault_tool.cli.saved import commit_of, problem_table, saved_as
 from vault_tool.errors import Exit, UsageError
@@ -104,8 +104,7 @@ def config(call: Call, name: str, value: str | None, **machine: str | None) -> E
 
 @command("new", "vt new decision --title 'Stay on Postgres' --subject Homelab")
 @click.argument("type", metavar="TYPE", help=f"Of what type: {TYPES}; subject, single_subject, relationship.")
-@click.option("--title", default="", help="Its title.")
-@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject it is about.")
+@takes(editing.new, "title", "subject_names")
 @writes
 def new(call: Call, type: str, title: str, subject_names: tuple[str, ...]) -> Exit:
     """Write a note in your editor.

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import click
 
 from vault_tool.cli.blocks import Block, Heading, fields, table
+from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
 from vault_tool.util.text import counted
@@ -22,7 +23,7 @@ def get_stats(call: Call) -> Exit:
 
 @command("tags", "vt tags", "vt tags work --limit 10")
 @click.argument("prefix", default="", metavar="[BEGINNING]", help="Only tags that begin so.")
-@click.option("--limit", "-n", type=click.IntRange(1), default=50, show_default=True, help="Most tags.")
+@takes(statistics.tags, "limit")
 def tags(call: Call, prefix: str, limit: int) -> Exit:
     """List the tags, and which stand together.
 

@@ -9,7 +9,7 @@ import click
 
 from vault_tool.cli.blocks import Block, Body, Heading, fields, source, status_lines, table
 from vault_tool.cli.json_input import objects
-from vault_tool.cli.names import MEMORY, SUBJECT
+from vault_tool.cli.names import MEMORY, SUBJECT, takes
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of, saved_as, short_ids
 from vault_tool.errors import Exit, UsageError
@@ -59,12 +59,7 @@ def get_subjects(call: Call, names: tuple[str, ...]) -> Exit:
     "vt understand - --subject Redis --summary 'The store too' --source 5f0c2d --replaces 7c81fe < redis.md",
 )
 @click.argument("content", type=TEXT, help="The text, or - for standard input.")
-@click.option("--subject", "-s", "subjects", type=SUBJECT, multiple=True, help="A subject; two for what connects them.")
-@click.option("--summary", required=True, help="The one line that stands for it.")
-@click.option("--source", "sources", type=MEMORY, multiple=True, help="An observation that it rests on.")
-@click.option("--replaces", type=MEMORY, default="", metavar="ID", help="The present one, if there is one.")
-@click.option("--why", default="", help="What changed; says alone that only the wording did.")
-@click.option("--kind", "--type", "-k", "kind", metavar="TYPE", help="Else as before, or by the number of subjects.")
+@takes(understandings.understand, "subjects", "summary", "sources", "replaces", "why", "kind")
 @writes
 @authored
 def understand(call: Call, **given: Any) -> Exit:
@@ -81,16 +76,8 @@ def understand(call: Call, **given: Any) -> Exit:
     "create-understanding", "vt create-understanding - --subject Redis --summary 'Redis is the cache, never the store' < redis.md"
 )
 @click.argument("content", type=TEXT, help="The text, or - for standard input.")
-@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject that it is of.")
-@click.option("--summary", required=True, help="The one line that stands for it.")
-@click.option("--kind", "--type", "-k", "kind", metavar="TYPE", help="Else single_subject or, of several subjects, relationship.")
-@click.option("--title", default="", help="Its title; else the summary's first sentence.")
-@click.option("--tag", "-t", "tags", multiple=True, help="A tag.")
-@click.option("--source", "source_observation_ids", type=MEMORY, multiple=True, help="An observation that it is made from.")
-@click.option("--reason", default="", help="Why it is written now.")
-@click.option("--importance", type=SHARE, help="0 to 1; else by kind.")
-@click.option("--confidence", type=SHARE, help="0 to 1.")
-@click.option("--pass", "pass_id", type=MEMORY, default="", metavar="ID", help="The pass of consolidation it is written in.")
+@takes(understandings.create_understanding, "subject_names", "summary", "kind", "title", "tags", "source_observation_ids")
+@takes(understandings.create_understanding, "reason", "importance", "confidence", "pass_id")
 @writes
 @authored
 def create_understanding(call: Call, **given: Any) -> Exit:
@@ -105,14 +92,8 @@ def create_understanding(call: Call, **given: Any) -> Exit:
 @command("update-understanding", "vt update-understanding a1b2c3 - --summary 'Redis is the store too, since May' < redis.md")
 @click.argument("understanding_id", type=MEMORY, metavar="ID", help="The understanding to revise.")
 @click.argument("new_content", type=TEXT, metavar="CONTENT", help="The new text, or - for standard input.")
-@click.option("--summary", "new_summary", required=True, help="The one line that stands for it.")
-@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject; else those of the old one.")
-@click.option("--kind", "--type", "-k", "kind", metavar="TYPE", help="Else that of the old one.")
-@click.option("--title", default="", help="Else that of the old one.")
-@click.option("--reason", default="", help="What changed.")
-@click.option("--source", "source_observation_ids", type=MEMORY, multiple=True, help="An observation that it is made from.")
-@click.option("--join", is_flag=True, help="Supersede all present heads: settles a contested understanding.")
-@click.option("--pass", "pass_id", type=MEMORY, default="", metavar="ID", help="The pass of consolidation it is written in.")
+@takes(understandings.update_understanding, "new_summary", "subject_names", "kind", "title", "reason")
+@takes(understandings.update_understanding, "source_observation_ids", "join", "pass_id")
 @writes
 @authored
 def update_understanding(call: Call, subject_names: tuple[str, ...], **given: Any) -> Exit:
@@ -130,8 +111,7 @@ def update_understanding(call: Call, subject_names: tuple[str, ...], **given: An
 )
 @click.argument("subject_name", type=SUBJECT, metavar="SUBJECT", help="The subject.")
 @click.argument("content", type=TEXT, help="The text, or - for standard input.")
-@click.option("--summary", default="", help="One line; else the first sentence.")
-@click.option("--reason", default="", help="Why it is written now.")
+@takes(understandings.set_structural_understanding, "summary", "reason")
 @writes
 @authored
 def set_structural_understanding(call: Call, **given: Any) -> Exit:

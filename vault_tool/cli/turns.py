@@ -9,6 +9,7 @@ import click
 
 from vault_tool.cli.blocks import Block, degraded, fields, in_a_cell, table
 from vault_tool.cli.json_input import objects
+from vault_tool.cli.names import takes
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
@@ -37,8 +38,7 @@ SHOWN = 80
 @click.option("--note", default="", help="The judge's note.")
 @click.option("--extract-memory", "extractMemory", is_flag=True, help="The judge found something worth remembering.")
 @click.option("--candidates", type=TEXT, metavar="JSON", help="What was extracted, as a list of objects with `content`.")
-@click.option("--limit", type=click.IntRange(1), default=8, show_default=True, help="Most beats to recall.")
-@click.option("--budget", type=click.IntRange(1), default=600, show_default=True, help="Most tokens of them, about.")
+@takes(accept.turn, "limit", "budget")
 @click.option("--later", is_flag=True, help="Start no process that writes: the next write, or --drain, does.")
 @click.option("--drain", is_flag=True, help="Write what earlier turns accepted, and link it.")
 @click.option("--link", is_flag=True, help="Link all beats of the vault that are not linked yet.")
@@ -65,9 +65,9 @@ def turn(call: Call, text: str, world: str, candidates: str | None, later: bool,
 
 
 @command("backstop", "vt backstop --for-user u-7f3a", "vt backstop --settled 5f0c2d")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Most turns to list.")
+@takes(second_look.backstop, "limit")
 @click.option("--for-user", "user", default="", metavar="ID", help="Only this user's.")
-@click.option("--world", default="", metavar="NAME", help="Only this world's.")
+@takes(second_look.backstop, "world")
 @click.option("--settled", multiple=True, metavar="ID", help="A turn that was judged again, and need not be kept.")
 def backstop(call: Call, **given: Any) -> Exit:
     """List skipped turns worth a second look.
@@ -82,9 +82,9 @@ def backstop(call: Call, **given: Any) -> Exit:
 @command("list-turns", "vt list-turns --for-user u-7f3a --since 7d", "vt list-turns --json")
 @click.option("--for-user", "user", default="", metavar="ID", help="Only this user's.")
 @click.option("--of-session", "session", default="", metavar="ID", help="Only this conversation's.")
-@click.option("--world", default="", metavar="NAME", help="Only this world's.")
+@takes(logged.list_turns, "world")
 @click.option("--since", metavar="TIME", help="Only from then on: 2026-11-20, 7d.")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Most turns to list.")
+@takes(logged.list_turns, "limit")
 def list_turns(call: Call, **given: Any) -> Exit:
     """List the kept turns, newest first.
 

@@ -17,10 +17,11 @@ from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hin
 
 from vault_tool.index.vectors.status import VectorStatus
 from vault_tool.mcp.lean_table import LEAN, LEAN_TOOLS, NAMES, LeanTool
-from vault_tool.mcp.table import LEFT_OUT, PARAMETERS, PARAMETERS_OF, RENAMED, SESSION, TOOLS, Described
+from vault_tool.mcp.table import LEFT_OUT, RENAMED, SESSION, TOOLS, Described
 from vault_tool.mcp.tools import cost
 from vault_tool.model.consent import ConsentRecord
 from vault_tool.model.details import LABELS, SEVERAL, Details
+from vault_tool.model.parameter_table import MEANINGS, MEANINGS_OF
 from vault_tool.util.json_text import json_name, told_fields
 from vault_tool.vault.answers import Mark
 from vault_tool.vault.context import Freshness
@@ -207,7 +208,8 @@ def _kind(schema: Schema) -> Schema:
 
 
 def _argument(tool: str, name: str, one: inspect.Parameter) -> Schema:
-    about = PARAMETERS_OF.get(tool, {}).get(name) or PARAMETERS.get(name)
+    meaning = MEANINGS.get(name)
+    about = MEANINGS_OF.get(tool, {}).get(name) or (meaning.help if meaning and name != "kind" else "")
     made = {**_value(str(one.annotation).removesuffix(" | None"), name), **_OF.get((tool, name), {})}
     if isinstance(one.default, (int, str)) and one.default not in (False, ""):
         made["default"] = one.default

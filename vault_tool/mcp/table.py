@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vault_tool.mcp.lean_table import LEAN as LEAN
-from vault_tool.model.fields import GIVEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,93 +269,3 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
 LEFT_OUT = frozenset({"vault", "progress", "user", "explain", "why_not", "count", "turn", "repo_id", "fix", "core"})
 
 SESSION = "Your conversation's id; keep to one."
-
-# What a parameter means wherever it stands; what its name says is not said again.
-PARAMETERS: Mapping[str, str] = {
-    **{field.parameter: field.given.help for field in GIVEN if field.given and field.parameter not in {"kind", *LEFT_OUT}},
-    "topic_or_context": "A topic, or what was just said.",
-    "last_token": "The heartbeat_token of your previous call.",
-    "include_seen": "Also what this session was shown.",
-    "limit": "Most results.",
-    "budget": "Most tokens of the results.",
-    "kinds": "Only these types, as problem, solution, failed_tactic, fact, preference, change, understanding.",
-    "subject_names": "Names of subjects.",
-    "tags": "Tags: all of them.",
-    "not_tags": "None of these tags.",
-    "project": "Only what is about this project.",
-    "since": "From then on: 2026-11-20, 2026-11, 7d.",
-    "until": "Until then.",
-    "include_global": "Also from the person's global vault.",
-    "query": "A question, words, or a subject's name.",
-    "of_session": "Only what this conversation wrote.",
-    "content": "The text.",
-    "new_type": "The kind is a new one, and no slip.",
-    "ask": "A person decides whether it is kept.",
-    "reason": "Why, in a sentence.",
-    "id": "Id or title.",
-    "memory_id": "Id, prefix of one, path or title.",
-    "understanding_id": "Id or title.",
-    "new_content": "The new text.",
-    "new_summary": "One line on it.",
-    "summary": "One line on it.",
-    "source_observation_ids": "The observations that it rests on.",
-    "join": "Supersede all newer ones too.",
-    "pass_id": "The pass that it belongs to.",
-    "problem_id": "The problem that it is for.",
-    "context_problem_id": "Weigh utility for this problem.",
-    "semantic_hops": "How far to follow links.",
-    "everything": "By words alone, in everything.",
-    "doubtful": "Also what is believed to be false.",
-    "include_doubtful": "Also what is believed to be false.",
-    "hops": "How far to follow links, 0 to 2.",
-    "profile": "How strict.",
-    "why": "Why it is there, in a sentence.",
-    "strength": "0 to 1.",
-    "types": "Only these relations.",
-    "off": "Let it fade again.",
-    "dry_run": "Say what would happen, and write nothing.",
-    "tokens": "Most tokens of the packet.",
-    "packet": "A packet by its label.",
-    "skip": "Labels of packets to pass over.",
-    "skip_trivial": "Pass over all that share too little.",
-}
-
-PARAMETERS_OF: Mapping[str, Mapping[str, str]] = {
-    "remember": {
-        "content": "What was seen, done or decided, and how it is known.",
-        "subject_names": "What it is about; made if new.",
-        "kind": "fact, problem, solution, failed_tactic, decision, preference, change, procedure, insight, or your own.",
-        "tags": "Tags.",
-    },
-    "understand": {
-        "subjects": "One subject, or two for what connects them.",
-        "content": "The understanding.",
-        "summary": "One line that stands for it.",
-        "sources": "Ids of the memories that it rests on.",
-        "replaces": "The id of the present one, if there is one.",
-        "why": "What changed; without new sources, that only the wording did.",
-        "kind": "Else as before, or by the number of subjects.",
-    },
-    "end_session": {
-        "memories": "At most 6, each as for `remember`.",
-        "useful": "Ids that helped.",
-        "wrong": "Ids that misled.",
-        "left_to_do": "Where the work stands and what comes next, in two sentences.",
-    },
-    "correct": {"id": "Its id or whole title.", "why": "What you saw.", "content": "What is so now, in a sentence."},
-    "write": {"subject_names": "What it is about; made if new.", "tags": "Tags."},
-    "create_understanding": {"tags": "Tags.", "kind": "single_subject or relationship; by the number of subjects."},
-    "update_understanding": {"kind": "Else as before.", "subject_names": "Else as before."},
-    "episode": {"tags": "Tags.", "memory": "The memory that it is about."},
-    "search": {"mode": "How it is looked for."},
-    "list": {
-        "record_class": "Only observation, understanding, subject or edge.",
-        "by": "An origin, a model, or an address.",
-        "status": "Only of this status; all for history too.",
-        "folder": "Only notes in this folder.",
-        "sort": "created, observed, decay or utility.",
-        "after": "The next of the part before.",
-    },
-    "read": {"mode": "How strict."},
-    "update": {"mode": "dry_run writes nothing."},
-}

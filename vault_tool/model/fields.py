@@ -115,7 +115,7 @@ _WEIGHING = (Field("importance", _K.UNIT), Field("confidence", _K.UNIT), Field("
 OBSERVATION: tuple[Field, ...] = (
     _ID,
     Field("type", _K.TEXT, required=True, given=_P("Its type.", "kind", optional=True, contract="kind")),
-    Field("title", _K.TEXT, given=_P("A short title; made from the text if left out.", contract="title"), repeat="apart"),
+    Field("title", _K.TEXT, given=_P("A short title; else made from the text.", contract="title"), repeat="apart"),
     _SUBJECTS,
     Field("tags", _K.TEXTS, given=_P("Tags.", flags="--tag -t", contract="tags"), repeat="added"),
     Field("importance", _K.UNIT, given=_P("0 to 1; else by type.", contract="importance"), repeat="dropped"),
