@@ -95,15 +95,15 @@ def expected(step: Step, values: Mapping[str, Raw]) -> dict[str, Raw]:
     return {**values, step.key: present[: step.index] + present[step.index + 1 :]}
 
 
-def agree(raw: Raw, wanted: Raw) -> bool:
+def agree(raw: Raw, other: Raw) -> bool:
     """Whether `raw` reads as `wanted`; a text may be plain or quoted, but a number, truth value or null must be plain."""
-    if isinstance(wanted, list):
-        return isinstance(raw, list) and len(raw) == len(wanted) and all(map(agree, raw, wanted))
-    if isinstance(wanted, dict):
-        return isinstance(raw, dict) and list(raw) == list(wanted) and all(agree(raw[key], wanted[key]) for key in wanted)
-    if isinstance(wanted, Plain) and not isinstance(raw, Plain):
+    if isinstance(other, list):
+        return isinstance(raw, list) and len(raw) == len(other) and all(map(agree, raw, other))
+    if isinstance(other, dict):
+        return isinstance(raw, dict) and list(raw) == list(other) and all(agree(raw[key], other[key]) for key in other)
+    if isinstance(other, Plain) and not isinstance(raw, Plain):
         return False
-    return raw == wanted
+    return raw == other
 
 
 def _holds(raw: Raw, value: Value) -> bool:
@@ -127,7 +127,7 @@ def _adding(change: AddItems, head: Head, keys: Sequence[str]) -> Step | None:
         if isinstance(head.values.get(key), dict):
             raise EditRefused(f"line {head.lines[key]}: `{key}` is a map, not a list", "edit the file by hand")
     read = {key: _read(change.key, head.values.get(key)) for key in keys}
-    known = {text for found in read.values() for item in found for text in item}
+    known = {text for items in read.values() for item in items for text in item}
     lacking = [item for item in dict.fromkeys(_texts(change.items)) if item not in known]
     if not lacking:
         return None
@@ -140,11 +140,11 @@ def _adding(change: AddItems, head: Head, keys: Sequence[str]) -> Step | None:
 def _removing(change: RemoveItems, key: str, raw: Raw) -> Step | None:
     leaving = frozenset(_texts(change.items))
     read = _read(change.key, raw)
-    found = [index for index, item in enumerate(read) if not leaving.isdisjoint(item)]
-    if not found:
+    indexes = [index for index, item in enumerate(read) if not leaving.isdisjoint(item)]
+    if not indexes:
         return None
-    if isinstance(raw, list) and len(raw) == len(read) > len(found):
-        return DropItem(key, found[0])
+    if isinstance(raw, list) and len(raw) == len(read) > len(indexes):
+        return DropItem(key, indexes[0])
     return Set(key, [item.written for item in read if leaving.isdisjoint(item)])
 
 

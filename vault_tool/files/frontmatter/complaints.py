@@ -55,10 +55,10 @@ def explain(error: Exception, text: str, first_line: int) -> HeadFault:
 
 def conflict(text: str, first_line: int) -> HeadFault | None:
     """The fault of a head that holds the markers of a merge conflict, which explain whatever else is wrong with it."""
-    found = _CONFLICT.search(text)
-    if found is None:
+    marker = _CONFLICT.search(text)
+    if marker is None:
         return None
-    line = first_line + text.count("\n", 0, found.start())
+    line = first_line + text.count("\n", 0, marker.start())
     return HeadFault(line, "conflict-markers", "a merge conflict is not resolved", "choose a side and delete the markers")
 
 

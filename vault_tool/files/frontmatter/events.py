@@ -48,9 +48,9 @@ def shield(text: str) -> tuple[str, dict[int, str]]:
     if not any(char in text for char in _NOT_ENDS):
         return text, {}
     free = (char for char in map(chr, range(0xE000, 0xF900)) if char not in text)
-    there = {ord(char): private for char, private in zip(_NOT_ENDS, free, strict=False)}
-    back = {ord(private): chr(code) for code, private in there.items()}
-    return text.translate(there), back
+    private_of = {ord(char): private for char, private in zip(_NOT_ENDS, free, strict=False)}
+    back = {ord(private): chr(code) for code, private in private_of.items()}
+    return text.translate(private_of), back
 
 
 class _Stop(Exception):
@@ -95,10 +95,10 @@ class Reading:
     def _check_characters(self) -> None:
         if len(self._text) > MAX_HEAD_BYTES:
             raise _Stop(HeadFault(self._first_line - 1, "head-too-large", f"the head is over {MAX_HEAD_BYTES:,} characters long"))
-        found = _CONTROL.search(self._text)
-        if found:
-            line = self._first_line + self._text.count("\n", 0, found.start())
-            message = f"a control character (U+{ord(found[0]):04X}) in the head"
+        control = _CONTROL.search(self._text)
+        if control:
+            line = self._first_line + self._text.count("\n", 0, control.start())
+            message = f"a control character (U+{ord(control[0]):04X}) in the head"
             raise _Stop(HeadFault(line, "control-character", message, "delete it"))
 
     def _next(self) -> Event:

@@ -55,11 +55,11 @@ def add_fields(data: bytes, fields: Sequence[tuple[str, Value]], head: Head | No
     first = next((line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#")), "")
     indent = len(first) - len(first.lstrip(" "))
     text += "".join(field(key, value, parts.newline, indent) for key, value in fields)
-    wanted = head.values
+    target = head.values
     for key, value in fields:
-        wanted = expected(Set(key, value), wanted)
+        target = expected(Set(key, value), target)
     after = read_head(text, parts.first_line)
-    if not after.editable or not agree(after.values, wanted):
+    if not after.editable or not agree(after.values, target):
         raise EditRefused("the head cannot take another field without changing more", _BY_HAND)
     return _spliced_in(data, parts, text)
 
@@ -76,10 +76,10 @@ def add_head(data: bytes, fields: Sequence[tuple[str, Value]]) -> bytes:
     head, _, faults = read(result)
     if faults:
         raise _refusal(faults[0])
-    wanted: dict[str, Raw] = {}
+    target: dict[str, Raw] = {}
     for key, value in fields:
-        wanted = expected(Set(key, value), wanted)
-    if head is None or not agree(head.values, wanted):
+        target = expected(Set(key, value), target)
+    if head is None or not agree(head.values, target):
         raise EditRefused("the new head does not read back as asked", "give other values")
     return result
 
@@ -106,7 +106,7 @@ def _taken(text: str, head: Head, step: Step, parts: Parts) -> tuple[str, Head]:
     result = spliced(text, step, parts.newline, line)
     # Read back rather than reasoned about: the promise must not hang on how clever the splice is.
     after = read_head(result, parts.first_line)
-    wanted = expected(step, head.values)
-    if not after.editable or not agree(after.values, wanted):
+    target = expected(step, head.values)
+    if not after.editable or not agree(after.values, target):
         raise EditRefused(f"line {line}: `{step.key}` cannot be changed without changing more", _BY_HAND)
     return result, after

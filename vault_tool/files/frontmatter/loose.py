@@ -21,30 +21,30 @@ def read_loosely(data: bytes) -> dict[str, str | list[str]]:
     """
     parts = split(data)
     text = data[parts.start : min(parts.end, parts.start + _MOST_BYTES)].decode("utf-8", "replace")
-    found: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     last = _OTHER
     for line in text.splitlines():
         field = _FIELD.fullmatch(line)
         if field:
             last = field[2]
-            said = _bare(field[3] or "")
+            value = _bare(field[3] or "")
         else:
             item = _ITEM.fullmatch(line)
-            said = _bare(item[1] if item else line)
-        if said:
-            found.setdefault(last, []).append(said)
-    return {key: _value(key, values) for key, values in found.items()}
+            value = _bare(item[1] if item else line)
+        if value:
+            fields.setdefault(last, []).append(value)
+    return {key: _value(key, values) for key, values in fields.items()}
 
 
 def _value(key: str, values: list[str]) -> str | list[str]:
     if form_of(key) is None:
         return values[0] if len(values) == 1 else values
     items: list[str] = []
-    for one in values:
+    for value in values:
         try:
-            items += given(key, one)
+            items += given(key, value)
         except ValueError:
-            items.append(one.strip("[] "))
+            items.append(value.strip("[] "))
     return items
 
 

@@ -82,12 +82,12 @@ def _list_set(layout: Layout, place: FieldLines, value: Sequence[Value]) -> Spli
 
 def _sources(layout: Layout, place: FieldLines) -> dict[str, str]:
     """The source of each text of a list that stands on one line."""
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for item in place.node.value:
         start, stop = item.start_mark, item.end_mark
         if isinstance(item, ScalarNode) and start.line == stop.line and item.style not in _BLOCK_STYLES:
-            found[item.value] = layout.lines[start.line][start.column : stop.column]
-    return found
+            sources[item.value] = layout.lines[start.line][start.column : stop.column]
+    return sources
 
 
 def _style_of(item: object) -> str:

@@ -100,7 +100,7 @@ def _comments(layout: Layout, place: FieldLines) -> tuple[str, ...]:
         spans.append((layout.offset(ends[0].line, ends[0].column), layout.offset(ends[1].line, ends[1].column)))
     for first, last in spans:
         bare[first - start : last - start] = "x" * (last - first)
-    return tuple(layout.text[start + found.start(1) : start + found.end(1)] for found in _COMMENT.finditer("".join(bare)))
+    return tuple(layout.text[start + comment.start(1) : start + comment.end(1)] for comment in _COMMENT.finditer("".join(bare)))
 
 
 def _leaves(node: Node) -> Iterator[ScalarNode]:
@@ -123,14 +123,14 @@ def merge_heads(base: HeadText | None, ours: HeadText, theirs: HeadText) -> Merg
 class _Merging:
     """The merge of two heads, field by field; nothing in it depends on which side is named first."""
 
-    def __init__(self, base: HeadText | None, one: HeadText, other: HeadText) -> None:
+    def __init__(self, base: HeadText | None, first: HeadText, other: HeadText) -> None:
         self._base = base or NO_HEAD
-        self._sides = one, other
+        self._sides = first, other
         self._has_base = base is not None
         self._result = MergedHead("")
         self._fields: dict[str, FieldText] = {}
         self._added: dict[str, list[str]] = {"aliases": [], "also": [], UNSETTLED: []}
-        self._is_subject = all(_text(side, "type") == "subject" for side in (one, other))
+        self._is_subject = all(_text(side, "type") == "subject" for side in (first, other))
         moments = [moment(_text(side, "updated") or "") for side in self._sides]
         self._later = None if moments[0] == moments[1] else moments.index(max(moments))
 
@@ -149,36 +149,36 @@ class _Merging:
         )
         self._result.text = text
         back = read_head(text)
-        wanted = {key: self._fields[key].value for key in order}
+        values = {key: self._fields[key].value for key in order}
         good = back.usable and back.editable and list(back.values) == order
-        return self._result if good and all(_same(back.values[key], wanted[key]) for key in order) else None
+        return self._result if good and all(_same(back.values[key], values[key]) for key in order) else None
 
-    def _take(self, key: str, base: FieldText | None, one: FieldText | None, other: FieldText | None) -> None:
+    def _take(self, key: str, base: FieldText | None, first: FieldText | None, other: FieldText | None) -> None:
         """Decide one field."""
         added = self._added.get(key, [])
-        if one and other and _same(one.value, other.value) and not added:
+        if first and other and _same(first.value, other.value) and not added:
             # The same value: what differs is how it is written.
             self._fields[key] = (
                 other
-                if base and one.lines == base.lines
-                else one
+                if base and first.lines == base.lines
+                else first
                 if base and other.lines == base.lines
-                else (min(one, other, key=lambda side: side.lines))
+                else (min(first, other, key=lambda side: side.lines))
             )
-        elif key in SETS and (lists := _lists(key, base, one, other)):
-            self._sets(key, lists, one, other, added)
+        elif key in SETS and (lists := _lists(key, base, first, other)):
+            self._sets(key, lists, first, other, added)
         elif _unchanged(base, other):
-            self._keep(key, one)
-        elif _unchanged(base, one):
+            self._keep(key, first)
+        elif _unchanged(base, first):
             self._keep(key, other)
-        elif one is None or other is None or _is_empty(one.value) or _is_empty(other.value):
-            changed = [side for side in (one, other) if side is not None]
+        elif first is None or other is None or _is_empty(first.value) or _is_empty(other.value):
+            changed = [side for side in (first, other) if side is not None]
             filled = [side for side in changed if not _is_empty(side.value)]
             self._keep(key, min(filled or changed, key=lambda side: side.lines, default=None))
             if filled:
                 self._result.told.append(f"`{key}` was removed by one side and changed by the other: the change stays")
         else:
-            self._keep(key, self._chosen(key, base, one, other))
+            self._keep(key, self._chosen(key, base, first, other))
 
     def _keep(self, key: str, side: FieldText | None) -> None:
         if side is not None:
@@ -216,16 +216,16 @@ class _Merging:
         self._result.twice.append((key, min(texts), max(texts)))
         return stays
 
-    def _in_order(self, key: str, base: FieldText | None, one: FieldText, other: FieldText) -> FieldText | None:
+    def _in_order(self, key: str, base: FieldText | None, first: FieldText, other: FieldText) -> FieldText | None:
         """A list whose order counts, merged item by item; None where both changed one place of it."""
-        lists = [_items(key, side.value) if side else [] for side in (base, one, other)]
+        lists = [_items(key, side.value) if side else [] for side in (base, first, other)]
         if any(items is None or any("\n" in item or not item.strip() for item in items) for items in lists):
             return None
         known, left, right = (items or [] for items in lists)
         merged = merge_lines(known if base else None, left, right)
-        return None if merged.twice else self._written(key, min(one, other, key=lambda side: side.lines), merged.lines)
+        return None if merged.twice else self._written(key, min(first, other, key=lambda side: side.lines), merged.lines)
 
-    def _sets(self, key: str, lists: _Lists, one: FieldText | None, other: FieldText | None, added: list[str]) -> None:
+    def _sets(self, key: str, lists: _Lists, first: FieldText | None, other: FieldText | None, added: list[str]) -> None:
         """Merge two sets: an item that either side added is in, an item that either side removed is out."""
         base, left, right = (_by_name(items) for items in lists)
         names = [name for name in base if name in left and name in right]
@@ -233,15 +233,15 @@ class _Merging:
         new |= {unwrap_link(item): item for item in added if unwrap_link(item) not in {*new, *names}}
         spelled = {name: _stays(base[name], left[name], right[name]) for name in names}
         items = [*spelled.values(), *sorted(new.values())]
-        sides = [side for side in (one, other) if side is not None]
+        sides = [side for side in (first, other) if side is not None]
         as_one = [side for side in sides if _items(key, side.value) == items]
         base_field = self._base.fields.get(key)
         if not items and len(sides) < 2:
             return
-        if one and other and _unchanged(base_field, one) and not added:
+        if first and other and _unchanged(base_field, first) and not added:
             self._fields[key] = other
-        elif one and other and _unchanged(base_field, other) and not added:
-            self._fields[key] = one
+        elif first and other and _unchanged(base_field, other) and not added:
+            self._fields[key] = first
         elif as_one:
             self._fields[key] = min(as_one, key=lambda side: side.lines)
         else:
@@ -287,12 +287,12 @@ class _Merging:
         homeless: list[str] = []
         # In the order in which they stood: a field that is gone comes before what it stood above.
         for key in [*self._followed(order), ""]:
-            base, one, other = (_above(head, key) for head in (self._base, *self._sides))
+            base, first, other = (_above(head, key) for head in (self._base, *self._sides))
             if key and key not in self._fields:
-                for lines in (one, other):
+                for lines in (first, other):
                     homeless.extend(line for line in lines if line.strip() and line not in base and line not in homeless)
                 continue
-            merged = merge_lines(base if self._has_base else None, one, other, lambda this, that: [*this, *that]).lines
+            merged = merge_lines(base if self._has_base else None, first, other, lambda this, that: [*this, *that]).lines
             inner = self._lost_inside(key)
             lacking = [line for line in (*sorted(homeless), *inner) if line not in merged]
             above[key] = [*lacking, *merged]
@@ -335,12 +335,12 @@ def _above(head: HeadText, key: str) -> tuple[str, ...]:
 
 
 def _text(head: HeadText, key: str) -> str | None:
-    found = head.fields.get(key)
-    return str(found.value) if found and isinstance(found.value, str) else None
+    value = head.fields.get(key)
+    return str(value.value) if value and isinstance(value.value, str) else None
 
 
-def _same(one: Raw, other: Raw) -> bool:
-    return one == other
+def _same(first: Raw, other: Raw) -> bool:
+    return first == other
 
 
 def _unchanged(base: FieldText | None, side: FieldText | None) -> bool:
@@ -362,8 +362,8 @@ def _trust(origin: str) -> tuple[int, str]:
     return (_TRUST.index(origin) if origin in _TRUST else -1), origin
 
 
-def _stays(base: str, one: str, other: str) -> str:
-    return one if other == base else other if one == base else min(one, other)
+def _stays(base: str, first: str, other: str) -> str:
+    return first if other == base else other if first == base else min(first, other)
 
 
 def _by_name(items: Iterable[str]) -> dict[str, str]:
@@ -374,8 +374,8 @@ def _by_name(items: Iterable[str]) -> dict[str, str]:
     return named
 
 
-def _lists(key: str, base: FieldText | None, one: FieldText | None, other: FieldText | None) -> _Lists | None:
-    known, left, right = (_items(key, side.value) if side else [] for side in (base, one, other))
+def _lists(key: str, base: FieldText | None, first: FieldText | None, other: FieldText | None) -> _Lists | None:
+    known, left, right = (_items(key, side.value) if side else [] for side in (base, first, other))
     return None if known is None or left is None or right is None else (known, left, right)
 
 
@@ -383,5 +383,5 @@ def _items(key: str, raw: Raw) -> list[str] | None:
     """The items of a list as its readers take it; None for what is none."""
     if _is_empty(raw):
         return []
-    found = read_items(raw, form_of(key))
-    return None if found is None else [item.written for item in found]
+    items = read_items(raw, form_of(key))
+    return None if items is None else [item.written for item in items]

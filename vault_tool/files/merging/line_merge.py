@@ -89,13 +89,13 @@ def merge_lines(base: Sequence[str] | None, ours: Sequence[str], theirs: Sequenc
 
 def changes(base: Lines, text: Lines) -> list[Hunk]:
     """The changes that make `text` of `base`: in order, each as small as can be told, with no two at one place."""
-    found: list[Hunk] = []
-    at, there = 0, 0
+    hunks: list[Hunk] = []
+    at, other_at = 0, 0
     for i, j in [*_matches(base, text), (len(base), len(text))]:
-        if i > at or j > there:
-            found.extend(_smaller(base, Hunk(at, i, text[there:j])))
-        at, there = i + 1, j + 1
-    return found
+        if i > at or j > other_at:
+            hunks.extend(_smaller(base, Hunk(at, i, text[other_at:j])))
+        at, other_at = i + 1, j + 1
+    return hunks
 
 
 def _spaced(text: Sequence[str], known: Mapping[str, int]) -> list[Line]:
@@ -138,17 +138,17 @@ def _flat(lines: Iterable[Line]) -> Iterator[str]:
         yield from line.after
 
 
-def _in_common(one: Lines, other: Lines) -> tuple[list[Line], list[Hunk], list[Hunk]]:
+def _in_common(first: Lines, other: Lines) -> tuple[list[Line], list[Hunk], list[Hunk]]:
     """The lines that two texts share, in order, and what each has besides."""
-    pairs = _matches(one, other)
+    pairs = _matches(first, other)
     additions: tuple[list[Hunk], list[Hunk]] = [], []
-    at = there = 0
-    for number, (i, j) in enumerate([*pairs, (len(one), len(other))]):
-        for side, lines in zip(additions, (one[at:i], other[there:j]), strict=True):
+    at = other_at = 0
+    for number, (i, j) in enumerate([*pairs, (len(first), len(other))]):
+        for side, lines in zip(additions, (first[at:i], other[other_at:j]), strict=True):
             if lines:
                 side.append(Hunk(number, number, lines))
-        at, there = i + 1, j + 1
-    return [Line(one[i], max(one[i].after, other[j].after, key=_length)) for i, j in pairs], *additions
+        at, other_at = i + 1, j + 1
+    return [Line(first[i], max(first[i].after, other[j].after, key=_length)) for i, j in pairs], *additions
 
 
 def _length(blank: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
@@ -187,20 +187,26 @@ class _Weaving:
 
     def _left_by_both(self, first: int, last: int) -> None:
         for number in range(first, last):
-            base, one, other = (lines[number].after for lines in (self._base, *self._own))
-            after = one if other in (base, one) else other if one == base else max(one, other, key=_length)
+            base, first_after, other = (lines[number].after for lines in (self._base, *self._own))
+            after = (
+                first_after
+                if other in (base, first_after)
+                else other
+                if first_after == base
+                else max(first_after, other, key=_length)
+            )
             self._woven.append(Line(self._base[number], after))
 
     def _taken(self, first: int, last: int, ones: list[Hunk], others: list[Hunk]) -> list[Line] | None:
         """One side's text of a place where that is all there is to take, else None."""
-        one, other = self._applied(first, last, ones, 0), self._applied(first, last, others, 1)
+        ours, other = self._applied(first, last, ones, 0), self._applied(first, last, others, 1)
         if not others:
-            return one
+            return ours
         if not ones:
             return other
-        if one == other:
-            return [Line(x, max(x.after, y.after, key=_length)) for x, y in zip(one, other, strict=True)]
-        holding = [text for text, whole, part in ((one, ones, others), (other, others, ones)) if _holds(whole, part)]
+        if ours == other:
+            return [Line(x, max(x.after, y.after, key=_length)) for x, y in zip(ours, other, strict=True)]
+        holding = [text for text, whole, part in ((ours, ones, others), (other, others, ones)) if _holds(whole, part)]
         if not holding:
             return None
         for removing, changing in ((ones, others), (others, ones)):
@@ -209,11 +215,11 @@ class _Weaving:
         return min(holding)
 
     def _twice(self, first: int, last: int, ones: list[Hunk], others: list[Hunk]) -> Iterator[Line]:
-        one, other = self._applied(first, last, ones, 0), self._applied(first, last, others, 1)
-        before = _same_before(one, other)
-        after = _same_before(one[before:][::-1], other[before:][::-1])
-        this, that = one[before : len(one) - after], other[before : len(other) - after]
-        yield from one[:before]
+        ours, other = self._applied(first, last, ones, 0), self._applied(first, last, others, 1)
+        before = _same_before(ours, other)
+        after = _same_before(ours[before:][::-1], other[before:][::-1])
+        this, that = ours[before : len(ours) - after], other[before : len(other) - after]
+        yield from ours[:before]
         if this and that:
             # The space below the place is neither version's.
             space = max(this[-1].after, that[-1].after, key=_length)
@@ -224,7 +230,7 @@ class _Weaving:
             yield Line(last_line, space)
         else:
             yield from this or that
-        yield from one[len(one) - after :]
+        yield from ours[len(ours) - after :]
 
     def _applied(self, first: int, last: int, hunks: list[Hunk], side: int) -> list[Line]:
         text: list[Line] = []
@@ -238,18 +244,18 @@ class _Weaving:
 def _left(base: Lines, hunks: list[Hunk], text: Lines) -> list[Line]:
     """The base with each line that a side left as that side has it."""
     own = list(base)
-    at = there = 0
+    at = other_at = 0
     for hunk in [*hunks, Hunk(len(base), len(base), [])]:
-        own[at : hunk.start] = text[there : there + hunk.start - at]
-        there += hunk.start - at + len(hunk.lines)
+        own[at : hunk.start] = text[other_at : other_at + hunk.start - at]
+        other_at += hunk.start - at + len(hunk.lines)
         at = hunk.stop
     return own
 
 
 def _whole(version: list[str]) -> list[str]:
     """A version without the comments that have lost their others: they would end the place that it is put in."""
-    kept = {row for place in all_places(version) for row in range(place.first, place.last + 1)}
-    return [line for row, line in enumerate(version) if row in kept or line.rstrip() not in MARKS]
+    kept_rows = {row for place in all_places(version) for row in range(place.first, place.last + 1)}
+    return [line for row, line in enumerate(version) if row in kept_rows or line.rstrip() not in MARKS]
 
 
 def _groups(one: list[Hunk], other: list[Hunk], *, touching: bool) -> Iterator[tuple[int, int, list[Hunk], list[Hunk]]]:
@@ -290,39 +296,39 @@ def _within(part: Lines, whole: Lines) -> bool:
     return all(line.shown in rest for line in part)
 
 
-def _same_before(one: Lines, other: Lines) -> int:
-    return next((n for n, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
+def _same_before(first: Lines, other: Lines) -> int:
+    return next((n for n, (x, y) in enumerate(zip(first, other, strict=False)) if x != y), min(len(first), len(other)))
 
 
-def _matches(one: Lines, other: Lines) -> list[tuple[int, int]]:
+def _matches(first: Lines, other: Lines) -> list[tuple[int, int]]:
     """The lines that stay, as pairs of their numbers: around lines that occur once on each side, as a reader would look."""
     pairs: list[tuple[int, int]] = []
-    stretches = [(0, len(one), 0, len(other), 0)]
+    stretches = [(0, len(first), 0, len(other), 0)]
     while stretches:
         i, i_end, j, j_end, level = stretches.pop()
-        while i < i_end and j < j_end and one[i] == other[j]:
+        while i < i_end and j < j_end and first[i] == other[j]:
             pairs.append((i, j))
             i, j = i + 1, j + 1
-        while i < i_end and j < j_end and one[i_end - 1] == other[j_end - 1]:
+        while i < i_end and j < j_end and first[i_end - 1] == other[j_end - 1]:
             i_end, j_end = i_end - 1, j_end - 1
             pairs.append((i_end, j_end))
         if i == i_end or j == j_end:
             continue
-        anchors = _anchors(one[i:i_end], other[j:j_end]) if level < _LEVELS else []
+        anchors = _anchors(first[i:i_end], other[j:j_end]) if level < _LEVELS else []
         if not anchors:
-            pairs.extend((i + x, j + y) for x, y in _fewest_edits(one[i:i_end], other[j:j_end]))
+            pairs.extend((i + x, j + y) for x, y in _fewest_edits(first[i:i_end], other[j:j_end]))
             continue
         bounds = [(i, j), *((i + x, j + y) for x, y in anchors), (i_end, j_end)]
         stretches.extend((a, b, c, d, level + 1) for (a, c), (b, d) in itertools.pairwise(bounds))
     return sorted(pairs)
 
 
-def _anchors(one: Lines, other: Lines) -> list[tuple[int, int]]:
+def _anchors(first: Lines, other: Lines) -> list[tuple[int, int]]:
     """Lines that occur once in each, as many as stand in one order (the longest rising row, by patience)."""
     # Blank lines and rules are found anywhere, and comments of ours are no line of a text.
-    once = {line for line in _once(one) & _once(other) if not line.is_mark and _WORD.search(line)}
+    once = {line for line in _once(first) & _once(other) if not line.is_mark and _WORD.search(line)}
     where = {line: number for number, line in enumerate(other) if line in once}
-    common = [(number, where[line]) for number, line in enumerate(one) if line in once]
+    common = [(number, where[line]) for number, line in enumerate(first) if line in once]
     ends: list[int] = []
     tops: list[int] = []
     before: list[int] = []
@@ -343,20 +349,20 @@ def _once(lines: Lines) -> set[Line]:
     return {line for line, count in Counter(lines).items() if count == 1}
 
 
-def _fewest_edits(one: Lines, other: Lines) -> list[tuple[int, int]]:
+def _fewest_edits(first: Lines, other: Lines) -> list[tuple[int, int]]:
     """The lines that stay where as few as can be are changed (Myers); none where they are too many to tell."""
     reach = {1: 0}
     steps: list[dict[int, int]] = []
-    for edits in range(min(len(one) + len(other), _MOST_EDITS) + 1):
+    for edits in range(min(len(first) + len(other), _MOST_EDITS) + 1):
         steps.append(dict(reach))
         for diagonal in range(-edits, edits + 1, 2):
             down = diagonal == -edits or (diagonal != edits and reach[diagonal - 1] < reach[diagonal + 1])
             i = reach[diagonal + 1] if down else reach[diagonal - 1] + 1
             j = i - diagonal
-            while i < len(one) and j < len(other) and one[i] == other[j]:
+            while i < len(first) and j < len(other) and first[i] == other[j]:
                 i, j = i + 1, j + 1
             reach[diagonal] = i
-            if i >= len(one) and j >= len(other):
+            if i >= len(first) and j >= len(other):
                 return _walked_back(steps, i, j)
     return []
 
@@ -388,15 +394,15 @@ def _smaller(base: Lines, hunk: Hunk) -> Iterator[Hunk]:
     if not old or max(len(old), len(hunk.lines)) > _MOST_PAIRED or any(line.is_mark for line in hunk.lines):
         yield hunk
         return
-    at = there = 0
+    at = other_at = 0
     for i, j in [*_reworded(old, hunk.lines), (len(old), len(hunk.lines))]:
-        if i > at or j > there:
-            between = Hunk(hunk.start + at, hunk.start + i, list(hunk.lines[there:j]))
+        if i > at or j > other_at:
+            between = Hunk(hunk.start + at, hunk.start + i, list(hunk.lines[other_at:j]))
             # What has no like line on the other side stays whole: it may have been written anew.
             yield from [between] if between.lines else _smaller(base, between)
         if i < len(old):
             yield Hunk(hunk.start + i, hunk.start + i + 1, [hunk.lines[j]])
-        at, there = i + 1, j + 1
+        at, other_at = i + 1, j + 1
 
 
 def _reworded(old: Lines, new: Lines) -> list[tuple[int, int]]:
@@ -420,7 +426,7 @@ def _reworded(old: Lines, new: Lines) -> list[tuple[int, int]]:
     return pairs
 
 
-def _share(one: Counter[str], other: Counter[str]) -> float:
-    total = one.total() + other.total()
-    share = 2 * (one & other).total() / total if total else 0.0
+def _share(first: Counter[str], other: Counter[str]) -> float:
+    total = first.total() + other.total()
+    share = 2 * (first & other).total() / total if total else 0.0
     return share if share >= _ALIKE else 0.0

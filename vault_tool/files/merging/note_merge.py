@@ -48,15 +48,15 @@ def merge(base: bytes | None, ours: bytes, theirs: bytes) -> Merged | None:
         return Merged(ours)
     if base == ours:
         return Merged(theirs)
-    one, other = (_Side.read(data) for data in sorted((ours, theirs)))
-    if one is None or other is None:
+    first, other = (_Side.read(data) for data in sorted((ours, theirs)))
+    if first is None or other is None:
         return None
     known = _Side.read(base) if base is not None else None
-    if known is not None and known.identity and known.identity not in (one.identity, other.identity):
+    if known is not None and known.identity and known.identity not in (first.identity, other.identity):
         known = None
-    if not _are_one(known, one, other):
+    if not _are_one(known, first, other):
         return None
-    return _put_together(known, one, other)
+    return _put_together(known, first, other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +108,13 @@ class _Side:
         )
 
 
-def _are_one(base: _Side | None, one: _Side, other: _Side) -> bool:
+def _are_one(base: _Side | None, first: _Side, other: _Side) -> bool:
     """Whether two texts are of one note; a page that one side alone adopted is."""
-    if one.name is not None and one.name == other.name:
+    if first.name is not None and first.name == other.name:
         return True
     for key in ("identity", "type"):
-        given = getattr(one, key), getattr(other, key)
-        if given[0] != given[1] and (all(given) or base is None or getattr(base, key)):
+        values = getattr(first, key), getattr(other, key)
+        if values[0] != values[1] and (all(values) or base is None or getattr(base, key)):
             return False
     return True
 
@@ -145,38 +145,38 @@ def _put_together(base: _Side | None, one: _Side, other: _Side) -> Merged | None
     if split(data).has_head != has_head:
         return None
     left = [Left(*row) for row in head.twice] + [Left("", "\n".join(this), "\n".join(that)) for this, that in body.twice]
-    told = [*head.told, *(f"removed by one side and changed by the other, the change stays: {line}" for line in body.kept)]
-    return Merged(data, tuple(left), tuple(told))
+    remarks = [*head.told, *(f"removed by one side and changed by the other, the change stays: {line}" for line in body.kept)]
+    return Merged(data, tuple(left), tuple(remarks))
 
 
-def _head(base: _Side | None, one: _Side, other: _Side) -> MergedHead | None:
-    if one.head == other.head:
-        return MergedHead(one.head)
-    for same, changed in ((one, other), (other, one)):
+def _head(base: _Side | None, first: _Side, other: _Side) -> MergedHead | None:
+    if first.head == other.head:
+        return MergedHead(first.head)
+    for same, changed in ((first, other), (other, first)):
         if base and base.has_head and same.has_head and changed.has_head and same.head == base.head:
             return MergedHead(changed.head)
-    texts = [taken_apart(side.head) if side and side.has_head else NO_HEAD for side in (base, one, other)]
+    texts = [taken_apart(side.head) if side and side.has_head else NO_HEAD for side in (base, first, other)]
     if texts[1] is None or texts[2] is None:
         return None
     return merge_heads(texts[0] if base else None, texts[1], texts[2])
 
 
-def _with_ends(text: str, base: _Side | None, one: _Side, other: _Side) -> str:
+def _with_ends(text: str, base: _Side | None, first: _Side, other: _Side) -> str:
     """The text with the line ends of the side that changed them."""
-    ends = [end for end in (one.line_end, other.line_end) if end] or ["\n"]
+    ends = [end for end in (first.line_end, other.line_end) if end] or ["\n"]
     end = _picked(base.line_end if base else None, ends[0], ends[-1])
     if end == "\r\n":
         return text.replace("\n", "\r\n")
     if end == _MIXED:
-        with_returns = one.with_returns | other.with_returns
+        with_returns = first.with_returns | other.with_returns
         return "\n".join(f"{line}\r" if line in with_returns else line for line in text.split("\n"))
     return text
 
 
-def _picked(base: _T | None, one: _T, other: _T, otherwise: _T | None = None) -> _T:
+def _picked(base: _T | None, first: _T, other: _T, otherwise: _T | None = None) -> _T:
     """The value of the side that changed it; if both did, `otherwise` or the lesser."""
-    if one == other:
-        return one
-    if base is not None and base in (one, other):
-        return other if one == base else one
-    return min(one, other) if otherwise is None else otherwise
+    if first == other:
+        return first
+    if base is not None and base in (first, other):
+        return other if first == base else first
+    return min(first, other) if otherwise is None else otherwise

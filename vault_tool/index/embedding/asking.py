@@ -125,7 +125,7 @@ def _json(data: bytes) -> Any:
 
 
 def _step(line: bytes) -> Mapping[str, Any]:
-    found = _json(line)
-    if not isinstance(found, dict):
+    value = _json(line)
+    if not isinstance(value, dict):
         raise NoJson("a line is no object")
-    return found
+    return value

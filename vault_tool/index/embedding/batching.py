@@ -88,11 +88,11 @@ class _Work:
 
     def _take(self, at: int, row: Numbers) -> str:
         """Keep a row; why it is none, or nothing."""
-        found = _unit(row, self._dimensions)
-        if isinstance(found, str):
-            self._refused[at] = found
-            return found
-        self._rows[at] = found
+        unit = _unit(row, self._dimensions)
+        if isinstance(unit, str):
+            self._refused[at] = unit
+            return unit
+        self._rows[at] = unit
         return ""
 
     def _fared(self, good: int, refused: Sequence[str]) -> None:
@@ -132,16 +132,16 @@ def _unit(row: Numbers, dimensions: int | None) -> NDArray[np.float32] | str:
     if len(row) != (dimensions or len(row)):
         return f"the vector has {len(row)} numbers where {dimensions} belong"
     try:
-        found = np.asarray(row, np.float64)
+        numbers = np.asarray(row, np.float64)
     except (TypeError, ValueError, OverflowError):
         return "the vector holds what is no number"
-    if found.ndim != 1:
+    if numbers.ndim != 1:
         return "the vector holds what is no number"
-    if not np.isfinite(found).all():
+    if not np.isfinite(numbers).all():
         return "the vector holds a NaN or an infinity"
-    largest = np.abs(found).max()
+    largest = np.abs(numbers).max()
     if largest < _NOTHING:
         return "the vector has no direction"
-    found /= largest  # or squares of huge numbers would overflow
-    unit: NDArray[np.float32] = (found / np.linalg.norm(found)).astype(np.float32)
+    numbers /= largest  # or squares of huge numbers would overflow
+    unit: NDArray[np.float32] = (numbers / np.linalg.norm(numbers)).astype(np.float32)
     return unit

@@ -31,8 +31,8 @@ TOLD: ContextVar[Told | None] = ContextVar("who is told of a call that waits", d
 @contextmanager
 def waiting(who: str, most: float) -> Iterator[Callable[[], None]]:
     """While it is open, whoever is to be told hears that `who` has not answered; call what it gives when it did."""
-    told = TOLD.get()
-    if told is None:
+    listener = TOLD.get()
+    if listener is None:
         yield lambda: None
         return
     since, ended = [time.monotonic()], threading.Event()
@@ -43,7 +43,7 @@ def waiting(who: str, most: float) -> Iterator[Callable[[], None]]:
             if since[0] != heard:
                 heard, after = since[0], NOTICE
             elif after < most:
-                told(who, after, most)
+                listener(who, after, most)
                 after *= 2
             else:
                 return

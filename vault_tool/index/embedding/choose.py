@@ -83,10 +83,10 @@ def _at_hand(machine: Machine, models: Path) -> Choice:
     absent = _why_no_ollama(machine)
     if not absent:
         return Choice(Ollama(machine.ollama_host, machine.model), "ollama", f"auto: {machine.ollama_host} has the model")
-    found = local(machine.model, models)
-    if present(found.folder):
-        return Choice(found, "local", "auto: its files are on this machine", (absent,))
-    missing = f"local model: not in {found.folder}; {found.get_it}"
+    embedder = local(machine.model, models)
+    if present(embedder.folder):
+        return Choice(embedder, "local", "auto: its files are on this machine", (absent,))
+    missing = f"local model: not in {embedder.folder}; {embedder.get_it}"
     return Choice(None, "none", "auto: nothing is at hand", (absent, missing), f"search is by words alone: {GET_IT}")
 
 
@@ -95,13 +95,11 @@ def _why_no_ollama(machine: Machine) -> str:
     if not is_loopback(machine.ollama_host):
         # Texts leave this machine only by a choice that says so.
         return f"Ollama at {machine.ollama_host}: another machine; {step('config', provider='ollama')} chooses it"
-    wanted = short_name(machine.model or OLLAMA_MODEL)
+    model = short_name(machine.model or OLLAMA_MODEL)
     try:
-        found = models_at(machine.ollama_host)
+        models = models_at(machine.ollama_host)
     except EmbeddingUnavailable as fault:
         return fault.message
     return (
-        ""
-        if wanted in found
-        else f"Ollama at {machine.ollama_host}: has no {wanted}; {step('embed', provider='ollama')} pulls it"
+        "" if model in models else f"Ollama at {machine.ollama_host}: has no {model}; {step('embed', provider='ollama')} pulls it"
     )

@@ -71,9 +71,9 @@ def _cut(text: str, start: int, limit: int, least: float) -> int:
     """The best end of a piece between `least` of it and `limit`."""
     from_here = start + int((limit - start) * least)
     for pattern in _ENDS:
-        found = [match.end() for match in pattern.finditer(text, from_here, limit)]
-        if found:
-            return found[-1]
+        ends = [match.end() for match in pattern.finditer(text, from_here, limit)]
+        if ends:
+            return ends[-1]
     return max(limit, start + 1)
 
 

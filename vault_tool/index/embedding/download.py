@@ -50,8 +50,8 @@ def fetch(models: Path, progress: Callable[[int, int], None], *, url: str = URL,
                 if attempt == _ATTEMPTS - 1 or not fault.progressed:
                     raise fault.explained from None
         with storage(str(part), doing="read"):
-            found = _sha256(part)
-        if found != sha256:
+            digest = _sha256(part)
+        if digest != sha256:
             part.unlink()
             raise EmbeddingUnavailable(f"what {url} sent is not the model (its checksum differs)", "try again later")
         with storage(str(home)):
@@ -90,8 +90,8 @@ def _continue(part: Path, url: str, progress: Callable[[int, int], None]) -> Non
             answer.raise_for_status()
             _take(answer, part, progress)
     except httpx.HTTPStatusError as fault:
-        said = EmbeddingUnavailable(f"{url} answered {fault.response.status_code}", "try again later")
-        raise _BrokeOff(said, progressed=False) from fault
+        error = EmbeddingUnavailable(f"{url} answered {fault.response.status_code}", "try again later")
+        raise _BrokeOff(error, progressed=False) from fault
     except (httpx.HTTPError, httpx.InvalidURL) as fault:
         reason = one_line(str(fault), 80) or type(fault).__name__
         hint = "is there a network? what has come is kept: run it again"

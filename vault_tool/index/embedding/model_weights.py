@@ -19,14 +19,14 @@ def state(files: Iterable[Path]) -> str:
     The time of the last change to the file itself is among them, which nobody sets: a file of the same size whose time
     of writing was put back is another one too (on Windows there is no such time, and it is not noticed).
     """
-    found = []
+    stats = []
     for file in files:
         try:
             now = file.stat()
         except OSError:
             return ""
-        found.append(f"{now.st_size}.{now.st_mtime_ns}.{now.st_ctime_ns}.{now.st_dev}.{now.st_ino}")
-    return " ".join(found)
+        stats.append(f"{now.st_size}.{now.st_mtime_ns}.{now.st_ctime_ns}.{now.st_dev}.{now.st_ino}")
+    return " ".join(stats)
 
 
 def mark(files: tuple[Path, ...], before: str = "") -> str:
@@ -50,9 +50,9 @@ def mark(files: tuple[Path, ...], before: str = "") -> str:
         return f"{_READ[now]} {now}"
 
 
-def alike(one: str, other: str) -> bool:
+def alike(name: str, other: str) -> bool:
     """Whether two marks are of files with the same content."""
-    return one.partition(" ")[0] == other.partition(" ")[0]
+    return name.partition(" ")[0] == other.partition(" ")[0]
 
 
 def _digest(files: Iterable[Path]) -> str:

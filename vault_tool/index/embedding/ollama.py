@@ -45,11 +45,11 @@ class Ollama(Served):
                     progress(int(step.get("completed") or 0) // 1_000_000, int(total) // 1_000_000)
 
     def _answered(self, texts: Sequence[str], seconds: float, most: int) -> Sequence[Numbers]:
-        said = self._server.ask("/api/embed", {"model": self.model, "input": list(texts)}, seconds, most)
-        if said.status != 200:
-            error = said.value.get("error") if isinstance(said.value, dict) else ""
-            raise self._fault(said.status, one_line(str(error or "")[:1000], 100))
-        rows = mapping(said.value)["embeddings"]
+        answer = self._server.ask("/api/embed", {"model": self.model, "input": list(texts)}, seconds, most)
+        if answer.status != 200:
+            error = answer.value.get("error") if isinstance(answer.value, dict) else ""
+            raise self._fault(answer.status, one_line(str(error or "")[:1000], 100))
+        rows = mapping(answer.value)["embeddings"]
         if not isinstance(rows, list):
             raise TypeError("no list")
         return rows
@@ -57,13 +57,13 @@ class Ollama(Served):
     def _hint(self, refused: bool) -> str:
         return f"{_START}; {LATER}" if refused else f"see its own log; {LATER}"
 
-    def _fault(self, status: int, said: str) -> Exception:
+    def _fault(self, status: int, answer: str) -> Exception:
         if status == 404:
             return EmbeddingUnavailable(f"{self._who} has no model {self.model}", f"{step('embed', provider='ollama')} pulls it")
-        if status in (400, 500) and any(words in said.lower() for words in _ABOUT_A_TEXT):
-            return BadBatch(said)
+        if status in (400, 500) and any(words in answer.lower() for words in _ABOUT_A_TEXT):
+            return BadBatch(answer)
         answered = f"answered {status}: " if status > 0 else "says: "
-        return EmbeddingUnavailable(f"{self._who} {answered}{said}", f"see its own log; {LATER}")
+        return EmbeddingUnavailable(f"{self._who} {answered}{answer}", f"see its own log; {LATER}")
 
 
 def models_at(host: str, seconds: float = PROBE) -> tuple[str, ...]:
@@ -95,8 +95,8 @@ def _listed(parts: urllib.parse.SplitResult, seconds: float) -> tuple[str, ...]:
     try:
         connection.request("GET", f"{parts.path}/api/tags", headers={"Accept": "application/json"})
         # What is longer is cut, and then no JSON.
-        found = json.loads(connection.getresponse().read(_LONGEST_LIST))
-        return tuple(short_name(str(model["name"])) for model in found["models"])
+        value = json.loads(connection.getresponse().read(_LONGEST_LIST))
+        return tuple(short_name(str(model["name"])) for model in value["models"])
     except (ValueError, KeyError, TypeError, RecursionError, http.client.HTTPException) as fault:
         raise OSError("what answers there is no Ollama") from fault
     finally:

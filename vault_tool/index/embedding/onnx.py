@@ -109,8 +109,8 @@ class Local:
         for at, row in enumerate(rows):
             ids[at, : len(row)] = row
             mask[at, : len(row)] = 1
-        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        states = self._able(lambda: session.run(None, given)[0])
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        states = self._able(lambda: session.run(None, inputs)[0])
         counted = mask[:, None, :].astype(np.float32)
         pooled = (counted @ states)[:, 0, :] / counted.sum(axis=2)
         length = np.linalg.norm(pooled, axis=1, keepdims=True)
@@ -146,7 +146,7 @@ class Local:
         """What one of the two libraries does; both raise bare exceptions when a file is not what it should be."""
         where = f"the local model in {self.folder}"
         with translated(
-            lambda said: EmbeddingUnavailable(f"{where} cannot be used: {said}", f"remove that folder; {self.get_it}"), 80
+            lambda reason: EmbeddingUnavailable(f"{where} cannot be used: {reason}", f"remove that folder; {self.get_it}"), 80
         ):
             return work()
 
@@ -158,7 +158,7 @@ def quantized(source: Path, target: Path, folder: Path) -> None:
     except ImportError as fault:
         hint = f"{shell('pip install onnx')} beside vault_tool, or put an int8 model into {folder}"
         raise EmbeddingUnavailable("to make that form of the local model the package `onnx` is needed", hint) from fault
-    with translated(lambda said: EmbeddingUnavailable(f"{source} cannot be made smaller: {said}", GET_IT), 80):
+    with translated(lambda reason: EmbeddingUnavailable(f"{source} cannot be made smaller: {reason}", GET_IT), 80):
         quantize_dynamic(source, target, weight_type=QuantType.QInt8)
 
 

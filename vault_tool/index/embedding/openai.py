@@ -62,10 +62,10 @@ class OpenAI(Served):
         return super()._acceptable(text) or " "  # the provider declines an empty text
 
     def _answered(self, texts: Sequence[str], seconds: float, most: int) -> Sequence[Numbers]:
-        said = self._tried({"model": self.model, "input": list(texts), "encoding_format": "base64"}, seconds, most)
-        if said.status != 200:
-            raise self._fault(said.status, self._scrubbed(_words(said.value)))
-        rows = sorted(map(mapping, mapping(said.value)["data"]), key=lambda row: int(row["index"]))
+        answer = self._tried({"model": self.model, "input": list(texts), "encoding_format": "base64"}, seconds, most)
+        if answer.status != 200:
+            raise self._fault(answer.status, self._scrubbed(_words(answer.value)))
+        rows = sorted(map(mapping, mapping(answer.value)["data"]), key=lambda row: int(row["index"]))
         return [_numbers(row["embedding"]) for row in rows]
 
     def _tried(self, body: Mapping[str, Any], seconds: float, most: int) -> ServerReply:
@@ -75,10 +75,10 @@ class OpenAI(Served):
         while True:
             may = bool(pauses)
             try:
-                said = self._server.ask("/embeddings", body, until - time.monotonic(), most, self._key.reveal())
-                may = may and (said.status in _AGAIN or said.status >= 500)
+                answer = self._server.ask("/embeddings", body, until - time.monotonic(), most, self._key.reveal())
+                may = may and (answer.status in _AGAIN or answer.status >= 500)
                 if not may or time.monotonic() + pauses[0] > until:
-                    return said
+                    return answer
             except NoAnswer:
                 if not may or time.monotonic() + pauses[0] > until:
                     raise
@@ -89,17 +89,17 @@ class OpenAI(Served):
             return f"start what is to answer there, or see {step('config')}: openai_url; {LATER}"
         return f"is there a network? {LATER}" if refused else LATER
 
-    def _fault(self, status: int, said: str) -> Exception:
+    def _fault(self, status: int, answer: str) -> Exception:
         if status in (401, 403):
             return EmbeddingUnavailable(f"{self._who} refuses the key ({status})", KEY_HINT)
         if status == 400:
-            return BadBatch(said)
+            return BadBatch(answer)
         if status == 404:
             return EmbeddingUnavailable(f"{self._who} has no model {self.model}", f"see {step('config')}: model, openai_url")
-        return EmbeddingUnavailable(f"{self._who} answered {status}: {said}", LATER)
+        return EmbeddingUnavailable(f"{self._who} answered {status}: {answer}", LATER)
 
-    def _scrubbed(self, said: str) -> str:
-        return one_line(said[:2000].replace(self._key.reveal(), "***"), 100)
+    def _scrubbed(self, answer: str) -> str:
+        return one_line(answer[:2000].replace(self._key.reveal(), "***"), 100)
 
 
 def _words(value: Any) -> str:
@@ -109,13 +109,13 @@ def _words(value: Any) -> str:
     return message if isinstance(message, str) else ""
 
 
-def _numbers(found: Any) -> Numbers:
+def _numbers(value: Any) -> Numbers:
     """A vector as it comes: numbers, or their four bytes each in base64. What is neither is refused as a vector."""
-    if not isinstance(found, str):
-        return found  # type: ignore[no-any-return]
+    if not isinstance(value, str):
+        return value  # type: ignore[no-any-return]
 
     try:
-        data = base64.b64decode(found, validate=True)
+        data = base64.b64decode(value, validate=True)
         return np.frombuffer(data, "<f4").tolist() if data else []
     except (binascii.Error, ValueError):
         raise BadBatch("the answer holds no list of numbers for each text") from None

@@ -60,5 +60,5 @@ def prompts_of(model: str) -> Prompts:
     """The prompts of a model, whatever its tag (`:latest`), its owner's name before it, or what follows its family's name."""
     name = model.rpartition("/")[2].partition(":")[0].lower()
     family = max((known for known in _KNOWN if name == known or name.startswith(f"{known}-")), key=len, default="")
-    found = _KNOWN.get(family, UNKNOWN)
-    return replace(found, follows_instructions=True) if "instruct" in name else found
+    prompts = _KNOWN.get(family, UNKNOWN)
+    return replace(prompts, follows_instructions=True) if "instruct" in name else prompts

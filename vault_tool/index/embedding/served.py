@@ -75,12 +75,12 @@ class Served(ABC):
     ) -> Embedded:
         """A vector a text; see the port."""
         each = [instruction] * len(texts) if isinstance(instruction, str) else instruction
-        told = [self._acceptable(self._prompts.before(text, role, one)) for text, one in zip(texts, each, strict=True)]
+        prompts = [self._acceptable(self._prompts.before(text, role, title)) for text, title in zip(texts, each, strict=True)]
         if seconds is None and role is Role.QUERY:
             seconds = self._limits.query
         self._server.ready()  # before the clock runs
         until = None if seconds is None else time.monotonic() + seconds
-        done = in_batches(told, lambda batch: self._asked(batch, until), BATCH, self.dimensions, self._who)
+        done = in_batches(prompts, lambda batch: self._asked(batch, until), BATCH, self.dimensions, self._who)
         self.dimensions = self.dimensions or done.vectors.shape[1] or None
         return done
 

@@ -30,16 +30,16 @@ def dates(entry: Entry, now: datetime) -> dict[str, datetime]:
 
     Of other records none counts: one understanding follows another by what it supersedes, and a starter text is of its vault.
     """
-    found: dict[str, datetime] = {}
+    moments: dict[str, datetime] = {}
     if entry.record_class is not RecordClass.OBSERVATION:
-        return found
+        return moments
     # A note of the folder around that says no date has its file's time in the place of one.
     by_file = stamp(datetime.fromtimestamp(entry.mtime_ns / 1_000_000_000, UTC)) if is_around(entry.path) else ""
     for name in _DATES:
-        said = entry.head.get(name)
-        if isinstance(said, str) and said != by_file and (at := parse_time(said)) is not None and at > now + _NEAR:
-            found[name] = at
-    return found
+        value = entry.head.get(name)
+        if isinstance(value, str) and value != by_file and (at := parse_time(value)) is not None and at > now + _NEAR:
+            moments[name] = at
+    return moments
 
 
 def problem(root: Path | None, path: str, ahead: dict[str, datetime]) -> Problem:
@@ -51,9 +51,9 @@ def problem(root: Path | None, path: str, ahead: dict[str, datetime]) -> Problem
 
 def to_read_again(catalog: Catalog, now: datetime) -> set[str]:
     """The notes whose dates count otherwise by the clock of now than by the one by which they were taken in."""
-    found = set(catalog.with_problem(DATED_AHEAD))
-    found.update(entry.path for entry in catalog.snapshot().entries if dates(entry, now))
-    return found
+    paths = set(catalog.with_problem(DATED_AHEAD))
+    paths.update(entry.path for entry in catalog.snapshot().entries if dates(entry, now))
+    return paths
 
 
 def _line(root: Path | None, path: str, name: str) -> int:

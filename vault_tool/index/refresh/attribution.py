@@ -50,8 +50,8 @@ class Attribution:
         self._late = stamp(now)
         self._lately = stamp(now - timedelta(days=1))[:10]
         self._texts: dict[str, dict[str, Foreign]] = defaultdict(dict)
-        for one in texts:
-            self._texts[one.path][one.text] = one
+        for text in texts:
+            self._texts[text.path][text.text] = text
         self._blobs = work_tree_blobs(repo, self._texts)
         self._committed: dict[str, int] | None = None
         self._at_head: dict[str, str] = {}
@@ -60,26 +60,28 @@ class Attribution:
         self.first_ahead: datetime | None = None
         """Until when one of those that were taken in is dated ahead: the first that will be so no longer."""
 
-    def of(self, found: Iterable[Seen]) -> Iterator[Seen]:
+    def of(self, seen: Iterable[Seen]) -> Iterator[Seen]:
         """The same, where others' texts say who brought them, and no time is later than it can be."""
-        for one in found:
-            if one.signals:
-                yield replace(one, signals=tuple(self._signal(one.path, signal) for signal in one.signals))
-            elif one.entry is not None and (one.path in self._texts or one.entry.pulled or _is_late(one.entry, self._lately)):
-                entry = self._entry(one.entry)
-                text = one.text if one.text is None or PUT not in entry.head else named_anew(one.text, entry)
-                told = one if entry is one.entry else replace(one, entry=entry, problems=self._problems(one, one.entry))
-                yield told if text is one.text else replace(told, text=text)
+        for file in seen:
+            if file.signals:
+                yield replace(file, signals=tuple(self._signal(file.path, signal) for signal in file.signals))
+            elif file.entry is not None and (file.path in self._texts or file.entry.pulled or _is_late(file.entry, self._lately)):
+                entry = self._entry(file.entry)
+                text = file.text if file.text is None or PUT not in entry.head else named_anew(file.text, entry)
+                attributed = (
+                    file if entry is file.entry else replace(file, entry=entry, problems=self._problems(file, file.entry))
+                )
+                yield attributed if text is file.text else replace(attributed, text=text)
             else:
-                yield one
+                yield file
 
-    def _problems(self, one: Seen, entry: Entry) -> tuple[Problem, ...]:
+    def _problems(self, file: Seen, entry: Entry) -> tuple[Problem, ...]:
         """What is wrong in a file, with what its dates are ahead of the clock."""
         dates = ahead.dates(entry, self._now) if _is_late(entry, self._lately) else {}
         if not dates:
-            return one.problems
+            return file.problems
         self.first_ahead = min(filter(None, (self.first_ahead, *dates.values())))
-        return (*one.problems, ahead.problem(self._root, one.path, dates))
+        return (*file.problems, ahead.problem(self._root, file.path, dates))
 
     def _entry(self, entry: Entry) -> Entry:
         theirs = self._bringer(entry)
@@ -95,8 +97,8 @@ class Attribution:
         if pinned_by is not None:
             head.pop("pinned", None)
         if put:
-            head[PUT] = [list(one) for one in put]
-            if any(one.field == "pinned" and one.taken for one in put):
+            head[PUT] = [list(value) for value in put]
+            if any(value.field == "pinned" and value.taken for value in put):
                 head["pinned"] = True
         if theirs is not None:
             head["origin"] = theirs.author
@@ -114,8 +116,8 @@ class Attribution:
         before = hid_by(texts, self._blobs.get(entry.path, "")) or hid_by(texts, self._blob_at_head(entry.path))
         if before is None:
             return head
-        said = {name: value for name, value in zip(evidence_text.HIDING, before, strict=True) if value}
-        return {name: value for name, value in head.items() if name not in evidence_text.HIDING} | said
+        hiding = {name: value for name, value in zip(evidence_text.HIDING, before, strict=True) if value}
+        return {name: value for name, value in head.items() if name not in evidence_text.HIDING} | hiding
 
     def _bringer(self, entry: Entry) -> Foreign | None:
         texts = self._texts.get(entry.path)
@@ -146,16 +148,18 @@ class Attribution:
         texts = self._texts.get(entry.path, {}).values()
         if not texts:
             return []
-        found = put_by(texts, self._blobs.get(entry.path, "")) or put_by(texts, self._blob_at_head(entry.path))
-        there = {"pinned": ("true",) * entry.pinned}
-        return sorted(one for one in found if (one.item in there.get(one.field, entry.texts(one.field))) is not one.taken)
+        values = put_by(texts, self._blobs.get(entry.path, "")) or put_by(texts, self._blob_at_head(entry.path))
+        present = {"pinned": ("true",) * entry.pinned}
+        return sorted(
+            value for value in values if (value.item in present.get(value.field, entry.texts(value.field))) is not value.taken
+        )
 
     def _blob_at_head(self, path: str) -> str:
         if self._repo is None or not self._head:
             return ""
         if path not in self._at_head:
             with suppress(GitError):
-                asked = [one for one in self._texts if one not in self._at_head]
+                asked = [path for path in self._texts if path not in self._at_head]
                 self._at_head |= dict.fromkeys(asked, "") | git.committed_blobs(self._repo, self._head, asked)
         return self._at_head.get(path, "")
 
@@ -211,8 +215,8 @@ def attribution(
     if not history.whole and catalog.rows("SELECT 1 FROM foreign_texts LIMIT 1"):
         for path in paths:
             known.extend(known_texts(catalog, path))
-    wanted = set(paths)
-    texts = [one for one in known if one.commit not in history.lost] + [one for one in history.came if one.path in wanted]
+    path_set = set(paths)
+    texts = [text for text in known if text.commit not in history.lost] + [text for text in history.came if text.path in path_set]
     return Attribution(repo, head, now, texts, root)
 
 
@@ -221,15 +225,15 @@ def clock_fact(known: str, first: datetime | None, now: datetime) -> str:
     before, is ahead no longer.
     """
     before = known.partition(" ")[2]
-    ends = [one for one in (before, stamp(first) if first else "") if one > stamp(now)]
+    ends = [end for end in (before, stamp(first) if first else "") if end > stamp(now)]
     return f"{stamp(now)[:10]} {min(ends, default='')}"
 
 
 def _is_late(entry: Entry, lately: str) -> bool:
     """Whether a time may lie in the future: by its first letters, which spares reading most."""
     for name in _TIMES:  # asked of each note of a rebuild, where a generator costs more than what it looks at
-        said = entry.head.get(name)
-        if isinstance(said, str) and said.lstrip() >= lately:
+        value = entry.head.get(name)
+        if isinstance(value, str) and value.lstrip() >= lately:
             return True
     return False
 

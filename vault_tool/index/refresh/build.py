@@ -88,23 +88,23 @@ class Build:
             listings: dict[str, Listing] = {folder: {} for folder in scan.folders}
             vanished = 0
             with no_collection():
-                for one in self._seen(attribution):
-                    if one is None:
+                for file in self._seen(attribution):
+                    if file is None:
                         vanished += 1
                         continue
-                    folder, _, name = one.path.rpartition("/")
-                    listings[folder][name] = trusted_stat(one.stat, scan.started_ns)
-                    if self.served is not None and one.path.startswith(AROUND):
-                        (one,) = self.served.named([one])
-                    bulk.add(one)
-                    if one.text is not None:
-                        builder.add(one.text)
+                    folder, _, name = file.path.rpartition("/")
+                    listings[folder][name] = trusted_stat(file.stat, scan.started_ns)
+                    if self.served is not None and file.path.startswith(AROUND):
+                        (file,) = self.served.named([file])
+                    bulk.add(file)
+                    if file.text is not None:
+                        builder.add(file.text)
             own = {"nonce": nonce, "seq": "1", "changes": "0", "faults": digest_of_faults(scan.faults)}
             own["clock"] = clock_fact("", attribution.first_ahead, self.now)
-            there = {folder: names for folder, names in listings.items() if names}
+            filled = {folder: names for folder, names in listings.items() if names}
             # Both write without holding Python's lock, so that neither waits for the other.
             with _concurrently(builder.finish):
-                bulk.finish(there, scan.faults, {**self.facts, **own}, self.history)
+                bulk.finish(filled, scan.faults, {**self.facts, **own}, self.history)
         finally:
             bulk.close()
         return vanished
@@ -123,14 +123,14 @@ class Build:
                     yield passed_over(path, stat)
                     continue
                 try:
-                    one = see(reader, path, stat, types)
+                    file = see(reader, path, stat, types)
                 except Vanished:
                     yield None
                     continue
-                if one is not None and one.kind == UNREADABLE:
-                    broken.append(one)
-                elif one is not None:
-                    yield from without(attribution.of([one]), forgotten)
+                if file is not None and file.kind == UNREADABLE:
+                    broken.append(file)
+                elif file is not None:
+                    yield from without(attribution.of([file]), forgotten)
         # Together, because git is asked once for all of them.
         yield from without(attribution.of(with_head(broken, self.repo, commit, types)), forgotten)
         if self.progress is not None:

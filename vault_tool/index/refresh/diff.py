@@ -102,14 +102,14 @@ def head_signature(repo: git.Repo) -> str:
     this machine. Empty where git keeps no such log."""
     try:
         # A commit rewrites the branch's ref and leaves HEAD as it is; the log of HEAD is written either way.
-        found = [(repo.git_dir / name).stat() for name in ("HEAD", "logs/HEAD")]
+        stats = [(repo.git_dir / name).stat() for name in ("HEAD", "logs/HEAD")]
     except OSError:
         return ""
     # A merge that is under way has brought files before HEAD moves; whose addresses are the owner's is this machine's setting.
     for path in (repo.git_dir / "MERGE_HEAD", place(repo.root) / CONFIG_FILE):
         with suppress(OSError):
-            found.append(path.stat())
-    return " ".join(f"{one.st_size}.{one.st_mtime_ns}.{one.st_ino}" for one in found)
+            stats.append(path.stat())
+    return " ".join(f"{stat.st_size}.{stat.st_mtime_ns}.{stat.st_ino}" for stat in stats)
 
 
 def read(
@@ -126,21 +126,23 @@ def read(
                 seen.append(reading.passed_over(path, stat))
                 continue
             try:
-                one = reading.see(reader, path, stat, config.types, None if path in again else known.get(path))
+                file = reading.see(reader, path, stat, config.types, None if path in again else known.get(path))
             except reading.Vanished:
                 vanished += 1
                 continue
-            if one is None:
+            if file is None:
                 touched[path] = stat
             else:
-                seen.append(one)
+                seen.append(file)
     return Findings(tuple(seen), touched, vanished)
 
 
 def to_judge_again(catalog: Catalog, changed: Collection[str], gone: Collection[str]) -> set[str]:
     """Files that are copies of a note, or are none, by what it says: to be read again where it changed, came or went."""
     moved = {*changed, *gone}
-    found = {path for path in catalog.of_kind(CONFLICT) if any(one in moved for one, _ in conflict_copies.originals(path))}
+    to_judge = {
+        path for path in catalog.of_kind(CONFLICT) if any(original in moved for original, _ in conflict_copies.originals(path))
+    }
     by_folder: dict[str, list[str]] = defaultdict(list)
     for path in changed:
         if file_kind(path) is FileKind.NOTE:
@@ -153,8 +155,8 @@ def to_judge_again(catalog: Catalog, changed: Collection[str], gone: Collection[
         names = [name for name in catalog.known().get(folder, ()) if name.startswith(beside) and may_be_copy(name)]
         paths = (f"{folder}/{name}" for name in names if name.endswith(".md"))
         # One that is looked at anyway as well: where its content is as known, nothing else judges it anew.
-        found.update(path for path in paths if any(one in moved for one, _ in conflict_copies.originals(path)))
-    return found
+        to_judge.update(path for path in paths if any(original in moved for original, _ in conflict_copies.originals(path)))
+    return to_judge
 
 
 def overtaken(root: Path, catalog: Catalog, seen: Iterable[Seen], gone: Iterable[str]) -> OvertakenRead:
@@ -162,15 +164,19 @@ def overtaken(root: Path, catalog: Catalog, seen: Iterable[Seen], gone: Iterable
 
     Another process may have taken in a newer state of the same file while we read an older one.
     """
-    found = {one.path: one for one in seen}
-    grown = catalog.files([path for path, one in found.items() if one.grown_from])
-    there = present(root, [*found, *gone])
+    by_path = {file.path: file for file in seen}
+    grown = catalog.files([path for path, file in by_path.items() if file.grown_from])
+    stats = present(root, [*by_path, *gone])
     again = {}
-    for path, stat in there.items():
-        one = found.get(path)
-        if one is None or one.stat != stat or (one.grown_from and (path not in grown or grown[path].hash != one.grown_from)):
+    for path, stat in stats.items():
+        file_seen = by_path.get(path)
+        if (
+            file_seen is None
+            or file_seen.stat != stat
+            or (file_seen.grown_from and (path not in grown or grown[path].hash != file_seen.grown_from))
+        ):
             again[path] = stat
-    return OvertakenRead(again, frozenset(found.keys() - there.keys()))
+    return OvertakenRead(again, frozenset(by_path.keys() - stats.keys()))
 
 
 def to_remember(catalog: Catalog, touched: Mapping[str, Stat], started_ns: int) -> tuple[dict[str, Stat], dict[str, Stat]]:
@@ -179,9 +185,9 @@ def to_remember(catalog: Catalog, touched: Mapping[str, Stat], started_ns: int) 
     times: dict[str, Stat] = {}
     entries = catalog.by_paths(touched)
     for path, stat in touched.items():
-        kept = trusted_stat(stat, started_ns)
-        if kept != stat_of(catalog, path):
-            stats[path] = kept
+        trusted = trusted_stat(stat, started_ns)
+        if trusted != stat_of(catalog, path):
+            stats[path] = trusted
         if path in entries and entries[path].mtime_ns != stat[1]:
             times[path] = stat
     return stats, times
@@ -206,10 +212,10 @@ def withheld(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen], repo
     known = catalog.files(gone)
     entries = catalog.by_paths(gone)
     hashes, ids = set(), set()
-    for one in seen:
-        hashes.add(one.hash)
-        if one.entry is not None:
-            ids.add(one.entry.id)
+    for file in seen:
+        hashes.add(file.hash)
+        if file.entry is not None:
+            ids.add(file.entry.id)
     notes = {path for path, was in known.items() if was.kind in NOTES and was.hash not in hashes}
     lost = {path for path in notes if not (path in entries and entries[path].id in ids)}
     total = catalog.counts().notes
@@ -246,10 +252,10 @@ def _deleted(repo: git.Repo, old: str, new: str) -> set[str]:
 
 def tally(seen: Iterable[Seen], gone: Collection[str], before: Mapping[str, Known]) -> Tally:
     """Count the notes; one that vanished here and appeared there with the same content was moved, so it was modified."""
-    notes = [one for one in seen if one.kind in NOTES]
-    new = [one for one in notes if one.path not in before]
+    notes = [file for file in seen if file.kind in NOTES]
+    new = [note for note in notes if note.path not in before]
     lost = [before[path] for path in gone if path in before and before[path].kind in NOTES]
-    appeared = {one.hash for one in new if one.hash}
+    appeared = {note.hash for note in new if note.hash}
     moved = sum(was.hash in appeared for was in lost)
     # Two copies of one text that went may both answer to a single new file: no count falls below zero.
     moved = min(moved, len(new))
@@ -271,13 +277,13 @@ def resurrected(catalog: Catalog, forgotten: Collection[str]) -> tuple[str, ...]
     known = [entry.path for identity in forgotten for entry in catalog.get(identity)]
     known += [entry.path for identity in forgotten for _, entry in catalog.pointing_at(identity, ("from_id", "to_id"))]
     judged = [row[0] for row in catalog.rows_in("SELECT DISTINCT path FROM signals WHERE target IN ({})", forgotten)]
-    told = [row[0] for row in catalog.rows("SELECT DISTINCT path FROM problems WHERE code = 'forgotten-words'")]
-    return *known, *judged, *told, *catalog.of_kind(FORGOTTEN)
+    paths = [row[0] for row in catalog.rows("SELECT DISTINCT path FROM problems WHERE code = 'forgotten-words'")]
+    return *known, *judged, *paths, *catalog.of_kind(FORGOTTEN)
 
 
 def compared(before: Mapping[str, Known], now: Mapping[str, Known]) -> Tally:
     """Count the notes that differ between two states of all files."""
     old = {path: was.hash for path, was in before.items() if was.kind in NOTES}
-    new = {path: one.hash for path, one in now.items() if one.kind in NOTES}
-    modified = sum(path in old and old[path] != found for path, found in new.items())
+    new = {path: file.hash for path, file in now.items() if file.kind in NOTES}
+    modified = sum(path in old and old[path] != hash_now for path, hash_now in new.items())
     return Tally(len(new.keys() - old.keys()), modified, len(old.keys() - new.keys()))

@@ -28,24 +28,24 @@ def followed(
     """What was read, where a note has its title by an earlier text. Git is asked where a changed text leaves a title that the
     one before it made, or where HEAD `moved` with texts that were never looked at.
     """
-    found = {one.path: one for one in seen}
-    titles = {path: title for path, one in found.items() if (title := _given(one))} if repo is not None and head else {}
+    by_path = {file.path: file for file in seen}
+    titles = {path: title for path, file in by_path.items() if (title := _given(file))} if repo is not None and head else {}
     if not titles:
-        return tuple(found.values())
+        return tuple(by_path.values())
     before = catalog.by_paths(titles)
     asked: dict[str, str] = {}
     for path, title in titles.items():
-        old, now = before.get(path), found[path].entry
+        old, now = before.get(path), by_path[path].entry
         if old is None or now is None or stored(old) != title:
             continue
         if old.body_hash == now.body_hash:
             if old.title != title:
-                found[path] = renamed(found[path])
+                by_path[path] = renamed(by_path[path])
         elif old.title != title or moved or _begins(old, title):
             asked[path] = title
     for path in made_before(repo, head, asked, registry):
-        found[path] = renamed(found[path])
-    return tuple(found.values())
+        by_path[path] = renamed(by_path[path])
+    return tuple(by_path.values())
 
 
 def given_in(catalog: Catalog) -> dict[str, str]:
@@ -61,46 +61,46 @@ def made_before(
         return frozenset()
     with suppress(GitError):
         earlier = git.earlier_blobs(repo, head, () if whole else sorted(titles))
-        blobs = {path: some for path, some in earlier.items() if path in titles}
+        blobs = {path: blobs_of_path for path, blobs_of_path in earlier.items() if path in titles}
         texts = git.blobs(repo, sorted(set[str]().union(*blobs.values())))
         return frozenset(
             path
-            for path, some in blobs.items()
-            if any(says_itself(parse(path, texts[one], registry), titles[path]) for one in some if one in texts)
+            for path, blobs_of_path in blobs.items()
+            if any(says_itself(parse(path, texts[blob], registry), titles[path]) for blob in blobs_of_path if blob in texts)
         )
     return frozenset()
 
 
 def stored(entry: Entry) -> str:
     """The title that stands in a note's head."""
-    said = entry.head.get("title")
-    return one_line(said) if isinstance(said, str) else ""
+    title = entry.head.get("title")
+    return one_line(title) if isinstance(title, str) else ""
 
 
-def renamed(one: Seen) -> Seen:
+def renamed(file: Seen) -> Seen:
     """What was read of a note, called by its text."""
-    if one.entry is None or one.text is None:
-        return one
-    body = body_in(one.text, one.entry)
-    title = made_title(one.entry.record_class, one.entry.text("summary"), body)
+    if file.entry is None or file.text is None:
+        return file
+    body = body_in(file.text, file.entry)
+    title = made_title(file.entry.record_class, file.entry.text("summary"), body)
     if not title:
-        return one
-    entry = replace(one.entry, title=title)
-    return replace(one, entry=entry, text=document(entry, body))
+        return file
+    entry = replace(file.entry, title=title)
+    return replace(file, entry=entry, text=document(entry, body))
 
 
-def _given(one: Seen) -> str:
+def _given(file: Seen) -> str:
     """The title of a memory that its text does not make; empty where it has none."""
-    entry = one.entry
-    if entry is None or one.text is None or entry.record_class not in MEMORIES or is_around(one.path):
+    entry = file.entry
+    if entry is None or file.text is None or entry.record_class not in MEMORIES or is_around(file.path):
         return ""
     title = stored(entry)
     if not title or title != entry.title:
         return ""
-    return "" if is_made_of(title, entry.record_class, entry.text("summary"), body_in(one.text, entry)) else title
+    return "" if is_made_of(title, entry.record_class, entry.text("summary"), body_in(file.text, entry)) else title
 
 
 def _begins(old: Entry, title: str) -> bool:
     """Whether the text that was known begins with this title: then it may have made it."""
     beginning = title.rstrip(_CUTS)
-    return any(said.lstrip("#*_> ").startswith(beginning) for said in (old.preview, one_line(old.text("summary"))) if said)
+    return any(text.lstrip("#*_> ").startswith(beginning) for text in (old.preview, one_line(old.text("summary"))) if text)

@@ -72,19 +72,19 @@ def apply(catalog: Catalog, difference: IndexDifference) -> None:
     with catalog.transaction():
         seq = int(catalog.meta("seq") or 0) + 1
         number = int(connection.execute("SELECT coalesce(max(n), 0) FROM entries").fetchone()[0])
-        had = catalog.files([*(one.path for one in difference.seen), *difference.gone])
+        had = catalog.files([*(file.path for file in difference.seen), *difference.gone])
         for path in difference.gone:
             _forget(connection, path)
             # In the transaction of the entries: after a kill the two stores may differ, but the catalogue knows in what.
             if path in had and had[path].kind in _SEARCHED:
                 connection.execute(_WAIT, (path, None, seq))
-        for one in difference.seen:
+        for file in difference.seen:
             number += 1
-            if not one.grown_from:
-                _forget(connection, one.path)
-            _add(connection, number, one)
-            if one.text is not None or (one.path in had and had[one.path].kind in _SEARCHED):
-                connection.execute(_WAIT, (one.path, orjson.dumps(one.text) if one.text is not None else None, seq))
+            if not file.grown_from:
+                _forget(connection, file.path)
+            _add(connection, number, file)
+            if file.text is not None or (file.path in had and had[file.path].kind in _SEARCHED):
+                connection.execute(_WAIT, (file.path, orjson.dumps(file.text) if file.text is not None else None, seq))
         for path, stat in difference.touched.items():
             connection.execute("UPDATE entries SET mtime_ns = ? WHERE path = ?", (stat[1], path))
         if difference.faults is not None:
@@ -93,7 +93,7 @@ def apply(catalog: Catalog, difference: IndexDifference) -> None:
         difference.history.apply(catalog)
         # Last, and in the same transaction: what is remembered of a file must never be newer than what was taken from it.
         known = _relist(catalog, difference)
-        dropped = difference.gone or difference.touched or any(one.entry is None for one in difference.seen)
+        dropped = difference.gone or difference.touched or any(file.entry is None for file in difference.seen)
         facts = {**difference.facts, "seq": str(seq), **({schema.DROPPED: str(seq)} if dropped else {})}
         connection.executemany(_ADD_FACT, facts.items())
     catalog.adopt_known(str(seq), known)
@@ -102,10 +102,10 @@ def apply(catalog: Catalog, difference: IndexDifference) -> None:
 def changes_of(catalog: Catalog, difference: IndexDifference) -> list[tuple[str, Entry | None, Entry | None]]:
     """What a difference does to memories, before it is applied: the id of each, what it is now and what it will be."""
     before, after = dict[str, Entry](), dict[str, Entry]()
-    for path in (*difference.gone, *(one.path for one in difference.seen)):
+    for path in (*difference.gone, *(file.path for file in difference.seen)):
         if (entry := catalog.by_path(path)) is not None:
             before[entry.id] = entry
-    after = {one.entry.id: one.entry for one in difference.seen if one.entry is not None}
+    after = {file.entry.id: file.entry for file in difference.seen if file.entry is not None}
     return [(identity, before.get(identity), after.get(identity)) for identity in dict.fromkeys((*before, *after))]
 
 
@@ -128,16 +128,16 @@ def _forget(connection: sqlite3.Connection, path: str) -> None:
     connection.execute("DELETE FROM problems WHERE path = ? AND scan = 0", (path,))
 
 
-def _add(connection: sqlite3.Connection, number: int, one: Seen) -> None:
-    if one.entry is not None:
-        connection.execute(_ADD_ENTRY, entry_row(number, one.entry))
-        for table, rows in _links(number, one.entry):
+def _add(connection: sqlite3.Connection, number: int, file: Seen) -> None:
+    if file.entry is not None:
+        connection.execute(_ADD_ENTRY, entry_row(number, file.entry))
+        for table, rows in _links(number, file.entry):
             connection.executemany(f"INSERT INTO {table} VALUES ({'?,' * (len(rows[0]) - 1)}?)", rows)
-    if one.page is not None:
-        connection.execute(_ADD_PAGE, (one.page.path, one.page.title, one.page.preview))
-    connection.execute(_ADD_FILE, (one.path, one.kind, one.size, one.hash))
-    connection.executemany(_ADD_SIGNAL, (signal_row(one.path, signal) for signal in one.signals))
-    connection.executemany(_ADD_PROBLEM, problem_rows(one.problems))
+    if file.page is not None:
+        connection.execute(_ADD_PAGE, (file.page.path, file.page.title, file.page.preview))
+    connection.execute(_ADD_FILE, (file.path, file.kind, file.size, file.hash))
+    connection.executemany(_ADD_SIGNAL, (signal_row(file.path, signal) for signal in file.signals))
+    connection.executemany(_ADD_PROBLEM, problem_rows(file.problems))
 
 
 def _links(number: int, entry: Entry) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
@@ -189,20 +189,20 @@ class Bulk:
         self._rows: dict[str, list[tuple[Any, ...]]] = {"entries": [], "files": []}
         self._late: dict[str, list[tuple[Any, ...]]] = {table: [] for table in (*_NAMES, "relations")}
 
-    def add(self, one: Seen) -> None:
+    def add(self, file: Seen) -> None:
         """Take one file."""
-        self._rows["files"].append((one.path, one.kind, one.size, one.hash))
-        if one.entry is not None:
+        self._rows["files"].append((file.path, file.kind, file.size, file.hash))
+        if file.entry is not None:
             self._number += 1
-            self._rows["entries"].append(entry_row(self._number, one.entry))
-            for table, rows in _links(self._number, one.entry):
+            self._rows["entries"].append(entry_row(self._number, file.entry))
+            for table, rows in _links(self._number, file.entry):
                 self._late[table].extend(rows)
-        if one.page is not None:
-            self._connection.execute(_ADD_PAGE, (one.page.path, one.page.title, one.page.preview))
-        if one.signals:
-            self._connection.executemany(_ADD_SIGNAL, (signal_row(one.path, signal) for signal in one.signals))
-        if one.problems:
-            self._connection.executemany(_ADD_PROBLEM, problem_rows(one.problems))
+        if file.page is not None:
+            self._connection.execute(_ADD_PAGE, (file.page.path, file.page.title, file.page.preview))
+        if file.signals:
+            self._connection.executemany(_ADD_SIGNAL, (signal_row(file.path, signal) for signal in file.signals))
+        if file.problems:
+            self._connection.executemany(_ADD_PROBLEM, problem_rows(file.problems))
         if len(self._rows["files"]) >= _BATCH:
             self._flush(self._rows)
 
@@ -230,7 +230,7 @@ class Bulk:
         self._connection.close()
 
     def _flush(self, rows: dict[str, list[tuple[Any, ...]]]) -> None:
-        for table, found in rows.items():
-            if found:
-                self._connection.executemany(f"INSERT INTO {table} VALUES ({'?,' * (len(found[0]) - 1)}?)", found)
-                found.clear()
+        for table, rows_of_table in rows.items():
+            if rows_of_table:
+                self._connection.executemany(f"INSERT INTO {table} VALUES ({'?,' * (len(rows_of_table[0]) - 1)}?)", rows_of_table)
+                rows_of_table.clear()

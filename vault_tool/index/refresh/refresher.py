@@ -118,11 +118,11 @@ class Refresher:
         started = time.time_ns()
         paths = [path for path in paths if file_kind(path) not in (None, FileKind.OTHER)]
         head = catalog.meta("head")
-        there = reader.present(self._root, paths)
+        stats = reader.present(self._root, paths)
         known = catalog.files(paths)
-        gone = tuple(path for path in sorted(set(paths)) if path not in there and path in known)
+        gone = tuple(path for path in sorted(set(paths)) if path not in stats and path in known)
         with suppress(Replaced):
-            return self._update(catalog, Scan({}, started_ns=started), Changes(there, gone), known, HeadMove(head, head))
+            return self._update(catalog, Scan({}, started_ns=started), Changes(stats, gone), known, HeadMove(head, head))
         return None
 
     def mend(self) -> None:
@@ -208,14 +208,18 @@ class Refresher:
             again |= diff.to_judge_again(catalog, suspects, gone)
         # What git compares is more than what a walk reads: forms for new notes, for one, are none.
         again = {path for path in again if file_kind(path) not in (None, FileKind.OTHER)}
-        there = reader.present(self._root, again - suspects.keys())
-        suspects |= {path: stat for path, stat in there.items() if path not in gone}
-        found = diff.read(self._root, self._config, suspects, known, again)
+        stats_again = reader.present(self._root, again - suspects.keys())
+        suspects |= {path: stat for path, stat in stats_again.items() if path not in gone}
+        read = diff.read(self._root, self._config, suspects, known, again)
         if doubt and self._repo is not None:
-            was = catalog.files([one.path for one in found.seen])
-            new = [one.path for one in found.seen if one.path in changed or one.path not in was or was[one.path].hash != one.hash]
+            was = catalog.files([file.path for file in read.seen])
+            new = [
+                file.path
+                for file in read.seen
+                if file.path in changed or file.path not in was or was[file.path].hash != file.hash
+            ]
             history = authorship.doubted(self._repo, catalog, head.now, new, self._clock.now())
-        seen = self._served(catalog, history, found.seen, head.now, forgotten, moved=head.moved)
+        seen = self._served(catalog, history, read.seen, head.now, forgotten, moved=head.moved)
         reason = ""
         if walked and gone:
             if scan.partial:
@@ -224,26 +228,26 @@ class Refresher:
                 reason = diff.withheld(catalog, gone, seen, self._repo, head)
                 gone = () if reason else gone
         # While losses are withheld, HEAD stays where it was known: git may still explain them.
-        said = {**(facts or {}), **({} if reason else head.facts), **history.facts}
+        all_facts = {**(facts or {}), **({} if reason else head.facts), **history.facts}
         if seen or another_time:
-            said |= self._clock_fact(catalog, now)
-        stats, times = diff.to_remember(catalog, found.touched, scan.started_ns)
-        if not (seen or gone or stats or times or said):
-            return replace(report(catalog), withheld=reason, behind=found.vanished)
-        before = catalog.files([*(one.path for one in seen), *gone])
+            all_facts |= self._clock_fact(catalog, now)
+        stats, times = diff.to_remember(catalog, read.touched, scan.started_ns)
+        if not (seen or gone or stats or times or all_facts):
+            return replace(report(catalog), withheld=reason, behind=read.vanished)
+        before = catalog.files([*(file.path for file in seen), *gone])
         with self._store.writing(catalog):
             seen, gone = self._as_they_are_now(catalog, history, seen, gone, head.now)
             seen = self._under_their_ids(catalog, seen, gone) if self._around else seen
-            stats |= {one.path: trusted_stat(one.stat, scan.started_ns) for one in seen}
+            stats |= {file.path: trusted_stat(file.stat, scan.started_ns) for file in seen}
             # Counted since the build: by it the export knows how far it is behind.
-            said["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone) + len(times))
-            difference = ingest.IndexDifference(seen, stats, times, gone, scan.faults if facts else None, said, history)
+            all_facts["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone) + len(times))
+            difference = ingest.IndexDifference(seen, stats, times, gone, scan.faults if facts else None, all_facts, history)
             followers = self._followers()
             taken_in = ingest.changes_of(catalog, difference) if followers else []
             ingest.apply(catalog, difference)
         for follow in followers if taken_in else ():
             follow(taken_in)
-        return replace(report(catalog, diff.tally(seen, gone, before)), withheld=reason, behind=found.vanished)
+        return replace(report(catalog, diff.tally(seen, gone, before)), withheld=reason, behind=read.vanished)
 
     def _is_another_time(self, catalog: Catalog) -> bool:
         """Whether the clock was put back since a note was taken in, or came to where one is dated ahead no longer."""
@@ -259,8 +263,8 @@ class Refresher:
     def _to_follow(self, catalog: Catalog, head: HeadMove, facts: Mapping[str, str], forgotten: Graves | None) -> set[str]:
         """The notes to read again though their files did not change: HEAD moved, or other memories are forgotten than before."""
         # What is served as HEAD had it must follow HEAD.
-        found = set(diff.unreadable(catalog)) if head.moved else set()
-        return found.union(diff.resurrected(catalog, forgotten.named if forgotten else ())) if "forgotten" in facts else found
+        paths = set(diff.unreadable(catalog)) if head.moved else set()
+        return paths.union(diff.resurrected(catalog, forgotten.named if forgotten else ())) if "forgotten" in facts else paths
 
     def _graves(self, catalog: Catalog | None, history: HistoryDelta | None = None) -> Graves | None:
         """The tombstones that there are, by whose they are."""
@@ -294,11 +298,11 @@ class Refresher:
         and a title that an earlier text made as the present one makes it.
         """
         shown = reading.with_head(seen, self._repo, head, self._config.types)
-        paths = [one.path for one in seen]
+        paths = [file.path for file in seen]
         attributed = attribution.attribution(self._repo, catalog, history, paths, self._clock.now(), head, self._root)
         served = tuple(reading.without(attributed.of(shown), forgotten))
         self._first_ahead = min(filter(None, (self._first_ahead, attributed.first_ahead)), default=None)
-        if not any(one.entry is not None and "title" in one.entry.head for one in served):
+        if not any(file.entry is not None and "title" in file.entry.head for file in served):
             return served
         return former_titles.followed(self._repo, catalog, head, served, self._config.types, moved=moved)
 
@@ -309,15 +313,15 @@ class Refresher:
         late = diff.overtaken(self._root, catalog, seen, gone)
         if not (late.again or late.left):
             return seen, gone
-        found = diff.read(self._root, self._config, late.again, {}, ())
-        instead = self._served(catalog, history, found.seen, head, self._graves(catalog, history))
-        kept = [one for one in seen if one.path not in late.again and one.path not in late.left]
-        return (*kept, *instead), tuple(path for path in gone if path not in late.again)
+        read = diff.read(self._root, self._config, late.again, {}, ())
+        instead = self._served(catalog, history, read.seen, head, self._graves(catalog, history))
+        unchanged = [file for file in seen if file.path not in late.again and file.path not in late.left]
+        return (*unchanged, *instead), tuple(path for path in gone if path not in late.again)
 
     def _under_their_ids(self, catalog: Catalog, seen: tuple[Seen, ...], gone: Collection[str]) -> tuple[Seen, ...]:
         """What was read, where a note of the folder around that has another name now keeps its id."""
         notes = served_notes.ServedNotes(self._root)
-        notes.follow(catalog.files([*(one.path for one in seen), *gone]), seen, gone)
+        notes.follow(catalog.files([*(file.path for file in seen), *gone]), seen, gone)
         seen = notes.named(seen)
         notes.learn(catalog, seen)
         notes.save()
@@ -364,9 +368,9 @@ class Refresher:
             raise Replaced
         if served is not None:
             served.learn_all(catalog)
-            found = served.recall(catalog)
+            recalled = served.recall(catalog)
             served.save()
-            if found:
+            if recalled:
                 # Of an index that was built before it was known whose the ids are.
                 return self._rebuild(scan, progress, before or {})
         notes = Tally(catalog.counts().notes) if before is None else diff.compared(before, catalog.all_files())
@@ -385,10 +389,10 @@ class Refresher:
         notes.settle(scan.files)
         notes.save()
 
-    def _catch_up(self, made: Path, head: str) -> None:
+    def _catch_up(self, built: Path, head: str) -> None:
         """Take into a catalogue that nobody uses yet what changed while it was built. Raises Replaced where it is gone by now."""
         try:
-            catalog = Catalog.open(made)
+            catalog = Catalog.open(built)
         except sqlite3.DatabaseError as fault:
             raise Replaced from fault
         try:
@@ -398,15 +402,15 @@ class Refresher:
             titles = former_titles.given_in(catalog) if self._repo is not None and head else {}
             retitled = former_titles.made_before(self._repo, head, titles, self._config.types, whole=True)
             suspects = {**reader.present(self._root, retitled), **changes.suspects}
-            found = diff.read(self._root, self._config, suspects, known, retitled)
-            seen = self._served(catalog, HistoryDelta(), found.seen, head, self._graves(catalog))
-            seen = tuple(former_titles.renamed(one) if one.path in retitled else one for one in seen)
+            read = diff.read(self._root, self._config, suspects, known, retitled)
+            seen = self._served(catalog, HistoryDelta(), read.seen, head, self._graves(catalog))
+            seen = tuple(former_titles.renamed(file) if file.path in retitled else file for file in seen)
             seen = self._under_their_ids(catalog, seen, changes.gone) if self._around else seen
             lost = scan.partial or diff.withheld(catalog, changes.gone, seen, self._repo, HeadMove(head, head))
             gone = () if lost else changes.gone
-            stats, times = diff.to_remember(catalog, found.touched, scan.started_ns)
+            stats, times = diff.to_remember(catalog, read.touched, scan.started_ns)
             if seen or gone or stats or times:
-                stats |= {one.path: trusted_stat(one.stat, scan.started_ns) for one in seen}
+                stats |= {file.path: trusted_stat(file.stat, scan.started_ns) for file in seen}
                 ingest.apply(catalog, ingest.IndexDifference(seen, stats, times, gone))
         finally:
             catalog.close()

@@ -52,7 +52,7 @@ class ServedNotes:
         self._root = root
         self._local = LocalFolder(root)
         self._kept = self._local.served_notes()
-        self.notes = {identity: note for identity, said in self._kept.items() if (note := _note(identity, said)) is not None}
+        self.notes = {identity: note for identity, value in self._kept.items() if (note := _note(identity, value)) is not None}
         self._at = {note.path: identity for identity, note in self.notes.items()}
 
     def identity(self, path: str) -> str:
@@ -68,22 +68,22 @@ class ServedNotes:
 
     def named(self, seen: Iterable[Seen]) -> tuple[Seen, ...]:
         """What was read, each note of the folder around under its id."""
-        return tuple(self._named(one) if is_around(one.path) and one.entry is not None else one for one in seen)
+        return tuple(self._named(file) if is_around(file.path) and file.entry is not None else file for file in seen)
 
-    def _named(self, one: Seen) -> Seen:
-        entry, identity = one.entry, self.identity(one.path)
+    def _named(self, file: Seen) -> Seen:
+        entry, identity = file.entry, self.identity(file.path)
         if entry is None or entry.id == identity:
-            return one
-        return replace(one, entry=replace(entry, id=identity, head={**entry.head, "id": identity}))
+            return file
+        return replace(file, entry=replace(entry, id=identity, head={**entry.head, "id": identity}))
 
     def follow(self, before: Mapping[str, Known], seen: Sequence[Seen], gone: Collection[str]) -> None:
         """Find where notes went: `before` is what was known of the files that were seen, or are gone."""
-        here = {one.path: one for one in seen if is_around(one.path) and one.hash}
+        here = {file.path: file for file in seen if is_around(file.path) and file.hash}
         if not self.notes or not (here or any(map(is_around, gone))):
             return
-        there = reader.present(self._root, [note.path for note in self.notes.values()])
+        stats = reader.present(self._root, [note.path for note in self.notes.values()])
         was = {path: known.hash for path, known in before.items() if is_around(path) and known.hash}
-        departed = {identity: note for identity, note in self.notes.items() if note.path in gone or note.path not in there}
+        departed = {identity: note for identity, note in self.notes.items() if note.path in gone or note.path not in stats}
         # Of two that swapped their names neither is gone: each has now what the other had.
         departed |= {
             identity: note
@@ -93,14 +93,14 @@ class ServedNotes:
             and any(held == now for path, held in was.items() if path != note.path)
         }
         # Nor where another text has taken its name, and its bytes have another.
-        stands = {one.hash for one in here.values()}
+        stands = {file.hash for file in here.values()}
         departed |= {
             identity: note
             for identity, note in self.notes.items()
             if note.path in here and note.hash in stands and here[note.path].hash != note.hash and not self._goes_on(note)
         }
         self._by_bytes(departed, here, {path: was[path] for path in gone if path in was})
-        arrived = {path: one for path, one in here.items() if path not in was and path not in self._places()}
+        arrived = {path: file for path, file in here.items() if path not in was and path not in self._places()}
         self._by_text(departed, arrived)
 
     def settle(self, files: Mapping[str, Stat]) -> None:
@@ -108,19 +108,19 @@ class ServedNotes:
         lost = {identity: note for identity, note in self.notes.items() if note.path not in files and note.hash}
         sizes = {note.size for note in lost.values()}
         alike = [path for path, stat in files.items() if is_around(path) and stat[0] in sizes and path not in self._places()]
-        found: dict[str, list[str]] = defaultdict(list)
+        places_of: dict[str, list[str]] = defaultdict(list)
         for path in alike:
-            found[content_hash(self._bytes(path))].append(path)
-        wanted = Counter(note.hash for note in lost.values())
+            places_of[content_hash(self._bytes(path))].append(path)
+        count_of_hash = Counter(note.hash for note in lost.values())
         for identity, note in lost.items():
-            if wanted[note.hash] == len(found[note.hash]) == 1:
-                self._move(identity, found[note.hash][0])
+            if count_of_hash[note.hash] == len(places_of[note.hash]) == 1:
+                self._move(identity, places_of[note.hash][0])
 
     def learn(self, catalog: Catalog, seen: Sequence[Seen]) -> None:
         """Write down the notes that what was read refers to, and what those now hold that were written down."""
-        targets = {signal.target for one in seen for signal in one.signals}
-        targets |= {target for one in seen if one.entry is not None for target, _ in relations_of(one.entry)}
-        now = {one.entry.id: one.path for one in seen if one.entry is not None and is_around(one.path)}
+        targets = {signal.target for file in seen for signal in file.signals}
+        targets |= {target for file in seen if file.entry is not None for target, _ in relations_of(file.entry)}
+        now = {file.entry.id: file.path for file in seen if file.entry is not None and is_around(file.path)}
         for identity in targets - self.notes.keys():
             path = now.get(identity) or next((entry.path for entry in catalog.get(identity) if is_around(entry.path)), "")
             if path:
@@ -151,18 +151,20 @@ class ServedNotes:
                     places[identity] = new
             if (identity := derived_id("around", f"{AROUND}{old}")) in targets:
                 places[identity] = new
-        there = {f"{AROUND}{path}": identity for identity, path in places.items()}
+        identity_at = {f"{AROUND}{path}": identity for identity, path in places.items()}
         # Two that came to stand at one path are not told apart.
         alone = Counter(places.values())
-        found = [path for path in catalog.by_paths(there) if alone[path.removeprefix(AROUND)] == 1 and path not in self._at]
-        for path in found:
-            self._move(there[path], path)
-        return bool(found)
+        served = [
+            path for path in catalog.by_paths(identity_at) if alone[path.removeprefix(AROUND)] == 1 and path not in self._at
+        ]
+        for path in served:
+            self._move(identity_at[path], path)
+        return bool(served)
 
     def lost(self) -> dict[str, ServedNote]:
         """The notes that are not where they were, and were found nowhere."""
-        there = reader.present(self._root, [note.path for note in self.notes.values()])
-        return {identity: note for identity, note in self.notes.items() if note.path not in there}
+        stats = reader.present(self._root, [note.path for note in self.notes.values()])
+        return {identity: note for identity, note in self.notes.items() if note.path not in stats}
 
     def candidates(self, note: ServedNote, paths: Iterable[str]) -> list[str]:
         """Which of these paths a lost note may be, the likeliest first."""
@@ -185,12 +187,12 @@ class ServedNotes:
 
     def save(self, *, strict: bool = False) -> None:
         """Keep what changed; where nothing can be kept it is found out again, and with `strict` that is raised."""
-        said = {identity: _plain(note) for identity, note in sorted(self.notes.items())}
-        if said == self._kept:
+        plain = {identity: _plain(note) for identity, note in sorted(self.notes.items())}
+        if plain == self._kept:
             return
         try:
-            self._local.keep_served_notes(said)
-            self._kept = said
+            self._local.keep_served_notes(plain)
+            self._kept = plain
         except (VaultError, OSError):
             if strict:
                 raise
@@ -218,23 +220,23 @@ class ServedNotes:
     def _by_bytes(self, departed: dict[str, ServedNote], here: Mapping[str, Seen], gone: Mapping[str, str]) -> None:
         """Those whose bytes stand at one other path; of several with the same bytes those that kept their file's name."""
         arrived: dict[str, list[str]] = defaultdict(list)
-        for path, one in here.items():
-            arrived[one.hash].append(path)
+        for path, file in here.items():
+            arrived[file.hash].append(path)
         left: dict[str, set[str]] = defaultdict(set)
         for note in departed.values():
             left[note.hash].add(note.path)
         for path, held in gone.items():
             left[held].add(path)
-        found: dict[str, str] = {}
+        pairs: dict[str, str] = {}
         for identity, note in departed.items():
             places = [path for path in arrived[note.hash] if path != note.path]
             if len(places) == 1 and len(left[note.hash]) == 1:
-                found[identity] = places[0]
+                pairs[identity] = places[0]
             elif same := [path for path in places if _name(path) == _name(note.path)]:
                 rivals = [path for path in left[note.hash] if _name(path) == _name(note.path)]
                 if len(same) == len(rivals) == 1:
-                    found[identity] = same[0]
-        self._moved(departed, found)
+                    pairs[identity] = same[0]
+        self._moved(departed, pairs)
 
     def _by_text(self, departed: dict[str, ServedNote], arrived: Mapping[str, Seen]) -> None:
         """Those whose head's own id, or nearly all of whose lines, stand in one note that came, and in no other."""
@@ -245,11 +247,11 @@ class ServedNotes:
         lines = {path: _lines(data) for path, data in texts.items()}
         self._moved(departed, _only(departed, owns, lambda note, own: bool(note.own) and note.own == own))
         taken = self._places()
-        free = {path: found for path, found in lines.items() if path not in taken}
-        self._moved(departed, _only(departed, free, lambda note, found: _share(note.lines, found) > SHARE))
+        free = {path: lines_of for path, lines_of in lines.items() if path not in taken}
+        self._moved(departed, _only(departed, free, lambda note, lines_of: _share(note.lines, lines_of) > SHARE))
 
-    def _moved(self, departed: dict[str, ServedNote], found: Mapping[str, str]) -> None:
-        for identity, path in found.items():
+    def _moved(self, departed: dict[str, ServedNote], pairs: Mapping[str, str]) -> None:
+        for identity, path in pairs.items():
             self._move(identity, path)
             del departed[identity]
 
@@ -258,15 +260,15 @@ def _only(
     departed: Mapping[str, ServedNote], arrived: Mapping[str, Any], fits: Callable[[ServedNote, Any], bool]
 ) -> dict[str, str]:  # fmt: skip
     """Who fits one alone, which nobody else fits."""
-    pairs = [(identity, path) for identity, note in departed.items() for path, said in arrived.items() if fits(note, said)]
+    pairs = [(identity, path) for identity, note in departed.items() for path, value in arrived.items() if fits(note, value)]
     ids, paths = Counter(identity for identity, _ in pairs), Counter(path for _, path in pairs)
     return {identity: path for identity, path in pairs if ids[identity] == paths[path] == 1}
 
 
 def _lines(data: bytes) -> tuple[int, ...]:
     """The checksums of a text's lines, each once, without those that say nothing."""
-    found = {zlib.crc32(line) for line in map(bytes.strip, data.splitlines()) if len(line) > 1 and line != b"---"}
-    return tuple(sorted(found))[:_MOST_LINES]
+    hashes = {zlib.crc32(line) for line in map(bytes.strip, data.splitlines()) if len(line) > 1 and line != b"---"}
+    return tuple(sorted(hashes))[:_MOST_LINES]
 
 
 def _share(lines: Sequence[int], others: Sequence[int]) -> float:
@@ -285,13 +287,13 @@ def _plain(note: ServedNote) -> dict[str, Any]:
     return {**asdict(note), "lines": list(note.lines)}
 
 
-def _note(identity: str, said: object) -> ServedNote | None:
+def _note(identity: str, value: object) -> ServedNote | None:
     """A note as the file has it, which anybody may have changed."""
-    if canonical(identity) != identity or not isinstance(said, dict) or not isinstance(said.get("path"), str):
+    if canonical(identity) != identity or not isinstance(value, dict) or not isinstance(value.get("path"), str):
         return None
-    lines, size = said.get("lines"), said.get("size")
-    texts = {name: one for name in ("path", "hash", "own") if isinstance(one := said.get(name), str)}
+    lines, size = value.get("lines"), value.get("size")
+    texts = {name: text for name in ("path", "hash", "own") if isinstance(text := value.get(name), str)}
     if not is_around(texts["path"]):
         return None
-    numbers = tuple(one for one in lines if isinstance(one, int)) if isinstance(lines, list) else ()
+    numbers = tuple(number for number in lines if isinstance(number, int)) if isinstance(lines, list) else ()
     return ServedNote(**texts, size=size if isinstance(size, int) else 0, lines=numbers)

@@ -99,7 +99,7 @@ class Backfill:
         refused_last = self._set.ledger().doubted
         self._retry_refused(at_once=again)
         ledger = self._set.ledger()
-        total = self.embedded + sum(ledger.count_wanted(ledger.partition(one).number) for one in instructions)
+        total = self.embedded + sum(ledger.count_wanted(ledger.partition(instruction).number) for instruction in instructions)
 
         def done(count: int) -> None:
             if progress is not None:
@@ -123,40 +123,40 @@ class Backfill:
         number = self._set.ledger().partition(instruction).number
         passed: set[bytes] = set()
         while True:
-            wanted = [row for row in self._set.ledger().wanted(number, _AHEAD) if row[0] not in passed]
-            if not wanted or not self._may_go_on():
+            pending = [row for row in self._set.ledger().wanted(number, _AHEAD) if row[0] not in passed]
+            if not pending or not self._may_go_on():
                 return not self._set.ledger().count_wanted(number)
             # A note is read whole: with its later passages among the wanted, it would bring these before others' first ones.
-            wanted = self._most_linked_first([row for row in wanted if row[2] == 0] or wanted)
-            for some in _in_batches(self._texts(wanted), BATCH):
+            pending = self._most_linked_first([row for row in pending if row[2] == 0] or pending)
+            for batch in _in_batches(self._texts(pending), BATCH):
                 if not self._may_go_on():
                     return False
-                self._embed(instruction, number, dict(some[: self._left] if self._left is not None else some))
+                self._embed(instruction, number, dict(batch[: self._left] if self._left is not None else batch))
                 done(self.embedded + self.refused)
             # What could not be read now is not asked for again in this go, or it would never end.
-            passed.update(key for key, _, _ in wanted)
+            passed.update(key for key, _, _ in pending)
 
-    def _most_linked_first(self, wanted: list[tuple[bytes, str, int]]) -> list[tuple[bytes, str, int]]:
-        links = self._notes.links([path for _, path, _ in wanted])
-        return sorted(wanted, key=lambda row: -links.get(row[1], 0)) if links else wanted
+    def _most_linked_first(self, pending: list[tuple[bytes, str, int]]) -> list[tuple[bytes, str, int]]:
+        links = self._notes.links([path for _, path, _ in pending])
+        return sorted(pending, key=lambda row: -links.get(row[1], 0)) if links else pending
 
     def _may_go_on(self) -> bool:
         return (self._left is None or self._left > 0) and time.monotonic() < self._bounds.until
 
-    def _texts(self, wanted: Sequence[tuple[bytes, str, int]]) -> Iterator[tuple[bytes, str]]:
+    def _texts(self, pending: Sequence[tuple[bytes, str, int]]) -> Iterator[tuple[bytes, str]]:
         """The wanted texts; a note whose file says something else by now is left to the next comparison."""
-        missing = {key for key, _, _ in wanted}
-        for found in self._notes.texts(list(dict.fromkeys(path for _, path, _ in wanted)), self._embedder.window):
+        missing = {key for key, _, _ in pending}
+        for texts in self._notes.texts(list(dict.fromkeys(path for _, path, _ in pending)), self._embedder.window):
             # The lines after the first of a private key look like nothing: what is told by one passage goes for all of a note.
-            if any(self._secret(text) for text in found.values()):
-                self._withheld.update(found)
-            for key, text in found.items():
+            if any(self._secret(text) for text in texts.values()):
+                self._withheld.update(texts)
+            for key, text in texts.items():
                 if key in missing:
                     missing.discard(key)
                     yield key, text
         if missing:
             with self._set.writing() as ledger, ledger.transaction():
-                ledger.doubt({path for key, path, _ in wanted if key in missing})
+                ledger.doubt({path for key, path, _ in pending if key in missing})
 
     def _embed(self, instruction: str, partition: int, texts: Mapping[bytes, str]) -> None:
         reasons = {key: "its note holds what looks like a secret" for key in texts if key in self._withheld}

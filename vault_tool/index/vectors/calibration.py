@@ -67,7 +67,7 @@ def calibrate(vectors: VectorSet) -> None:
         sample = [(key, row) for key, row in vectors.ledger().sample(partition.number, SAMPLE) if row < len(view.rows)]
         owners = vectors.ledger().owners([key for key, _ in sample])
         whose = [min(owners.get(key, [("", 0)]))[0] for key, _ in sample]
-        found = measured(view.rows.vectors[[row for _, row in sample]], whose)
+        measures = measured(view.rows.vectors[[row for _, row in sample]], whose)
         with vectors.writing() as ledger, ledger.transaction():
-            ledger.put_partition(replace(ledger.partition(instruction), background=found))
+            ledger.put_partition(replace(ledger.partition(instruction), background=measures))
             ledger.say(**{f"measured {partition.number}": str(partition.rows)})

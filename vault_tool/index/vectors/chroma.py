@@ -68,7 +68,7 @@ class ChromaStore:
     def candidates(self, queries: Mapping[str, Vector], limit: int) -> set[str]:
         """The files among which the best are, with those that the collection does not have yet."""
         ledger = self._ledger()
-        found: set[str] = set()
+        candidates: set[str] = set()
         for perspective, query in queries.items():
             partition = self._partition(ledger, perspective)
             if partition is None or len(query) != self.vectors.dimensions:
@@ -79,8 +79,8 @@ class ChromaStore:
                     f"the Chroma collection is more than {_MOST_BEHIND:,} notes behind; {step('embed')} fills it"
                 )
             # What the collection lacks is measured with the rest, so no answer waits for it to catch up.
-            found.update(missing, self._asked(ledger, partition, query, limit))
-        return found
+            candidates.update(missing, self._asked(ledger, partition, query, limit))
+        return candidates
 
     def equalise(self, seconds: float | None = None) -> int:
         """Bring the collections to what the rows say, for about so many seconds; how many notes were written or removed.
@@ -126,8 +126,8 @@ class ChromaStore:
         collection = self._reading(ledger, partition)
         count = limit * _LOOK + _MORE
         ask = partial(collection.query, query_embeddings=[query], n_results=count, include=[])
-        said = self._call(QUERY_SECONDS, ask)
-        return {found.rpartition("#")[0] for found in said["ids"][0]}
+        answer = self._call(QUERY_SECONDS, ask)
+        return {text_id.rpartition("#")[0] for text_id in answer["ids"][0]}
 
     def _reading(self, ledger: VectorLedger, partition: Partition) -> Any:
         """The collection as its last writer left it: a client that was opened before that answers as of then."""
@@ -188,35 +188,35 @@ class ChromaStore:
                 ledger.mirror(self.name, partition.number, (), [path for path, _ in gone])
             changed += len(gone)
         while until is None or time.monotonic() < until:
-            some = self._ledger().to_mirror(self.name, partition.number, _NOTES_AT_ONCE)
-            if not some:
+            batch = self._ledger().to_mirror(self.name, partition.number, _NOTES_AT_ONCE)
+            if not batch:
                 return changed + self._without_ghosts(collection, partition)
-            changed += self._put(collection, partition, dict(some))
+            changed += self._put(collection, partition, dict(batch))
         return changed
 
     def _writing(self, partition: Partition) -> Any:
         """The collection of a partition: a new one where there is none, or not the one that was filled."""
         client, name, fact = self._client, self._collection(partition), f"nonce {self.name} {partition.number}"
         nonce = self._ledger().meta(fact)
-        if name in self._call(QUERY_SECONDS, lambda: {found.name for found in client.list_collections()}):
-            found = self._call(QUERY_SECONDS, lambda: client.get_collection(name, embedding_function=None))
+        if name in self._call(QUERY_SECONDS, lambda: {listed.name for listed in client.list_collections()}):
+            collection = self._call(QUERY_SECONDS, lambda: client.get_collection(name, embedding_function=None))
             known = sum(count for _, count in self._ledger().mirrored_ids(self.name, partition.number))
-            ours = nonce and (found.metadata or {}).get("nonce") == nonce
+            ours = nonce and (collection.metadata or {}).get("nonce") == nonce
             # With fewer, somebody took texts out behind our back; what it has too many `_without_ghosts` takes out.
-            if ours and self._call(QUERY_SECONDS, found.count) >= known:
-                return found
+            if ours and self._call(QUERY_SECONDS, collection.count) >= known:
+                return collection
             self._call(WRITE_SECONDS, lambda: client.delete_collection(name))
         nonce = secrets.token_hex(8)
         space: Any = {"hnsw": {"space": "cosine"}}
         metadata = {"nonce": nonce, "model": self.vectors.model}
-        made = self._call(
+        collection_made = self._call(
             WRITE_SECONDS,
             lambda: client.create_collection(name, metadata=metadata, configuration=space, embedding_function=None),
         )
         with self.vectors.writing() as ledger, ledger.transaction():
             ledger.unmirror(self.name, partition.number)
             ledger.say(**{fact: nonce})
-        return made
+        return collection_made
 
     def _put(self, collection: Any, partition: Partition, had: Mapping[str, int]) -> int:
         """Write some notes; `had` says how many passages each of them has there."""
@@ -226,13 +226,13 @@ class ChromaStore:
         notes = list(self._ledger().notes(had).values())
         at = self._ledger().row_numbers(partition.number, {key for note in notes for key in note.keys})
         texts = [(f"{note.path}#{n}", at[key], _facts(note)) for note in notes for n, key in enumerate(note.keys) if key in at]
-        kept = {found for found, _, _ in texts}
+        text_ids = {text_id for text_id, _, _ in texts}
         # A note that grew shorter has passages there that it has no more.
-        self._delete(collection, [old for path in had for n in range(had[path]) if (old := f"{path}#{n}") not in kept])
+        self._delete(collection, [old for path in had for n in range(had[path]) if (old := f"{path}#{n}") not in text_ids])
         for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            some = texts[start : start + _TEXTS_AT_ONCE]
-            vectors = view.rows.vectors[[row for _, row, _ in some]]
-            ids, facts = [found for found, _, _ in some], [each for _, _, each in some]
+            batch = texts[start : start + _TEXTS_AT_ONCE]
+            vectors = view.rows.vectors[[row for _, row, _ in batch]]
+            ids, facts = [text_id for text_id, _, _ in batch], [each for _, _, each in batch]
             self._call(WRITE_SECONDS, partial(collection.upsert, ids, vectors, facts))
         with self.vectors.writing() as ledger, ledger.transaction():
             ledger.mirror(self.name, partition.number, notes, had.keys() - {note.path for note in notes})
@@ -244,8 +244,8 @@ class ChromaStore:
         if self._call(QUERY_SECONDS, collection.count) <= sum(count for _, count in known):
             return 0
         ids = {f"{path}#{n}" for path, count in known for n in range(count)}
-        found = self._call(WRITE_SECONDS, lambda: collection.get(include=[]))["ids"]
-        ghosts = [one for one in found if one not in ids]
+        stored_ids = self._call(WRITE_SECONDS, lambda: collection.get(include=[]))["ids"]
+        ghosts = [stored_id for stored_id in stored_ids if stored_id not in ids]
         self._delete(collection, ghosts)
         return len(ghosts)
 
@@ -269,7 +269,7 @@ class ChromaStore:
     def _call(self, seconds: float, call: Callable[[], T]) -> T:
         """What Chroma says within so many seconds; whatever goes wrong in it is one StoreUnavailable."""
         try:
-            with translated(lambda said: StoreUnavailable(f"Chroma ({self.name}) failed: {said}")):
+            with translated(lambda reason: StoreUnavailable(f"Chroma ({self.name}) failed: {reason}")):
                 return self._patience.call(seconds, call, f"Chroma ({self.name})", waiting=seconds <= QUERY_SECONDS)
         except VaultError as fault:
             # Search goes on without it, and the next writer looks at all of it.

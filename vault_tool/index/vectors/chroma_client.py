@@ -138,14 +138,14 @@ class InFolder(Home):
 
     def _fingerprint(self) -> list[list[Any]]:
         """The stats of its files. Opening it touches the times of the database, so that one is known by its size alone."""
-        found: list[list[Any]] = []
+        files: list[list[Any]] = []
         for file in sorted(self.folder.rglob("*")):
             with suppress(OSError):
                 if file.is_file() and not file.name.endswith(("-wal", "-shm", "-journal")) and self._is_read(file):
                     status = file.stat()
                     times = [] if file.suffix == ".sqlite3" else [status.st_mtime_ns, status.st_ctime_ns]
-                    found.append([str(file.relative_to(self.folder)), status.st_size, status.st_ino & (2**63 - 1), *times])
-        return found
+                    files.append([str(file.relative_to(self.folder)), status.st_size, status.st_ino & (2**63 - 1), *times])
+        return files
 
     def _is_read(self, file: Path) -> bool:
         """Whether Chroma reads it: an index of under a thousand texts is never saved whole, and each reader writes it anew."""
@@ -183,11 +183,11 @@ def look_through(folder: Path) -> None:
     """Open every collection and search it: what a child process does to see whether it survives."""
     client = chromadb.PersistentClient(str(folder), settings=_settings())
     for collection in client.list_collections():
-        found = client.get_collection(collection.name, embedding_function=None)
-        some = found.get(limit=1, include=["embeddings"])["embeddings"]
-        if found.count() and some is not None and len(some):
+        stored = client.get_collection(collection.name, embedding_function=None)
+        embeddings = stored.get(limit=1, include=["embeddings"])["embeddings"]
+        if stored.count() and embeddings is not None and len(embeddings):
             # Many, so that the graph is walked and not only entered.
-            found.query(query_embeddings=some[:1], n_results=min(found.count(), 500), include=["distances"])
+            stored.query(query_embeddings=embeddings[:1], n_results=min(stored.count(), 500), include=["distances"])
 
 
 def _opens(folder: Path, seconds: float) -> bool | None:

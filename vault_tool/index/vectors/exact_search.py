@@ -61,8 +61,8 @@ class PerspectiveSearch:
         if self._gathered is None:
             numbers = self.rows.first_passages()
             return numbers, self.cosines[numbers]
-        made = self._begun.result() if self._begun is not None else _product(self._gathered.vectors, self._query)
-        return self._gathered.numbers, made
+        product = self._begun.result() if self._begun is not None else _product(self._gathered.vectors, self._query)
+        return self._gathered.numbers, product
 
     @cached_property
     def _gathered(self) -> Heads | None:
@@ -81,8 +81,8 @@ class PerspectiveSearch:
         """Its cosine with some rows."""
         if self._cosines is None and len(numbers) < _WORTH_ALL * len(self.rows):
             return self._without_all(np.array(numbers, np.intp))
-        found: Vector = self.cosines[numbers]
-        return found
+        cosines: Vector = self.cosines[numbers]
+        return cosines
 
     def _without_all(self, numbers: Numbers) -> Vector:
         """The same without a product with every row; those of first passages are known where these were asked for."""
@@ -90,10 +90,10 @@ class PerspectiveSearch:
             return _product(_readable(self.rows).some(numbers), self._query)
         firsts, known = self.heads
         at = np.minimum(np.searchsorted(firsts, numbers), len(firsts) - 1)
-        found: Vector = known[at]
+        cosines: Vector = known[at]
         others = np.flatnonzero(firsts[at] != numbers)
-        found[others] = _product(_readable(self.rows).some(numbers[others]), self._query)
-        return found
+        cosines[others] = _product(_readable(self.rows).some(numbers[others]), self._query)
+        return cosines
 
 
 class PerspectiveScores(NamedTuple):
@@ -175,13 +175,13 @@ class Similarities:
         """What the question has in common with any note: for each perspective the number, mean and deviation of its cosines
         with their first passages.
         """
-        found = {}
+        spreads = {}
         for search in self._searches:
             _, cosines = search.heads
-            found[search.perspective] = (
+            spreads[search.perspective] = (
                 (len(cosines), float(cosines.mean()), float(cosines.std())) if len(cosines) else (0, 0.0, 0.0)
             )
-        return found
+        return spreads
 
     def passages(self, paths: Collection[str]) -> Iterator[tuple[str, str, dict[int, float]]]:
         """For each file and perspective the cosine of each of its passages that has a vector; passage 0 is its head."""
@@ -189,33 +189,33 @@ class Similarities:
             places = _places(self._ledger, search.view, paths)
             cosines = iter(search.at([row for rows in places.values() for row in rows if row >= 0]).tolist())
             for path, rows in places.items():
-                found = {n: next(cosines) for n, row in enumerate(rows) if row >= 0}
-                if found:
-                    yield path, search.perspective, found
+                cosine_of = {n: next(cosines) for n, row in enumerate(rows) if row >= 0}
+                if cosine_of:
+                    yield path, search.perspective, cosine_of
 
     def scores(self, paths: Collection[str]) -> Iterator[PerspectiveScores]:
         """How those of these files that have a vector stand to the question, by each perspective."""
         for search in self._searches:
-            there: list[str] = []
+            present: list[str] = []
             rows: list[int] = []
             begins: list[int] = []
             headless: list[int] = []
             for path, places in _places(self._ledger, search.view, paths).items():
-                found = _with_vector(places)
-                if found:
+                with_vector = _with_vector(places)
+                if with_vector:
                     if places[0] < 0:
-                        headless.append(len(there))
-                    there.append(path)
+                        headless.append(len(present))
+                    present.append(path)
                     begins.append(len(rows))
-                    rows.extend(found)
-            if not there:
+                    rows.extend(with_vector)
+            if not present:
                 continue
             cosines = search.at(rows)
             counts = np.diff([*begins, len(rows)])
             whole = (np.add.reduceat(cosines, begins) / counts).astype(np.float32)
             head = cosines[begins]
             head[headless] = whole[headless]
-            yield PerspectiveScores(search.perspective, there, head, np.maximum.reduceat(cosines, begins), whole)
+            yield PerspectiveScores(search.perspective, present, head, np.maximum.reduceat(cosines, begins), whole)
 
     def windows(self, sentences: Matrix, known: Background, small: float) -> Windows:
         """How near each note is to the sentences of a conversation; see `Windows`."""
@@ -240,19 +240,19 @@ class Similarities:
             return {}
         search = self._searches[0]
         at = self.head_rows({*paths, *among})
-        there = [path for path in dict.fromkeys(among) if path in at]
+        present = [path for path in dict.fromkeys(among) if path in at]
         asked = [path for path in paths if path in at]
-        if not there or not asked:
+        if not present or not asked:
             return {}
         rows = _readable(search.rows)
-        others = rows.some([at[path] for path in there])
-        found = {}
+        others = rows.some([at[path] for path in present])
+        nearest = {}
         for path in asked:
             cosines = _product(others, rows.vectors[at[path]])
             # One more than asked for, for the file itself is among them, and all that are as near as the last of these.
-            some = [(there[n], cosine) for n, cosine in _best_and_equal(cosines, limit + 1)]
-            found[path] = _ranked([VectorHit(to, cosine, search.perspective, 0) for to, cosine in some if to != path], limit)
-        return found
+            best = [(present[n], cosine) for n, cosine in _best_and_equal(cosines, limit + 1)]
+            nearest[path] = _ranked([VectorHit(to, cosine, search.perspective, 0) for to, cosine in best if to != path], limit)
+        return nearest
 
 
 class Windows:
@@ -262,9 +262,9 @@ class Windows:
     with any note. A small vault's own mean stands beside what is known of unrelated texts, worth `small` texts.
     """
 
-    def __init__(self, found: Similarities, sentences: Matrix, known: Background, small: float) -> None:
-        self._found = found
-        self._numbers, vectors = found.first_passages()
+    def __init__(self, similarities: Similarities, sentences: Matrix, known: Background, small: float) -> None:
+        self._found = similarities
+        self._numbers, vectors = similarities.first_passages()
         cosines = vectors @ sentences.T
         # A pair's vector is the mean of its two, so that its cosines follow from theirs.
         lengths = np.maximum(np.linalg.norm(sentences[:-1] + sentences[1:], axis=1), _LEAST)
@@ -308,15 +308,15 @@ class ExactStore:
         view = self._view(perspective)
         if view is None:
             return {}
-        found: dict[str, Vector] = {}
+        vectors: dict[str, Vector] = {}
         for path, places in _places(self._ledger(), view, paths).items():
             numbers = _with_vector(places)
             if numbers:
                 mean = _readable(view.rows).some(list(numbers)).mean(axis=0)
                 length = float(np.linalg.norm(mean))
                 if length > 0:
-                    found[path] = (mean / length).astype(np.float32)
-        return found
+                    vectors[path] = (mean / length).astype(np.float32)
+        return vectors
 
     def nearest(self, paths: Collection[str], limit: int, perspective: str = GENERAL) -> dict[str, list[VectorHit]]:
         """For each of these files the others whose first passage is nearest to it, best first."""
@@ -324,15 +324,15 @@ class ExactStore:
         if view is None:
             return {}
         vectors = list(self.vectors_of(paths, perspective).items())
-        found: dict[str, list[VectorHit]] = {}
+        nearest: dict[str, list[VectorHit]] = {}
         for start in range(0, len(vectors), _AT_ONCE):
-            some = vectors[start : start + _AT_ONCE]
+            batch = vectors[start : start + _AT_ONCE]
             # This way round a block of questions costs little more than one.
-            numbers, table = _by_heads(view.rows, np.stack([vector for _, vector in some]))
-            for (path, _), cosines in zip(some, table, strict=True):
+            numbers, table = _by_heads(view.rows, np.stack([vector for _, vector in batch]))
+            for (path, _), cosines in zip(batch, table, strict=True):
                 hits = _best_heads(self._ledger(), view, perspective, numbers, cosines, limit + 1)
-                found[path] = [hit for hit in hits if hit.path != path][:limit]
-        return found
+                nearest[path] = [hit for hit in hits if hit.path != path][:limit]
+        return nearest
 
     def _view(self, perspective: str) -> VectorView | None:
         if perspective not in self._instructions:
@@ -362,8 +362,8 @@ def _readable(rows: Rows) -> Rows:
 def _product(vectors: Matrix, query: Vector) -> Vector:
     """The product of each row with the query."""
     # As fast as BLAS on two cores, for memory is what it waits for, and leaves no thread spinning beside the rest of the answer.
-    found: Vector = np.einsum("ij,j->i", vectors, query)
-    return found
+    product: Vector = np.einsum("ij,j->i", vectors, query)
+    return product
 
 
 def _product_with_all(rows: Rows, query: Vector) -> Vector:
@@ -371,11 +371,11 @@ def _product_with_all(rows: Rows, query: Vector) -> Vector:
     if len(rows) <= _PART:
         return _product(rows.vectors, query)
 
-    found = np.empty(len(rows), dtype=np.float32)
+    product = np.empty(len(rows), dtype=np.float32)
     for at in range(0, len(rows), _PART):
-        found[at : at + _PART] = _product(rows.vectors[at : at + _PART], query)
+        product[at : at + _PART] = _product(rows.vectors[at : at + _PART], query)
         rows.let_go()
-    return found
+    return product
 
 
 def _by_heads(rows: Rows, queries: Matrix) -> tuple[Numbers, Matrix]:
@@ -387,12 +387,12 @@ def _by_heads(rows: Rows, queries: Matrix) -> tuple[Numbers, Matrix]:
     return numbers, (queries @ rows.vectors.T)[:, numbers]
 
 
-def table_between(one: Sequence[str], other: Sequence[str], found: Mapping[str, Vector]) -> Matrix:
+def table_between(paths: Sequence[str], other: Sequence[str], vectors: Mapping[str, Vector]) -> Matrix:
     """The cosine of each file of one list with each of the other, by the vectors that were found; 0 where one has none."""
-    if not found or not one or not other:
-        return np.zeros((len(one), len(other)), dtype=np.float32)
-    nothing = np.zeros_like(next(iter(found.values())))
-    rows, columns = (np.stack([found.get(path, nothing) for path in paths]) for paths in (one, other))
+    if not vectors or not paths or not other:
+        return np.zeros((len(paths), len(other)), dtype=np.float32)
+    nothing = np.zeros_like(next(iter(vectors.values())))
+    rows, columns = (np.stack([vectors.get(path, nothing) for path in paths]) for paths in (paths, other))
     table: Matrix = rows @ columns.T
     return table
 
@@ -450,15 +450,15 @@ def _best_owned(
 def _highest(cosines: Vector, count: int) -> list[int]:
     if count >= len(cosines):
         return list(range(len(cosines)))
-    found: list[int] = np.argpartition(cosines, len(cosines) - count)[len(cosines) - count :].tolist()
-    return found
+    highest: list[int] = np.argpartition(cosines, len(cosines) - count)[len(cosines) - count :].tolist()
+    return highest
 
 
 def _best_and_equal(cosines: Vector, count: int) -> list[tuple[int, float]]:
     """The highest, with all that equal the last of them: each with its number."""
     least = np.partition(cosines, len(cosines) - count)[len(cosines) - count] if count < len(cosines) else -2.0
-    found = np.flatnonzero(cosines >= least)
-    return list(zip(found.tolist(), cosines[found].tolist(), strict=True))
+    candidates = np.flatnonzero(cosines >= least)
+    return list(zip(candidates.tolist(), cosines[candidates].tolist(), strict=True))
 
 
 def _places(ledger: VectorLedger, view: VectorView, paths: Collection[str]) -> dict[str, tuple[int, ...]]:

@@ -55,8 +55,8 @@ class Copies:
 
     def intact(self, folder: Path) -> bool:
         """Whether nobody wrote to, cut or replaced them."""
-        found = ((self.vectors, self.vectors_print), (self.keys, self.keys_print))
-        return all(rows.fingerprint(folder / name) == seen for name, seen in found)
+        copies = ((self.vectors, self.vectors_print), (self.keys, self.keys_print))
+        return all(rows.fingerprint(folder / name) == seen for name, seen in copies)
 
 
 def updated(file: Path, dimensions: int, count: int, before: Copies | None) -> Copies:
@@ -74,8 +74,8 @@ def updated(file: Path, dimensions: int, count: int, before: Copies | None) -> C
         try:
             # Over what a killed process left there.
             os.lseek(descriptor, before.count * dimensions * 4, os.SEEK_SET)
-            for some in rows.read(file, dimensions, before.seen, count):
-                firsts = some["vector"][_is_first(some["key"])]
+            for chunk in rows.read(file, dimensions, before.seen, count):
+                firsts = chunk["vector"][_is_first(chunk["key"])]
                 write_all(descriptor, firsts.tobytes())
                 added += len(firsts)
             os.fsync(descriptor)
@@ -84,8 +84,8 @@ def updated(file: Path, dimensions: int, count: int, before: Copies | None) -> C
     keys, ordered = before.keys, before.ordered
     if not keys or count - ordered > _LATE:
         keys, ordered = _put_in_order(file, dimensions, count, before), count
-    found = [rows.fingerprint(folder / name) for name in (before.vectors, keys)]
-    return Copies(file.name, count, before.vectors, before.count + added, found[0], keys, ordered, found[1])
+    prints = [rows.fingerprint(folder / name) for name in (before.vectors, keys)]
+    return Copies(file.name, count, before.vectors, before.count + added, prints[0], keys, ordered, prints[1])
 
 
 def mapped(folder: Path, dimensions: int, copies: Copies, count: int) -> Mapped | None:
@@ -121,9 +121,9 @@ def _put_in_order(file: Path, dimensions: int, count: int, before: Copies) -> st
     at = before.ordered if before.keys else 0
     if at:
         keys[:at] = np.fromfile(folder / before.keys, "<u8", at * 2).reshape(-1, 2)
-    for some in rows.read(file, dimensions, at, count):
-        keys[at : at + len(some)] = np.frombuffer(some["key"].tobytes(), "<u8").reshape(-1, 2)
-        at += len(some)
+    for chunk in rows.read(file, dimensions, at, count):
+        keys[at : at + len(chunk)] = np.frombuffer(chunk["key"].tobytes(), "<u8").reshape(-1, 2)
+        at += len(chunk)
     order = rows.in_order(keys)
     with storage(name):
         descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | _BINARY, 0o644)
@@ -140,8 +140,8 @@ def _put_in_order(file: Path, dimensions: int, count: int, before: Copies) -> st
 
 
 def _is_first(keys: _Array) -> _Array:
-    found: _Array = keys.getfield("u1", KEY_BYTES - 1) & LATER == 0
-    return found
+    is_first: _Array = keys.getfield("u1", KEY_BYTES - 1) & LATER == 0
+    return is_first
 
 
 def _firsts(keys: _Array) -> Numbers:

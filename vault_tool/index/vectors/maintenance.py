@@ -63,11 +63,11 @@ def document(vectors: VectorSet, names: Mapping[str, str], updated: str) -> dict
     rows = {name: dict(ledger.every_row(partition.number)) for name, partition in partitions.items()}
     entries: dict[str, Any] = {}
     for note in ledger.every_note():
-        found = {
+        fields = {
             name: {"texts": [key.hex() for key in note.keys], "rows": [at.get(key) for key in note.keys]}
             for name, at in rows.items()
         }
-        entries.setdefault(note.id or note.path, {"path": note.path, "perspectives": found})
+        entries.setdefault(note.id or note.path, {"path": note.path, "perspectives": fields})
     return {
         "version": VERSION,
         "model": vectors.model,
@@ -133,8 +133,8 @@ def erase(cache: Path, paths: Collection[str], wait: float) -> None:
 
 def mirror_bytes(cache: Path) -> int:
     """What Chroma's own folder takes, and one that was set aside."""
-    found = 0
+    total = 0
     for file in cache.glob("chroma*/**/*"):
         with suppress(OSError):
-            found += file.stat().st_size if file.is_file() else 0
-    return found
+            total += file.stat().st_size if file.is_file() else 0
+    return total

@@ -67,17 +67,17 @@ class Notes:
     def texts(self, paths: Sequence[str], window: int) -> Iterator[Mapping[bytes, str]]:
         """The texts of some notes by their keys, a note at a time and in this order."""
         for start in range(0, len(paths), _READ_AT_ONCE):
-            some = paths[start : start + _READ_AT_ONCE]
-            read = {note.path: dict(zip(note.keys, found, strict=True)) for note, found in self._read(some, window)}
-            yield from (read[path] for path in some if path in read)
+            batch = paths[start : start + _READ_AT_ONCE]
+            read = {note.path: dict(zip(note.keys, texts, strict=True)) for note, texts in self._read(batch, window)}
+            yield from (read[path] for path in batch if path in read)
 
     def links(self, paths: Sequence[str]) -> Mapping[str, int]:
         """How many records link to each of these notes; those that nothing links to are left out."""
         catalog = self.index().catalog
         named = {path: linked_as(entry) for path, entry in catalog.by_paths(paths).items()}
         counts = catalog.link_counts(set().union(*named.values()))
-        found = {path: max((counts.get(name, 0) for name in names), default=0) for path, names in named.items()}
-        return {path: count for path, count in found.items() if count}
+        counts_of_links = {path: max((counts.get(name, 0) for name in names), default=0) for path, names in named.items()}
+        return {path: count for path, count in counts_of_links.items() if count}
 
     def noted(self, vectors: VectorSet, window: int, limit: int | None) -> int:
         """Bring what the set knows of the notes' texts up to date, at most `limit` notes; how many were left."""
@@ -126,13 +126,13 @@ class PendingTexts:
         known = ledger.notes(now)
         if ledger.count_notes() + len(now.keys() - known.keys()) != count_embeddable(catalog):
             return False
-        self.to_read = [path for path, found in now.items() if path not in known or known[path].hash != found]
+        self.to_read = [path for path, content_hash in now.items() if path not in known or known[path].hash != content_hash]
         return True
 
     def _compared(self, catalog: Catalog, ledger: VectorLedger) -> None:
         now = {**dict(catalog.rows(f"{_ENTRIES} ORDER BY n DESC")), **dict(catalog.rows(_PAGES))}
         known = ledger.hashes()
-        self.to_read = [path for path, found in now.items() if known.get(path) != found]
+        self.to_read = [path for path, content_hash in now.items() if known.get(path) != content_hash]
         self.to_forget = sorted(known.keys() - now.keys())
 
 
@@ -144,8 +144,8 @@ def _mark(catalog: Catalog) -> str:
 @cache
 def form_of(window: int) -> str:
     """What changes when other texts would be made of the same notes: then every note is looked at again."""
-    made = passages("A title", _SPECIMEN, "Who", ("One", "Two"), window)
-    return f"{_FORM} {window} {_key_of(chr(10).join(made), first=True).hex()}"
+    specimen = passages("A title", _SPECIMEN, "Who", ("One", "Two"), window)
+    return f"{_FORM} {window} {_key_of(chr(10).join(specimen), first=True).hex()}"
 
 
 def count_embeddable(catalog: Catalog) -> int:

@@ -41,8 +41,8 @@ class RowMap:
     def of(self, ledger: VectorLedger, partition: int, rows: Rows, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
         """The rows of several notes, -1 for a passage without a vector; nothing for a note without texts."""
         known = self._known
-        found = {path: known[path] for path in paths if path in known}
-        missing = [path for path in paths if path not in known] if len(found) < len(paths) else []
+        rows_of = {path: known[path] for path in paths if path in known}
+        missing = [path for path in paths if path not in known] if len(rows_of) < len(paths) else []
         if missing:
             self._asked += 1
             if not self._whole and self._asked >= self._often and ledger.count_notes() <= _FEW:
@@ -58,8 +58,8 @@ class RowMap:
                 # Those who ask again, or where another process may have written the rows anew, are told by the rows themselves.
                 keys = ledger.joined_keys(missing)
                 self._learn(rows, {path: keys.get(path, b"") for path in missing})
-            found = {path: known[path] for path in paths}
-        return found
+            rows_of = {path: known[path] for path in paths}
+        return rows_of
 
     def headings(self) -> Mapping[int, tuple[str, ...]] | None:
         """By row the notes whose first passage it is; None where that is not in memory."""
@@ -133,8 +133,8 @@ class RowMap:
 
     def _learn_of_ledger(self, ledger: VectorLedger, partition: int, rows: Rows, paths: Collection[str]) -> None:
         keys_of = ledger.note_keys(paths)
-        said = ledger.row_numbers(partition, {key for keys in keys_of.values() for key in keys})
-        at = {key: row for key, row in said.items() if row < len(rows)}
+        numbers = ledger.row_numbers(partition, {key for keys in keys_of.values() for key in keys})
+        at = {key: row for key, row in numbers.items() if row < len(rows)}
         for path in paths:
             self._know(path, tuple([at.get(key, -1) for key in keys_of.get(path, ())]))
 

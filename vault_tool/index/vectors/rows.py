@@ -114,12 +114,12 @@ class Rows:
 
     def some(self, numbers: Sequence[int] | Numbers) -> Matrix:
         """The vectors of some rows; of a large file what the system took in around them is let go of now and then."""
-        found: Matrix = self._vectors[numbers]
+        vectors: Matrix = self._vectors[numbers]
         self._taken_in += len(numbers)
         if self._taken_in > _MOST_TAKEN_IN and self._array.nbytes > _MOST_KEPT:
             self._taken_in = 0
             self.let_go()
-        return found
+        return vectors
 
     def keys(self, numbers: Sequence[int]) -> list[bytes]:
         """The keys of some rows."""
@@ -174,15 +174,15 @@ class Rows:
             self._order = in_order(np.ascontiguousarray(self._array["key"]).view("<u8").reshape(-1, 2))
             self.let_go()
         order, halves, keys = self._order
-        wanted = np.frombuffer(joined, "<u8").reshape(-1, 2)
-        at = order[np.minimum(np.searchsorted(halves, wanted[:, 0]), len(order) - 1)].astype(np.intp)
-        found: list[int] = np.where((keys[at] == wanted).all(axis=1), at, -1).tolist()
+        wanted_keys = np.frombuffer(joined, "<u8").reshape(-1, 2)
+        at = order[np.minimum(np.searchsorted(halves, wanted_keys[:, 0]), len(order) - 1)].astype(np.intp)
+        numbers_of_rows: list[int] = np.where((keys[at] == wanted_keys).all(axis=1), at, -1).tolist()
         if len(order) < len(self):
             late = self._since(len(order))
-            for n, row in enumerate(found):
+            for n, row in enumerate(numbers_of_rows):
                 if row < 0:
-                    found[n] = late.get(joined[n * KEY_BYTES : (n + 1) * KEY_BYTES], -1)
-        return found
+                    numbers_of_rows[n] = late.get(joined[n * KEY_BYTES : (n + 1) * KEY_BYTES], -1)
+        return numbers_of_rows
 
     def _since(self, start: int) -> dict[bytes, int]:
         """The rows that came after the others were put in order, by key."""
@@ -223,8 +223,8 @@ def gathered(rows: Rows, before: Heads | None) -> Heads:
         room = np.empty(((known + len(new)) * _ROOM[0] // _ROOM[1] + _CHUNK_ROWS, rows.vectors.shape[1]), np.float32)
         room[:known] = before.vectors if before else 0
     for at in range(0, len(new), _CHUNK_ROWS):
-        some = new[at : at + _CHUNK_ROWS]
-        room[known + at : known + at + len(some)] = rows.vectors[some]
+        chunk = new[at : at + _CHUNK_ROWS]
+        room[known + at : known + at + len(chunk)] = rows.vectors[chunk]
     numbers = np.concatenate([before.numbers, new]) if before else new
     return Heads(len(rows), numbers, room[: len(numbers)], room)
 
@@ -238,11 +238,11 @@ def in_order(keys: np.ndarray[Any, Any]) -> Order:
 
 def create(path: Path, header: Header) -> None:
     """Begin an empty file; raises StorageError."""
-    said = _MAGIC + orjson.dumps(asdict(header)) + b"\n"
+    header_line = _MAGIC + orjson.dumps(asdict(header)) + b"\n"
     with storage(path.name):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o644)
         try:
-            write_all(descriptor, said.ljust(HEADER_BYTES))
+            write_all(descriptor, header_line.ljust(HEADER_BYTES))
         finally:
             os.close(descriptor)
 
@@ -251,13 +251,13 @@ def header(path: Path) -> Header | None:
     """Whose vectors a file holds, also one of a later version; None for one that is no such file."""
     try:
         with path.open("rb") as file:
-            magic, said = file.readline(HEADER_BYTES), file.readline(HEADER_BYTES)
-        found = Header(**orjson.loads(said)) if magic == _MAGIC else None
+            magic, header_line = file.readline(HEADER_BYTES), file.readline(HEADER_BYTES)
+        known_header = Header(**orjson.loads(header_line)) if magic == _MAGIC else None
     except (OSError, ValueError, TypeError):
         return None
-    if found is None or not all(isinstance(value, int) for value in (found.dimensions, found.version)):
+    if known_header is None or not all(isinstance(value, int) for value in (known_header.dimensions, known_header.version)):
         return None
-    return found if 0 < found.dimensions < _LONGEST and isinstance(found.model, str) else None
+    return known_header if 0 < known_header.dimensions < _LONGEST and isinstance(known_header.model, str) else None
 
 
 def append(path: Path, dimensions: int, at: int, keys: Sequence[bytes], vectors: Matrix) -> None:
@@ -288,10 +288,10 @@ def read(path: Path, dimensions: int, start: int, end: int) -> Iterator[np.ndarr
     with storage(path.name), path.open("rb") as file:
         file.seek(HEADER_BYTES + start * layout.itemsize)
         for at in range(start, end, _CHUNK_ROWS):
-            found = np.fromfile(file, layout, min(_CHUNK_ROWS, end - at))
-            if len(found) < min(_CHUNK_ROWS, end - at):
+            chunk = np.fromfile(file, layout, min(_CHUNK_ROWS, end - at))
+            if len(chunk) < min(_CHUNK_ROWS, end - at):
                 raise StorageError(f"{path.name} was cut short", "run it again: what is missing is embedded again")
-            yield found
+            yield chunk
 
 
 def opened(path: Path, dimensions: int, count: int, copies: Mapped | None = None) -> Rows | None:
@@ -311,8 +311,8 @@ def opened(path: Path, dimensions: int, count: int, copies: Mapped | None = None
                 data = file.read(count * layout.itemsize)
                 return Rows(path.name, np.frombuffer(data, layout), None, need) if len(data) == count * layout.itemsize else None
             array = np.memmap(file, layout, "r", HEADER_BYTES, (count,))
-        kept, descriptor = descriptor, -1
-        return Rows(path.name, array, kept, need, copies)
+        handed_on, descriptor = descriptor, -1
+        return Rows(path.name, array, handed_on, need, copies)
     except (OSError, ValueError):
         return None
     finally:
@@ -326,11 +326,11 @@ def are_whole(path: Path, dimensions: int, count: int, numbers: Mapping[bytes, i
         return False
     at = 0
     try:
-        for found in read(path, dimensions, 0, count):
-            for number, row in enumerate(found, at):
+        for chunk in read(path, dimensions, 0, count):
+            for number, row in enumerate(chunk, at):
                 if _check(row["key"], row["vector"]) != int(row["check"]) or numbers.get(bytes(row["key"])) != number:
                     return False
-            at += len(found)
+            at += len(chunk)
     except (OSError, StorageError):
         return False
     return True

@@ -95,8 +95,8 @@ class Vectors:
     @property
     def embedder(self) -> Embedder | None:
         """Who turns questions into vectors: the maker of the set that answers now."""
-        found = self._sets.found()
-        return found[1] if found is not None else self._chosen
+        serving = self._sets.found()
+        return serving[1] if serving is not None else self._chosen
 
     @property
     def ready(self) -> bool:
@@ -106,18 +106,18 @@ class Vectors:
     @property
     def stored(self) -> bool:
         """Whether there are vectors, so that what is near a note can be found even where nobody embeds questions."""
-        found = self._sets.found()
-        if found is None:
+        serving = self._sets.found()
+        if serving is None:
             return False
         with suppress(Busy, StorageError):
-            return any(partition.rows for partition in found[0].ledger().partitions().values())
+            return any(partition.rows for partition in serving[0].ledger().partitions().values())
         return False
 
     @property
     def model(self) -> str:
         """The model whose vectors answer, or the chosen one where there are none yet; empty where there is no embedder."""
-        found = self._sets.found()
-        return found[0].model if found is not None else self._chosen.name if self._chosen is not None else ""
+        serving = self._sets.found()
+        return serving[0].model if serving is not None else self._chosen.name if self._chosen is not None else ""
 
     @property
     def chosen(self) -> Embedder | None:
@@ -138,43 +138,47 @@ class Vectors:
     @property
     def dimensions(self) -> int:
         """How many numbers a vector has; 0 before the first."""
-        found = self._sets.found()
-        return found[0].dimensions if found is not None else 0
+        serving = self._sets.found()
+        return serving[0].dimensions if serving is not None else 0
 
     @property
     def count(self) -> int:
         """How many notes have all their vectors."""
-        found = self._sets.found()
-        if found is None:
+        serving = self._sets.found()
+        if serving is None:
             return 0
         self._refresh(FEW)
-        ledger = found[0].ledger()
-        return ledger.count_notes() - self._notes_missing(ledger, found[1])
+        ledger = serving[0].ledger()
+        return ledger.count_notes() - self._notes_missing(ledger, serving[1])
 
     @property
     def coverage(self) -> dict[str, int]:
         """How many notes have all their vectors, by perspective."""
-        found = self._sets.found()
-        if found is None:
+        serving = self._sets.found()
+        if serving is None:
             return {}
         self._refresh(FEW)
-        ledger = found[0].ledger()
+        ledger = serving[0].ledger()
         partitions, notes = ledger.partitions(), ledger.count_notes()
         return {
             name: notes - ledger.notes_missing([partitions[instruction].number]) if instruction in partitions else 0
-            for name, instruction in self._instructions(found[1]).items()
+            for name, instruction in self._instructions(serving[1]).items()
         }
 
     def lacking(self) -> tuple[str, ...]:
         """The perspectives of which some text has no vector, where others have all; none where every one is behind."""
-        found = self._sets.found()
-        if found is None:
+        serving = self._sets.found()
+        if serving is None:
             return ()
-        ledger = found[0].ledger()
-        partitions, wanted = ledger.partitions(), self._instructions(found[1])
-        late = (name for name, said in wanted.items() if said not in partitions or ledger.count_wanted(partitions[said].number))
+        ledger = serving[0].ledger()
+        partitions, instructions = ledger.partitions(), self._instructions(serving[1])
+        late = (
+            name
+            for name, instruction in instructions.items()
+            if instruction not in partitions or ledger.count_wanted(partitions[instruction].number)
+        )
         behind = tuple(late)
-        return behind if len(behind) < len(wanted) else ()
+        return behind if len(behind) < len(instructions) else ()
 
     @property
     def perspectives(self) -> tuple[str, ...]:
@@ -188,7 +192,7 @@ class Vectors:
         """
         texts = [text, *others]
         embedder = self._asking(texts)
-        found: dict[str, Vector] = {}
+        vectors: dict[str, Vector] = {}
         instructions = self._instructions(embedder)
         each = [instruction for instruction in instructions.values() for _ in texts]
         wait = self._settings.embedding_wait if seconds is None else seconds
@@ -197,12 +201,12 @@ class Vectors:
             own = range(n * len(texts), (n + 1) * len(texts))
             if perspective == GENERAL and own[0] not in done.refused:
                 self._last = embedder, text, done.vectors[own[0]]
-            made = [done.vectors[at] for at in own if at not in done.refused]
-            if made:
-                found[perspective] = made[0] if len(made) == 1 else mean_of(made)
-        if not found:
+            new_vectors = [done.vectors[at] for at in own if at not in done.refused]
+            if new_vectors:
+                vectors[perspective] = new_vectors[0] if len(new_vectors) == 1 else mean_of(new_vectors)
+        if not vectors:
             raise EmbeddingUnavailable(f"{embedder.name} makes no vector of this question", "search is by full text for now")
-        return found
+        return vectors
 
     def sentences(self, texts: Sequence[str], seconds: float) -> Matrix:
         """The vectors of sentences, in one request; nothing but zeros for one that the model refuses."""
@@ -227,12 +231,12 @@ class Vectors:
         """How many notes lack vectors now; those whose texts the model refused aside."""
         if self.embedder is None:
             return 0
-        found = self._sets.found()
-        if found is None:
+        serving = self._sets.found()
+        if serving is None:
             return self._notes.count()
         unread = self._refresh(FEW)
-        ledger = found[0].ledger()
-        return unread + self._notes_missing(ledger, found[1])
+        ledger = serving[0].ledger()
+        return unread + self._notes_missing(ledger, serving[1])
 
     def similarities(self, queries: Mapping[str, Vector]) -> Similarities:
         """How every note stands to a question (`query`); raises StoreUnavailable.
@@ -275,24 +279,24 @@ class Vectors:
         """One vector a file: the mean of its passages', of length 1."""
         return self._exact().vectors_of(paths) if self.stored else {}
 
-    def between(self, one: Sequence[str], other: Sequence[str]) -> Matrix:
+    def between(self, paths: Sequence[str], other: Sequence[str]) -> Matrix:
         """The cosine of each file of one list with each of the other; 0 where one has no vectors."""
-        return table_between(one, other, self.vectors_of({*one, *other}))
+        return table_between(paths, other, self.vectors_of({*paths, *other}))
 
     def background(self, perspective: str = GENERAL) -> Background:
         """The cosine of unrelated texts here: measured, or in a small vault what is known of the model."""
-        found = self._sets.found()
-        if found is not None:
+        serving = self._sets.found()
+        if serving is not None:
             with suppress(Busy, StorageError):
-                partition = found[0].ledger().partitions().get(self._settings.perspectives.get(perspective, ""))
+                partition = serving[0].ledger().partitions().get(self._settings.perspectives.get(perspective, ""))
                 if partition is not None and partition.background is not None:
                     return partition.background
         return calibration.shipped(self.model)
 
     def refusals(self) -> list[Refusal]:
         """What is not embedded because the model refused it, and why."""
-        found = self._sets.found()
-        return found[0].ledger().refusals() if found is not None else []
+        serving = self._sets.found()
+        return serving[0].ledger().refusals() if serving is not None else []
 
     def catch_up(
         self,
@@ -372,17 +376,17 @@ class Vectors:
 
     def export(self) -> None:
         """Write `_embeddings.json` if that is due; it takes seconds for a hundred thousand notes."""
-        found = self._sets.found()
-        if found is not None:
+        serving = self._sets.found()
+        if serving is not None:
             with suppress(Busy, StorageError):
-                self._export(found[0])
+                self._export(serving[0])
 
     def export_if_small(self) -> None:
         """The same for a small vault alone: at the end of a process that changed something."""
         self.export_waits = False
-        found = self._sets.found()
-        if found is not None:
-            self._export_small(found[0])
+        serving = self._sets.found()
+        if serving is not None:
+            self._export_small(serving[0])
 
     def refresh(self) -> int:
         """Look at the texts of all notes that changed, without embedding; how many could not be looked at."""
@@ -399,10 +403,10 @@ class Vectors:
 
     def _refresh(self, limit: int | None) -> int:
         """Look at the texts of notes that changed, at most `limit` of them; how many were left."""
-        found = self._sets.found()
-        if found is None:
+        serving = self._sets.found()
+        if serving is None:
             return 0
-        vectors, embedder = found
+        vectors, embedder = serving
         state = self._notes.state()
         if self._outlook is not None and self._outlook[:2] == (state, vectors.folder) and (limit or not self._outlook[2]):
             return self._outlook[2]
@@ -434,13 +438,13 @@ class Vectors:
 
     def _chroma_store(self) -> ChromaStore | None:
         """Chroma beside the set that answers now; None where it is not to propose anything."""
-        found = self._sets.found()
-        if not self.approximate or found is None:
+        serving = self._sets.found()
+        if not self.approximate or serving is None:
             return None
-        if self._chroma is None or self._chroma.vectors is not found[0]:
+        if self._chroma is None or self._chroma.vectors is not serving[0]:
             self._close_chroma()
             home = chroma_client.home(self.store, self._root, self._cache)
-            self._chroma = chroma.ChromaStore(home, found[0], self._settings.perspectives)
+            self._chroma = chroma.ChromaStore(home, serving[0], self._settings.perspectives)
         return self._chroma
 
     def _close_chroma(self) -> None:
@@ -449,11 +453,11 @@ class Vectors:
             self._chroma = None
 
     def _exact(self) -> ExactStore:
-        found = self._sets.found()
-        if found is None:
+        serving = self._sets.found()
+        if serving is None:
             raise StoreUnavailable("nothing is embedded yet")
         self._refresh(FEW)
-        return ExactStore(found[0], self._settings.perspectives)
+        return ExactStore(serving[0], self._settings.perspectives)
 
     def _missing_count(self, maker: Embedder) -> int:
         vectors = self._sets.own(maker)
@@ -480,10 +484,12 @@ class Vectors:
 
     def _notes_missing(self, ledger: VectorLedger, embedder: Embedder | None) -> int:
         """How many notes lack a vector; for a perspective that nothing was embedded for yet, all of them."""
-        wanted, partitions = set(self._instructions(embedder).values()), ledger.partitions()
-        if wanted - partitions.keys():
+        instructions, partitions = set(self._instructions(embedder).values()), ledger.partitions()
+        if instructions - partitions.keys():
             return ledger.count_notes()
-        return ledger.notes_missing([partition.number for said, partition in partitions.items() if said in wanted])
+        return ledger.notes_missing(
+            [partition.number for instruction, partition in partitions.items() if instruction in instructions]
+        )
 
     def _export_small(self, vectors: VectorSet) -> None:
         with suppress(Busy, StorageError):

@@ -49,8 +49,8 @@ class Sets:
     @contextmanager
     def consistent_read(self) -> Iterator[None]:
         """Take the set that answers, and its ledger as it is looked at first, for what they are until the end or `look_again`."""
-        found = self.found()
-        with found[0].consistent_read() if found is not None else nullcontext():
+        serving = self.found()
+        with serving[0].consistent_read() if serving is not None else nullcontext():
             yield
 
     def look_again(self) -> None:
@@ -61,11 +61,11 @@ class Sets:
         """The set that answers and its embedder; looked for again while it is not the wanted one, for others may make that."""
         if self._looked and self._serving is not None and self._serving[0].holds:
             return self._serving
-        there = self._serving is not None and self._serving[0].folder.is_dir()
-        if self._looked and there and self._is_wanted():
+        is_there = self._serving is not None and self._serving[0].folder.is_dir()
+        if self._looked and is_there and self._is_wanted():
             return self._serving
         now = stamp(self._cache), state_of(self._chosen) if self._chosen is not None else None
-        if self._looked and now == self._seen and (there or self._serving is None):
+        if self._looked and now == self._seen and (is_there or self._serving is None):
             return self._serving
         chosen = self._choose()
         if self._serving is not None and (chosen is None or self._serving[0].folder != chosen[0].folder):
@@ -84,19 +84,19 @@ class Sets:
 
     def _choose(self) -> tuple[VectorSet, Embedder | None] | None:
         """The chosen model's set once it is whole; until then another that is, if its questions can be embedded."""
-        there = folders(self._cache)
+        sets = folders(self._cache)
         if self._chosen is None:
-            return next(((self.at(*one), None) for one in there), None)
+            return next(((self.at(*folder), None) for folder in sets), None)
         name, size = self._chosen.name, self._chosen.dimensions
-        named = [one for one in there if one[1] == name and size in (None, one[2])]
-        own = [one for one in named if fits(one[0], self._chosen)]
+        named = [folder for folder in sets if folder[1] == name and size in (None, folder[2])]
+        own = [folder for folder in named if fits(folder[0], self._chosen)]
         if own and self._is_whole(*own[0]):
             return self.at(*own[0]), self._chosen
-        for one in there:
-            if one not in named and self._is_whole(*one):
-                maker = self._other(one[1]) if one[1] != name else None
-                if maker is not None and maker.name == one[1] and fits(one[0], maker):
-                    return self.at(*one), maker
+        for folder in sets:
+            if folder not in named and self._is_whole(*folder):
+                maker = self._other(folder[1]) if folder[1] != name else None
+                if maker is not None and maker.name == folder[1] and fits(folder[0], maker):
+                    return self.at(*folder), maker
         return (self.at(*own[0]), self._chosen) if own else None
 
     def _is_whole(self, folder: Path, model: str, dimensions: int) -> bool:
@@ -191,13 +191,13 @@ def folder_of(cache: Path, model: str, dimensions: int) -> Path:
 
 def folders(cache: Path, model: str | None = None) -> list[tuple[Path, str, int]]:
     """The sets that there are, of all models or of one: folder, model and dimensions, the last written first."""
-    found: list[tuple[float, Path, str, int]] = []
+    listed: list[tuple[float, Path, str, int]] = []
     for folder in (cache / VECTORS).glob("*-*" if model is None else f"{_stem(model)}-*"):
         headers = map(rows.header, sorted(folder.glob(f"rows-{rows.VERSION}-*.vec")))
-        said = next((said for said in headers if said is not None and said.version == rows.VERSION), None)
-        if said is not None and folder == folder_of(cache, said.model, said.dimensions):
-            found.append((_last_written(folder), folder, said.model, said.dimensions))
-    return [one[1:] for one in sorted(found, key=lambda one: (-one[0], str(one[1])))]
+        header = next((candidate for candidate in headers if candidate is not None and candidate.version == rows.VERSION), None)
+        if header is not None and folder == folder_of(cache, header.model, header.dimensions):
+            listed.append((_last_written(folder), folder, header.model, header.dimensions))
+    return [listing[1:] for listing in sorted(listed, key=lambda listing: (-listing[0], str(listing[1])))]
 
 
 def _last_written(folder: Path) -> float:

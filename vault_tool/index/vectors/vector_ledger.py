@@ -108,14 +108,14 @@ class VectorLedger(Database):
 
     def partition(self, instruction: str) -> Partition:
         """The partition of an instruction; StorageError where there is none any more."""
-        found = self.partitions().get(instruction)
-        if found is None:
+        partition = self.partitions().get(instruction)
+        if partition is None:
             raise StorageError("the vectors were taken away meanwhile", "run it again: what is missing is embedded again")
-        return found
+        return partition
 
     def put_partition(self, partition: Partition) -> None:
         """Add a partition or replace what is known of it."""
-        kept = orjson.dumps(partition.background) if partition.background else None
+        background = orjson.dumps(partition.background) if partition.background else None
         self.many(
             "INSERT OR REPLACE INTO lanes VALUES (?,?,?,?,?,?)",
             [
@@ -125,7 +125,7 @@ class VectorLedger(Database):
                     partition.file,
                     partition.rows,
                     orjson.dumps(partition.fingerprint),
-                    kept,
+                    background,
                 )
             ],
         )
@@ -199,7 +199,7 @@ class VectorLedger(Database):
         """Forget notes; texts that no note has any more are retired at this moment."""
         self._touch(paths)
         parts = self.note_keys(paths)
-        keys = {key for found in parts.values() for key in found}
+        keys = {key for keys_of_part in parts.values() for key in keys_of_part}
         self.many("DELETE FROM owners WHERE key = ? AND path = ?", ((key, path) for path in parts for key in parts[path]))
         self.say(notes=str(self.count_notes() - len(parts)))
         self.many("DELETE FROM notes WHERE path = ?", ((path,) for path in paths))
@@ -240,10 +240,10 @@ class VectorLedger(Database):
 
     def owners(self, keys: Collection[bytes]) -> dict[bytes, list[tuple[str, int]]]:
         """The notes that have these texts, each with which of its passages it is."""
-        found: dict[bytes, list[tuple[str, int]]] = defaultdict(list)
+        owners: dict[bytes, list[tuple[str, int]]] = defaultdict(list)
         for key, path, passage in self.rows_in("SELECT key, path, passage FROM owners WHERE key IN ({})", keys):
-            found[key].append((path, passage))
-        return found
+            owners[key].append((path, passage))
+        return owners
 
     def row_numbers(self, partition: int, keys: Collection[bytes]) -> dict[bytes, int]:
         """In which rows of a partition the vectors of texts are, as far as they are there."""
@@ -366,9 +366,9 @@ def _parts(keys: bytes) -> tuple[bytes, ...]:
 
 
 def _partition_of(row: Sequence[Any]) -> Partition:
-    number, instruction, file, rows, kept, background = row
+    number, instruction, file, rows, kept_count, background = row
     return Partition(
-        number, instruction, file, rows, orjson.loads(kept), Background(**orjson.loads(background)) if background else None
+        number, instruction, file, rows, orjson.loads(kept_count), Background(**orjson.loads(background)) if background else None
     )
 
 

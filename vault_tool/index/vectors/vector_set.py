@@ -77,17 +77,17 @@ class VectorSet:
         """The ledger, begun anew without any vectors where it cannot be trusted. Raises Busy and StorageError."""
         if self._trusted is not None:
             return self._trusted
-        found = self._looked_at()
+        ledger = self._looked_at()
         if self.holds:
-            self._trusted = found
-        return found
+            self._trusted = ledger
+        return ledger
 
     def _looked_at(self) -> VectorLedger:
         sealed = self._sealed
         if sealed.state() is IndexState.INTACT:
-            found = self._opened()
-            if found is not None:
-                return found
+            ledger = self._opened()
+            if ledger is not None:
+                return ledger
         with self._locked(self._wait):
             return self._mended()
 
@@ -142,16 +142,16 @@ class VectorSet:
         partition = self.ledger().partitions().get(instruction)
         if partition is None or not partition.rows:
             return None
-        kept = self._views.get(instruction)
+        view = self._views.get(instruction)
         now = rows.fingerprint(self.folder / partition.file)
         if (
-            kept is not None
-            and kept.partition == partition
+            view is not None
+            and view.partition == partition
             and now == partition.fingerprint
-            and kept.rows.sound()
-            and self._copies_intact(kept)
+            and view.rows.sound()
+            and self._copies_intact(view)
         ):
-            return kept
+            return view
         as_left = now == partition.fingerprint
         if not as_left:
             partition = self._looked_again(instruction, partition)
@@ -161,9 +161,9 @@ class VectorSet:
             self._views.pop(instruction, None)
             return None
         places = RowMap()
-        if kept is not None and as_left:
-            opened.follow(kept.rows)
-            places, kept.places = kept.places, places
+        if view is not None and as_left:
+            opened.follow(view.rows)
+            places, view.places = view.places, places
         self._views[instruction] = VectorView(
             partition, opened, places, self._copies_of(self.ledger(), partition) if copies else None
         )
@@ -172,10 +172,10 @@ class VectorSet:
     def _copies_of(self, ledger: VectorLedger, partition: Partition) -> Copies | None:
         """The copies that the ledger says there are of a partition's rows, where they are as they were left."""
         try:
-            found = Copies.read(ledger.meta(f"first passages {partition.number}"))
+            copies = Copies.read(ledger.meta(f"first passages {partition.number}"))
         except (TypeError, ValueError):
             return None
-        return found if found is not None and found.of == partition.file and found.intact(self.folder) else None
+        return copies if copies is not None and copies.of == partition.file and copies.intact(self.folder) else None
 
     def _copies_intact(self, view: VectorView) -> bool:
         return view.copies is None or view.copies.intact(self.folder)
@@ -228,17 +228,17 @@ class VectorSet:
     def _opened(self) -> VectorLedger | None:
         path = self._sealed.path
         # A mended ledger is renamed into this place; the one that we hold open would then be a file without a name.
-        found = identity(path)
-        if self._ledger is not None and self._ledger[0] == found:
+        identity_on_disk = identity(path)
+        if self._ledger is not None and self._ledger[0] == identity_on_disk:
             return self._ledger[1]
         self._drop()
-        if found is None:
+        if identity_on_disk is None:
             return None
         try:
             ledger = VectorLedger.open(path)
         except sqlite3.DatabaseError:
             return None
-        self._ledger = found, ledger
+        self._ledger = identity_on_disk, ledger
         return ledger
 
     def _mended(self) -> VectorLedger:
@@ -263,9 +263,9 @@ class VectorSet:
         self._drop()
         self._views.clear()
         nonce = secrets.token_hex(8)
-        made = self.folder / f"ledger.{nonce}.tmp"
+        new_path = self.folder / f"ledger.{nonce}.tmp"
         try:
-            ledger = VectorLedger.open(made, tables=TABLES)
+            ledger = VectorLedger.open(new_path, tables=TABLES)
         except sqlite3.DatabaseError as fault:
             raise StorageError(f"the vectors' ledger cannot be made: {fault}", "look at the free space of `_cache`") from fault
         try:
@@ -278,7 +278,7 @@ class VectorSet:
         # The old ledger's journal, too: SQLite would roll it back into the new one.
         for left in (sealed.path, sealed.path.with_name(f"{sealed.path.name}-journal")):
             discard(left)
-        made.replace(sealed.path)
+        new_path.replace(sealed.path)
         sealed.renew_seal(nonce, synced=False)
         for left in self.folder.glob("ledger.*.tmp*"):
             discard(left)
@@ -290,10 +290,10 @@ class VectorSet:
             )
         return found
 
-    def _discard_others(self, kept: Collection[str]) -> None:
+    def _discard_others(self, names: Collection[str]) -> None:
         """Remove the files of rows but these, as a kill leaves them; not what a later version of this tool wrote."""
         for file in self.folder.glob(f"rows-{rows.VERSION}-*.vec"):
-            if file.name not in kept and not _is_of_later_version(file):
+            if file.name not in names and not _is_of_later_version(file):
                 _discard(file)
 
     def _looked_again(self, instruction: str, partition: Partition) -> Partition:
@@ -342,15 +342,15 @@ class VectorSet:
         if opened is None:
             return
         fresh = self._new_file(partition.instruction)
-        kept = [(key, row) for key, row in ledger.every_row(partition.number) if key not in dropped]
-        for start in range(0, len(kept), 4096):
-            some = kept[start : start + 4096]
-            rows.append(fresh, self.dimensions, start, [key for key, _ in some], opened.vectors[[row for _, row in some]])
+        kept_rows = [(key, row) for key, row in ledger.every_row(partition.number) if key not in dropped]
+        for start in range(0, len(kept_rows), 4096):
+            chunk = kept_rows[start : start + 4096]
+            rows.append(fresh, self.dimensions, start, [key for key, _ in chunk], opened.vectors[[row for _, row in chunk]])
         with ledger.transaction():
             ledger.clear_partition(partition.number)
-            ledger.put_vectors(partition.number, 0, [key for key, _ in kept])
-            ledger.put_partition(replace(partition, file=fresh.name, rows=len(kept), fingerprint=rows.fingerprint(fresh)))
-        self._discard_others({one.file for one in ledger.partitions().values()})
+            ledger.put_vectors(partition.number, 0, [key for key, _ in kept_rows])
+            ledger.put_partition(replace(partition, file=fresh.name, rows=len(kept_rows), fingerprint=rows.fingerprint(fresh)))
+        self._discard_others({partition.file for partition in ledger.partitions().values()})
 
     def _header(self, instruction: str) -> Header:
         return Header(self.model, self.dimensions, instruction)
