@@ -1,4 +1,4 @@
-"""What the vault thinks of its memories: truth, utility and decay, folded from signals; values in, values out."""
+"""Beliefs about memories: truth, utility and decay, folded from signals; values in, values out."""
 
 from __future__ import annotations
 

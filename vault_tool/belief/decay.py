@@ -1,4 +1,4 @@
-"""How a memory fades when nobody uses it, and what its score lets it be."""
+"""The fading of unused memories, and the standing that a score allows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ THRESHOLDS = ((0.5, Standing.ACTIVE), (0.2, Standing.FADING), (0.05, Standing.DO
 
 
 def standing(score: float) -> Standing:
-    """What a decay score lets a memory be."""
+    """The standing that a decay score allows a memory."""
     return next((found for least, found in THRESHOLDS if score >= least), Standing.ARCHIVED)
 
 

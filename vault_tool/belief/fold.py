@@ -32,7 +32,7 @@ NO_REASON = "nobody said why"
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What one signal did to one value: the step it asked for, the step that was taken, and why they differ (or "")."""
+    """One signal's effect on one value: the step it asked for, the step that was taken, and why they differ (or "")."""
 
     before: float
     after: float
@@ -43,7 +43,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """What all signals of one memory come to; every number but the counts is in 0..1.
+    """The sum of all signals of one memory; every number but the counts is in 0..1.
 
     `utility` is the global prior: a moving average over all contexts, hence weighted to what is recent. `by_problem`
     and `votes` hold the value and the number of judgements in each problem context. `questionable` are the questions
@@ -100,7 +100,7 @@ def _precedence(signal: Signal) -> tuple[bool, str, str]:
 
 
 def fold(signals: Iterable[Signal], *, start: float, writer: Party = AGENT, uses: Iterable[Use] = ()) -> Belief:
-    """What the signals of one memory come to, with the uses that this machine has not shared yet.
+    """The belief that the signals of one memory add up to, with the uses that this machine has not shared yet.
 
     `start` is the memory's confidence (0..1), `writer` who wrote it; what its owner reviewed is the owner's. The rules of each
     step are those of `Meter.push`.
@@ -140,24 +140,24 @@ def moving(heard: list[Signal], writer: Party) -> tuple[list[Signal], Party]:
 
 
 def question_of(belief: Belief) -> str:
-    """The newest open question about a memory, with the name of who asks where somebody else brought it; empty without one."""
+    """The newest open question about a memory, with the asker's name if another person brought it; empty without one."""
     return max(map(said_by, belief.questionable[-1:] or belief.told[-1:]), default="")
 
 
 def said_by(signal: Signal) -> str:
-    """Why somebody asks whether a memory is so, and who where it is told of somebody else."""
+    """The reason of a question, and its asker if that is another person."""
     reason, who = " ".join(signal.rationale.split()) or NO_REASON, bringer(signal.origin)
     return f"{reason} (says {who})" if who else reason
 
 
 @lru_cache(maxsize=512)
 def untouched(start: float) -> Belief:
-    """What is believed of a memory of which nobody said anything, and which nobody used."""
+    """The belief about a memory without judgements and uses."""
     return Belief(truth=_clamped(start))
 
 
 def preview(signals: Iterable[Signal], proposal: Signal, *, start: float, writer: Party = AGENT) -> Move:
-    """What `proposal` would do to the value that it speaks of, in its problem's context where it names one."""
+    """The effect of `proposal` on its value, in its problem's context if it names one."""
     ordered, writer = moving(counting(signals), writer)
     past = [signal for signal in ordered if signal.id != proposal.id and not _later(signal, proposal)]
     protected = writer is OWNER
@@ -248,13 +248,13 @@ def _judged(ordered: Iterable[Signal], start: float, protected: bool) -> _Judged
 
 
 def _voice(signal: Signal) -> str:
-    """Whose opinion a vote is: its session's, as a hundred marks of one are one, or all of who brought it from elsewhere."""
+    """The voice of a vote: its session's, as a hundred marks of one are one, or all of the person that brought it."""
     # All that one bringer says is that one's, whatever sessions the lines name.
     return (signal.author if is_pulled(signal.origin) else signal.session) or f"{signal.author} {_day(signal.at)}"
 
 
 def _opponents(ordered: Iterable[Signal], protected: bool) -> set[str]:
-    """Who voted a memory down since anybody voted for it or a person reviewed it."""
+    """The voters against a memory since the last vote for it or a person's review."""
     found: set[str] = set()
     for signal in ordered:
         wanted = target_of(signal) if signal.kind in _JUDGEMENTS and isfinite(signal.value) else UTILITY_START
@@ -300,7 +300,7 @@ def _told(heard: Iterable[Signal], ordered: Iterable[Signal]) -> tuple[Signal, .
 
 
 def _bounds(signal: Signal) -> tuple[tuple[str, str], ...]:
-    """What a signal's movement counts against; without a session only its author's day."""
+    """The bounds that a signal's movement counts against; without a session only its author's day."""
     day = (signal.author, _day(signal.at))
     return (("session", signal.session), day) if signal.session else (day,)
 

@@ -1,4 +1,4 @@
-"""What truth and utility let a memory do when it is asked for: gate, doubt, and the utility that counts here."""
+"""The uses that truth and utility allow a memory when it is asked for: gate, doubt, and the utility that counts here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def truth_gate(truth: float) -> float:
 
 
 def truth_asked_for(truth: float, start: float) -> float:
-    """The truth that counts for somebody who asks: what judgements made of it, as if its writer had been as sure as usual.
+    """The truth that counts in an answer: the result of judgements, as if its writer had been as sure as usual.
 
     How sure that was is said beside it and counts a little otherwise; it does not put an exact answer behind a vague one.
     """

@@ -27,13 +27,13 @@ class Posterior:
 
 
 def truth_posterior(signals: Iterable[Signal], start: float) -> Posterior:
-    """What the truth signals with evidence say, from a prior around `start`, the memory's confidence."""
+    """The evidence of the truth signals, from a prior around `start`, the memory's confidence."""
     told = (s for s in counting(signals) if s.kind is SignalKind.TRUTH and s.evidence)
     return _posterior(told, start)
 
 
 def utility_posterior(signals: Iterable[Signal], problem: str | None = None) -> Posterior:
-    """What the judgements of use say, in one problem's context or (None) in all of them."""
+    """The judgements of use, in one problem's context or (None) in all of them."""
     kinds = (SignalKind.USEFUL, SignalKind.QUESTIONABLE, SignalKind.UTILITY)
     told = (s for s in counting(signals) if s.kind in kinds and problem in (None, s.problem))
     return _posterior(told, UTILITY_START)

@@ -58,7 +58,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """From when on a memory is of a lower standing, if nobody uses it."""
+    """The time from which an unused memory is of a lower standing."""
 
     standing: Standing
     at: str
@@ -107,7 +107,7 @@ def decay_curve(entry: Entry, signals: Iterable[Signal], uses: Iterable[Use], sp
 
 
 def fading(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime, *, used: bool = False) -> tuple[Reached, ...]:
-    """When a memory falls to each lower standing, if nobody uses it from `now` on; with `used`, if it is used once more now."""
+    """When a memory falls to each lower standing, if it is not used from `now` on; with `used`, if it is used once more now."""
     score = entry_decay(entry, belief, spec, now)
     if score >= PINNED:
         return ()
@@ -135,7 +135,7 @@ def _archived(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime) -> da
 
 
 def _belief(used: Sequence[tuple[datetime, int]], moment: datetime, reviewed: bool) -> Belief:
-    """What was known of a memory's use at a moment."""
+    """The known uses of a memory at a moment."""
     until = [(at, count) for at, count in used if at <= moment]
     last = stamp(until[-1][0]) if until else None
     count = sum(count for _, count in until)

@@ -1,4 +1,4 @@
-"""What is wrong between the notes of a vault, or worth knowing: rules over a snapshot, one function a rule."""
+"""Problems between the notes of a vault: rules over a snapshot, one function a rule."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from vault_tool.util.text import one_line
 
 
 def malformed_evidence(scope: Scope) -> Iterable[Problem]:
-    """References that are none: people read them all the same, but nothing checks whether they still hold."""
+    """Malformed references: people can read them, but no check tells whether they still hold."""
     for entry in scope.snapshot.entries:
         for text in entry.texts("evidence"):
             wrong = fault_in(text)

@@ -59,7 +59,7 @@ def path_twins(scope: Scope) -> Iterable[Problem]:
 
 
 def workspaces(scope: Scope) -> Iterable[Problem]:
-    """A vault has one workspace record: without it contracts cannot name the vault, with two nobody knows its id."""
+    """A vault has one workspace record: without it contracts cannot name the vault, with two its id is unclear."""
     found = sorted(entry.path for entry in scope.snapshot.of_class(RecordClass.WORKSPACE))
     if not found and scope.snapshot.entries:
         hint = f"{step('init')} writes it and leaves everything else alone"
@@ -71,7 +71,7 @@ def workspaces(scope: Scope) -> Iterable[Problem]:
 
 
 def pages(scope: Scope) -> Iterable[Problem]:
-    """Markdown files without the lines that make a record: searched as text, touched by nobody."""
+    """Markdown files without the lines that make a record: searched as text, never changed."""
     # What parsing said of a head that is nearly a record's is more to the point.
     told = {problem.path for problem in scope.snapshot.problems if problem.code == "page"}
     for path in scope.snapshot.pages:

@@ -1,4 +1,4 @@
-"""What a rule looks at, and the words that rules share."""
+"""The scope of a rule, and the words that rules share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about words: types that nobody declared, subjects without a file, too many subjects, the same text twice."""
+"""Rules about words: undeclared types, subjects without a file, too many subjects, the same text twice."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _identity(entry: Entry) -> tuple[object, ...]:
 
 
 def odd_word(scope: Scope) -> Iterable[Problem]:
-    """Words that nobody would look for in a field of one word: none of the usual ones, once each, at the first such note."""
+    """Unusual words in a field of one word, which no search would use: once each, at the first such note."""
     for field in OF_WORDS:
         name = field.name
         said = _grouped((e for e in scope.snapshot.entries if e.text(name)), lambda e, name=name: e.text(name))  # type: ignore[misc]

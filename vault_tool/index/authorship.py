@@ -1,4 +1,4 @@
-"""Who wrote what a vault holds: the texts that other people's commits brought, and what is believed of them.
+"""The authors of a vault's texts: texts that other people's commits brought, and how far they are believed.
 
 Whatever a head or a signal says of its origin, it counts only where its text came by a commit of this machine's owner, or by
 none. A text is told by its content at its path: an owner who merges or moves it has not written it, one who edits it has.
@@ -75,13 +75,13 @@ class Owners:
         return not self.signed or signer in self.addresses
 
     def fact(self) -> str:
-        """What tells one set of owners from another."""
+        """A value that tells one set of owners from another."""
         return "\n".join((*sorted(self.addresses), "signed" if self.signed else ""))
 
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A text that somebody else's commit brought: the blob of a note, or one line of a journal by its `digest`."""
+    """A text that another person's commit brought: the blob of a note, or one line of a journal by its `digest`."""
 
     path: str
     text: str
@@ -92,7 +92,7 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class HistoryDelta:
-    """What of the history is to be taken in: texts that came with it, commits that HEAD has no longer (`whole`: all before)."""
+    """The part of the history to take in: texts that came with it, commits that HEAD has no longer (`whole`: all before)."""
 
     came: tuple[Foreign, ...] = ()
     lost: frozenset[str] = frozenset()
@@ -112,7 +112,7 @@ class HistoryDelta:
             catalog.connection.executemany(graves.ADD, map(graves.row_of, self.graves or ()))
 
     def grave_news(self) -> GraveNews:
-        """What it says of tombstones."""
+        """The news of tombstones in it."""
         owned = frozenset(one.path for one in self.came if one.text == graves.OWNED)
         return graves.GraveNews(self.graves, owned, self.lost, self.whole)
 
@@ -152,14 +152,14 @@ def put_to(blob: str, field: str, item: str, taken: bool) -> str:
 
 
 def put_by(texts: Iterable[Foreign], blob: str) -> list[Put]:
-    """What others put to a note of the owner's that is a blob now, by what is known of its path."""
+    """Items that others put to a note of the owner's that is a blob now, by what is known of its path."""
     start = f"{_PUT}{blob}:"
     rows = ((orjson.loads(one.text[len(start) :]), one.author) for one in texts if one.text.startswith(start))
     return [Put(field, item, author, taken) for (field, item, taken), author in rows]
 
 
 def hid_by(texts: Iterable[str], blob: str) -> tuple[str, str] | None:
-    """What a note said of its end and its user in the owner's words, where others' words that are a blob now say otherwise."""
+    """The owner's words of a note about its end and its user, where others' words that are a blob now say otherwise."""
     start = f"{_HID}{blob}:"
     found = next((text[len(start) :] for text in texts if text.startswith(start)), None)
     if found is None:
@@ -170,7 +170,7 @@ def hid_by(texts: Iterable[str], blob: str) -> tuple[str, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class TakenAway:
-    """A note of the owner's that somebody else's commit deleted: its id, its blob, who did it, when, and the commit.
+    """A note of the owner's that another person's commit deleted: its id, its blob, by whom, when, and the commit.
 
     Not where it was: a path holds words of the title, which may be forgotten later.
     """
@@ -183,7 +183,7 @@ class TakenAway:
 
 
 def taken_away(catalog: Catalog) -> list[TakenAway]:
-    """What others' commits deleted of the owner's notes, in the order of their ids; some may be back since."""
+    """The owner's notes that others' commits deleted, in the order of their ids; some may be back since."""
     rows = catalog.rows(f"{_TEXTS} text GLOB ? ORDER BY path", (f"{GONE}*",))
     return [TakenAway(path, text.removeprefix(GONE), author, at, commit) for path, text, author, at, commit in rows]
 
@@ -210,7 +210,7 @@ def whole(repo: git.Repo | None, head: str, owners: Owners) -> HistoryDelta:
 
 
 def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Owners]) -> HistoryDelta:
-    """What the history has now that the catalogue does not know of, by one walk over that alone; raises `GitError`."""
+    """The history that the catalogue does not know of, by one walk over that alone; raises `GitError`."""
     ends, known, said = _known_tips(repo, head), catalog.meta(HISTORY).split(), catalog.meta(OWNERS)
     facts = {HISTORY: " ".join(ends), MACHINE: _machine(repo)}
     if facts[MACHINE] == catalog.meta(MACHINE) and _all_ours(repo, catalog, known, ends, said):
@@ -232,7 +232,7 @@ def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Owne
 
 
 def doubted(repo: git.Repo, catalog: Catalog | None, head: str, paths: Collection[str], now: datetime) -> HistoryDelta:
-    """What git would have to tell of these files and cannot now: every text of theirs that is committed and not known yet."""
+    """Texts of these files that git cannot attribute now: every text of theirs that is committed and not known yet."""
     paths = [path for path in paths if not is_around(path)]
     blobs = work_tree_blobs(repo, paths)
     committed: list[dict[str, str]] | None = None
@@ -326,7 +326,7 @@ def owners_texts(repo: git.Repo, catalog: Catalog, owners: Owners, paths: Collec
 
 
 def _machine(repo: git.Repo) -> str:
-    """What changes when somebody changes this machine's settings, which may name the owners."""
+    """A value that changes with this machine's settings, which may name the owners."""
     with suppress(OSError):
         found = (place(repo.root) / CONFIG_FILE).stat()
         return f"{found.st_size}.{found.st_mtime_ns}.{found.st_ino}"
@@ -427,7 +427,7 @@ class _Fold:
             self._put(new, [said], new.author)
 
     def _take_away(self, commit: Brought, author: str) -> None:
-        """Write down which notes of the owner's somebody else's commit took away."""
+        """Write down which notes of the owner's another person's commit took away."""
         stay = {self._evidence[one.blob].id for one in commit.files if one.blob in self._evidence}
         for path, blob in commit.removed:
             said = self._evidence.get(blob)
@@ -469,19 +469,19 @@ class _Fold:
                     self._add(replace(new, author=whose, text=put_to(new.text, name, item, taken)))
 
     def _puts(self, path: str, blob: str) -> list[Put]:
-        """What others put to the note of the owner's that a blob at a path is."""
+        """Items that others put to the owner's note of which a path holds the blob."""
         if (path, blob) not in self._put_to:
             rows = known_texts(self._catalog, path) if self._catalog is not None else ()
             self._put_to[path, blob] = put_by((one for one in rows if one.commit not in self._lost), blob)
         return self._put_to[path, blob]
 
     def _is_over_the_owners(self, one: Introduced, commit: str) -> bool:
-        """Whether somebody else's words of a note stand where the owner's stood before, or where the owner's words had stood."""
+        """Whether another person's words of a note stand where the owner's stood before, or where the owner's words had stood."""
         made_of = self._made_of(one, commit)
         return any(self._at(path, blob) is None or self._at(path, graves.OWNED) is not None for path, blob in made_of)
 
     def _kept(self, one: Introduced, op: str, commit: str) -> Foreign | None:
-        """Whose the words are that the owner's commit changed, or put something to; None where they are the owner's now."""
+        """The author of the words that the owner's commit changed, or put something to; None if they are the owner's now."""
         now = self._evidence.get(one.blob)
         for path, blob in self._made_of(one, commit):
             theirs, before = self._at(path, blob), self._evidence.get(blob)
@@ -501,7 +501,7 @@ class _Fold:
                     yield path, blob
 
     def _says_the_same(self, one: Introduced, commit: str) -> tuple[str, str] | None:
-        """Of what somebody else's commit put at a path, the path and blob that it was made of and adds no word to."""
+        """The path and blob, of another person's text, that it was made of and adds no word to."""
         now = self._evidence.get(one.blob)
         if now is None:
             return None
@@ -582,7 +582,7 @@ class _Fold:
 
 
 def digest(signal: Signal) -> str:
-    """What tells one line of a journal from another, however it is spaced."""
+    """A digest that tells one line of a journal from another, however it is spaced."""
     return "line:" + hashlib.blake2b(orjson.dumps(signal), digest_size=16).hexdigest()
 
 

@@ -46,7 +46,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a file's content: its kind, its size in bytes and its hash (empty: it could not be read)."""
+    """The known content of a file: its kind, its size in bytes and its hash (empty: it could not be read)."""
 
     kind: str
     size: int
@@ -92,7 +92,7 @@ class Catalog(Database):
         return self.meta("nonce")
 
     def seq(self) -> str:
-        """What changes with every write to the catalogue, also by another process."""
+        """A value that changes with every write to the catalogue, also by another process."""
         return self._held_seq if self._held_seq is not None else self.meta("seq")
 
     @contextmanager
@@ -216,7 +216,7 @@ class Catalog(Database):
         return [(row[0], str(row[1]), str(row[2])) for row in self.rows(query, (len(beginning), beginning))]
 
     def owners_own(self) -> bool:
-        """Whether any record of the vault itself is by somebody of this machine: no commit of others brought it."""
+        """Whether any record of the vault itself is by a person of this machine: no commit of others brought it."""
         origin = "ifnull(json_extract(CAST(head AS TEXT), '$.origin'), '')"
         query = f"SELECT 1 FROM entries WHERE substr({origin}, 1, 8) <> 'pulled (' AND substr(path, 1, 3) <> '../' LIMIT 1"
         return bool(self.rows(query))
@@ -356,7 +356,7 @@ class Catalog(Database):
         return found
 
     def pairs(self, field: str) -> tuple[tuple[str, str], ...]:
-        """Who names whom in one field of their heads: pairs of the record's id and the id that it names."""
+        """References in one field of the heads: pairs of the record's id and the id that it names."""
         query = "SELECT e.id, j.target FROM relations j JOIN entries e ON e.n = j.n WHERE j.field = ? ORDER BY e.path, j.target"
         rows, also = self.rows(query, (field,)), self.also()
         return tuple((one, also.get(target, target)) for one, target in rows) if also else tuple(rows)
@@ -375,13 +375,13 @@ class Catalog(Database):
         return tuple(row[0] for row in self.rows("SELECT DISTINCT type FROM entries ORDER BY type"))
 
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong in the files, in order."""
+        """The problems in the files, in order."""
         return tuple(
             sorted(problem_of(row) for row in self.rows("SELECT path, line, code, severity, message, hint FROM problems"))
         )
 
     def problems_of(self, path: str, severity: Severity) -> tuple[Problem, ...]:
-        """What is wrong in one file, of one severity, in order."""
+        """The problems of one file, of one severity, in order."""
         query = "SELECT path, line, code, severity, message, hint FROM problems WHERE path = ? AND severity = ?"
         return tuple(sorted(problem_of(row) for row in self.rows(query, (path, severity.value))))
 
@@ -442,7 +442,7 @@ class Catalog(Database):
         return [row[0] for row in self.rows(f"SELECT DISTINCT target FROM signals WHERE {schema.CONSENT} ORDER BY target")]
 
     def withheld(self) -> frozenset[str]:
-        """The ids of the memories that are told to nobody, for consent to them was refused or withdrawn."""
+        """The ids of memories that are withheld from all, for consent to them was refused or withdrawn."""
         return self.derived("withheld", self._withheld)
 
     def _withheld(self) -> frozenset[str]:
@@ -519,7 +519,7 @@ class Catalog(Database):
         self._derived.adopt(seq, "known", known)
 
     def derived(self, name: Hashable, make: Callable[[], T], follow: Callable[[T, Any], T] | None = None) -> T:
-        """What `make` gives, kept until the catalogue changes; then `follow` brings it up to date, given it and its state."""
+        """The value of `make`, kept until the catalogue changes; then `follow` brings it up to date, given it and its state."""
         # In this order: where something came to be hidden since, what was kept is let go of by this very look.
         seq = self.seq()
         return self._derived.of(seq, name, make, follow)

@@ -1,4 +1,4 @@
-"""What says that it changed what: by the field of a change or by an edge, and for which of these its writer had the authority."""
+"""Claims that one memory changed another: by the field of a change or by an edge, and whether the writer had the authority."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHANGES = "CHANGES"
 
 
 class Claim(NamedTuple):
-    """That one memory changed another: by its own head, or by an edge of somebody's."""
+    """A claim that one memory changed another: by its own head, or by an edge."""
 
     change: Entry
     target: Entry
@@ -23,7 +23,7 @@ class Claim(NamedTuple):
 
 
 def claims_on(catalog: Catalog, targets: Iterable[Entry], pointed: Mapping[str, Sequence[tuple[str, Entry]]]) -> list[Claim]:
-    """What says that it changed one of these; `pointed` is what points at them, by the fields of `ON` at least."""
+    """The claims that change these memories; `pointed` holds the references to them, by the fields of `ON` at least."""
     found = []
     for target in targets:
         for field, one in pointed.get(target.id, ()):
@@ -35,7 +35,7 @@ def claims_on(catalog: Catalog, targets: Iterable[Entry], pointed: Mapping[str, 
 
 
 def claims_by(catalog: Catalog, changes: Iterable[Entry], edges: Mapping[str, Sequence[tuple[str, Entry]]]) -> list[Claim]:
-    """What these say that they changed; `edges` is what points at them, by the field `from_id` at least."""
+    """The claims that these memories make; `edges` holds the references to them, by the field `from_id` at least."""
     found = []
     for change in changes:
         for identity in change.texts("change_targets"):
@@ -47,7 +47,7 @@ def claims_by(catalog: Catalog, changes: Iterable[Entry], edges: Mapping[str, Se
 
 
 def _meant(catalog: Catalog, identity: str) -> list[Entry]:
-    """What an id means: a copy of it that others brought speaks for nothing where its own file is there."""
+    """The memory of an id: a copy that others brought counts for nothing if its own file is there."""
     found = catalog.cached_by_id(identity)
     return [entry for entry in found if not entry.pulled] or list(found)
 
@@ -78,7 +78,7 @@ def _owners(claim: Claim) -> bool:
 
 
 def _claimant(claim: Claim, seen: Mapping[str, str]) -> Party:
-    """Whose word a claim is: the edge's writer's, else the change's.
+    """The author of a claim: the edge's writer, else the change's.
 
     An agent's edge from a memory that the owner reviewed later is the owner's: it was there to be seen.
     """

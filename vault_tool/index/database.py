@@ -122,7 +122,7 @@ def marks(items: Collection[Any]) -> str:
 
 
 def failure(fault: sqlite3.Error) -> Busy | StorageError:
-    """What an error of SQLite's means to a person."""
+    """The meaning of an SQLite error for a person."""
     if is_busy(fault):
         return Busy("another process is writing the index", "try again in a moment")
     # Made again on a full disk it would fail alike.

@@ -1,4 +1,4 @@
-"""What a note says, apart from what anybody may put to it: by this it is told whose words a text is made of."""
+"""The words of a note, apart from fields that others may put to it: they decide the text's author."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Evidence:
 
 
 def evidence_of(path: str, data: bytes) -> Evidence:
-    """What a note's bytes say."""
+    """The words of a note's bytes."""
     parsed = parse(path, data, _REGISTRY)
     if not parsed.readable:
         return Evidence()

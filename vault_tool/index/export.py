@@ -1,4 +1,4 @@
-"""What is written for programs that are not this tool, and when.
+"""Exports for other programs, and when they are written.
 
 `_index.json`: every head with its relations both ways. `_state.json`: each memory's use, decay, truth and utility, as verbs
 computed them; written whole, read only when intact.
@@ -122,7 +122,7 @@ def _copies(catalog: Catalog) -> dict[str, list[str]]:
 
 
 def _relations(catalog: Catalog) -> tuple[dict[int, dict[str, list[str]]], _Relations]:
-    """What each row points at, and what points at each id, by field and in order."""
+    """The targets of each row, and the sources that point at each id, by field and in order."""
     outward: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     inward: _Relations = defaultdict(lambda: defaultdict(list))
     query = "SELECT j.target, j.field, j.n, e.id FROM relations j JOIN entries e ON e.n = j.n ORDER BY 1, 2, 4"
@@ -173,7 +173,7 @@ class StateFile:
         self._file.replace(b"%s%s}}\n" % (frame, rows), of)
 
     def of(self) -> str:
-        """What it was written of."""
+        """The state that it was written of."""
         return self._file.nonce()
 
     def intact(self) -> bool:

@@ -26,7 +26,7 @@ _SHA1 = 40
 
 @dataclass(frozen=True, slots=True)
 class ForeignGrave:
-    """A tombstone that somebody else's commit brought: the blob of the file at its path, who brought it, and when.
+    """A tombstone that another person's commit brought: the blob of the file at its path, its author, and when.
 
     `whose` is whose the note was that the same commit took away, as an origin: the empty text is the owner's, None says that
     it took none away.
@@ -87,7 +87,7 @@ class Graves:
         return tuple(grave for grave in self.theirs.get(identity, ()) if kept or grave.whose is not None)
 
     def digest(self) -> str:
-        """What tells one set of forgotten ids from another; empty where nothing was forgotten."""
+        """A digest that tells one set of forgotten ids from another; empty for no forgotten ids."""
         if not self:
             return ""
         theirs = [*sorted(self.owned)] if self.theirs else []
@@ -109,7 +109,7 @@ OWNED = "mark:owned"
 
 @dataclass(frozen=True, slots=True)
 class GraveNews:
-    """What the history says of tombstones that the catalogue does not know yet: see `HistoryDelta`."""
+    """The history's tombstones that the catalogue does not know yet: see `HistoryDelta`."""
 
     rows: tuple[ForeignGrave, ...] | None = None
     owned: frozenset[str] = frozenset()

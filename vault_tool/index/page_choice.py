@@ -27,7 +27,7 @@ _COUNT = "SELECT count(*) FROM entries WHERE class IN (?, ?)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRows:
-    """What one import brought, as the page tells it: how many notes, the largest folders, the rows of the most linked."""
+    """One import, as the page tells it: how many notes, the largest folders, the rows of the most linked."""
 
     name: str
     count: int
@@ -53,18 +53,18 @@ class PageChoice:
 
     @property
     def of(self) -> str:
-        """What it is of: its seal says so, too."""
+        """The state that it was made of: its seal says so, too."""
         return choice_of(self.build, self.settings)
 
 
 def choice_of(build: str, settings: str) -> str:
-    """What a choice of this build of the catalogue under these settings is of."""
+    """The state that a choice depends on: this build of the catalogue and these settings."""
     return f"{build} {settings}"
 
 
 @dataclass(frozen=True, slots=True)
 class SinceChoice:
-    """What happened since a choice: the rows written, the ids judged, and how many rows are gone or were written over."""
+    """The changes since a choice: the rows written, the ids judged, and how many rows are gone or were written over."""
 
     written: tuple[int, ...]
     judged: frozenset[str]
@@ -117,7 +117,7 @@ def memory_count(catalog: Catalog) -> int:
 
 
 def since(catalog: Catalog, choice: PageChoice, most: int) -> SinceChoice:
-    """What was written and judged since a choice: the newest `most` of each."""
+    """The newest `most` memories that were written, and that were judged, since a choice."""
     query = "SELECT n FROM main.entries WHERE n > ? AND class IN (?, ?) ORDER BY n DESC LIMIT ?"
     written = tuple(row[0] for row in catalog.rows(query, (choice.entry, *_MEMORIES, most)))
     said = catalog.rows("SELECT target FROM main.signals WHERE rowid > ? ORDER BY rowid DESC LIMIT ?", (choice.signal, most))

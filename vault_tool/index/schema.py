@@ -176,17 +176,17 @@ def memberships_of(entry: Entry) -> set[str]:
 
 
 def titles_of(entry: Entry) -> set[str]:
-    """What a `[[link]]`, a question or a command may call a memory: its title, its aliases, its file's name."""
+    """The names by which a `[[link]]`, a question or a command may mean a memory: its title, its aliases, its file's name."""
     return {normal_name(name) for name in handles(entry)} - {""} if entry.record_class in _LINKED else set()
 
 
 def linked_as(entry: Entry) -> set[str]:
-    """What a link to a memory says: one of its names, or where it lies."""
+    """The possible texts of a link to a memory: one of its names, or its path."""
     return {*titles_of(entry), path_name(entry.path)}
 
 
 def links_of(entry: Entry) -> set[str]:
-    """What the weak links of a record say, as `linked_as` has it; behind OTHERWISE what they mean where that names nothing."""
+    """The weak links of a record, as `linked_as` has them; behind OTHERWISE their meaning if that names nothing."""
     said, otherwise = set[str](), set[str]()
     for link in entry.links:
         if is_path(link):
@@ -218,7 +218,7 @@ def top_of(path: str) -> str:
 
 
 def relations_of(entry: Entry) -> set[tuple[str, str]]:
-    """What a record points at: pairs of target id and field."""
+    """The targets of a record: pairs of target id and field."""
     found: set[tuple[str, str]] = set()
     head = entry.head
     for field, many in REFERENCES[entry.record_class]:

@@ -75,7 +75,7 @@ class SealedFile:
         return str(kept.get("nonce", ""))
 
     def read(self) -> dict[str, Any] | None:
-        """What the seal says, or None where there is none of this version."""
+        """The contents of the seal, or None if there is none of this version."""
         try:
             # Asked many times in an answer: a file object takes longer than all the rest.
             descriptor = os.open(self.seal, os.O_RDONLY | getattr(os, "O_BINARY", 0))
@@ -130,7 +130,7 @@ class SealedFile:
         self.renew_seal(nonce, synced=synced)
 
     def json(self, nonce: str | None = None) -> Any:
-        """What a file of JSON holds; None where it is not as we left it, or of another build than `nonce`."""
+        """The contents of a JSON file; None if it is not as we left it, or of another build than `nonce`."""
         if self.state(nonce) is not IndexState.INTACT:
             return None
         try:
@@ -248,7 +248,7 @@ def clear_temporaries(path: Path) -> None:
 
 @cache
 def _boot() -> str:
-    """What is the same until the machine starts anew: the kernel's own word for it, else about when it started."""
+    """A value that stays the same until the machine starts anew: the kernel's own, else about when it started."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:

@@ -38,7 +38,7 @@ _LEAST_BYTES = 100
 
 
 class Wording(NamedTuple):
-    """What the words of one file say of a question: its score as a share of what a file with every word would have, and
+    """The match of one file's words with a question: its score as a share of what a file with every word would have, and
     the part of the question's words that it has at all, where that was looked up; how nearly the question calls it; and how
     rare what it has is, as a multiple of the least by which that may be more than chance.
     """
@@ -131,7 +131,7 @@ class TextSearch:
         self, catalog: Catalog, sentences: Sequence[Mapping[str, float]], limit: int, classes: Collection[str],
         among: Collection[str] | None = None,
     ) -> dict[str, float]:  # fmt: skip
-        """What files have in common with the sentences of a conversation, beyond chance. Raises Spoilt as `search` does."""
+        """The likeness of files to the sentences of a conversation, beyond chance. Raises Spoilt as `search` does."""
         beside = self.caught_up(catalog)
         with self._distrusting(catalog):
             return self._index(catalog).mentioned(sentences, limit, classes, partial(self._longer, catalog), beside, among)
@@ -210,7 +210,7 @@ class TextSearch:
         return index
 
     def _looked_again(self, sealed: SealedFile, nonce: str) -> IndexState:
-        """The state once nobody is writing: what looks spoilt may be another process between its write and its seal."""
+        """The state without a writer at work: an index that looks spoilt may be between a write and its seal."""
         with suppress(Busy, StorageError), self._store.building(_QUICK_WAIT):
             return sealed.state(nonce)
         return sealed.state(nonce)

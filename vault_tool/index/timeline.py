@@ -55,7 +55,7 @@ def projects(catalog: Catalog) -> tuple[str, ...]:
 
 
 def own_projects(catalog: Catalog) -> tuple[str, ...]:
-    """Those of them that somebody here says: what others brought makes no project of a name that our memories have."""
+    """The projects among them that a text of this vault's own names: others' texts make no project of our memories' names."""
     query = f"SELECT {ENTRY} FROM entries WHERE {PROJECT} = ? AND {PROJECT} <> '' LIMIT ?"
     return tuple(
         name for name in projects(catalog) if any(not entry_of(row).pulled for row in catalog.rows(query, (name, _MOST_ASKED)))
@@ -121,7 +121,7 @@ def linked_ids(catalog: Catalog) -> set[str]:
 
 
 def ages(catalog: Catalog, record_class: RecordClass) -> Iterator[tuple[int, str, int | None, str]]:
-    """Of each record of a class its number in the catalogue, its id, its generation and when it was created ("" unsaid);
+    """For each record of a class its number in the catalogue, its id, its generation and when it was created ("" unsaid);
     to be read to the end at once.
     """
     query = f"SELECT n, id, {GENERATION}, {CREATED} FROM entries WHERE class = ?"
@@ -130,7 +130,7 @@ def ages(catalog: Catalog, record_class: RecordClass) -> Iterator[tuple[int, str
 
 
 def questioned(catalog: Catalog) -> list[str]:
-    """The ids of what somebody ever called questionable; whether that still stands, belief says."""
+    """The ids of memories that were ever called questionable; whether that still stands, belief says."""
     query = "SELECT DISTINCT target FROM signals WHERE CAST(data AS TEXT) LIKE '%\"questionable\"%' ORDER BY target"
     return [row[0] for row in catalog.rows(query)]
 
@@ -210,7 +210,7 @@ def _looked_up(catalog: Catalog, names: Sequence[str]) -> dict[str, Session]:
 
 
 def _row(path: str, head: Mapping[str, Any], mtime_ns: int) -> tuple[Any, ...]:
-    """What orders a record of a session: its path, turn, the times it says, and its file's."""
+    """The sort key of a session's record: its path, turn, its times, and its file's."""
     return path, head.get("turn"), head.get("observed"), head.get("created"), mtime_ns
 
 

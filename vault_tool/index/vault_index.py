@@ -115,7 +115,7 @@ class Index:
         return replace(found, seconds=time.perf_counter() - begun)
 
     def _with_room(self, ask: Callable[[], T]) -> T:
-        """What is asked of the indexes; where they cannot be written since the disk is full, of ones made anew elsewhere."""
+        """An answer of the indexes; if they cannot be written since the disk is full, of indexes made anew elsewhere."""
         try:
             return ask()
         except StorageError as fault:
@@ -174,14 +174,14 @@ class Index:
     def mentioned(
         self, sentences: Sequence[Mapping[str, float]], limit: int, classes: Collection[str], among: Collection[str] | None = None
     ) -> dict[str, float]:
-        """What files of these classes have in common with the sentences of a conversation, beyond chance; see `search`.
+        """The likeness of files of these classes to the sentences of a conversation, beyond chance; see `search`.
 
         The best for each sentence are looked at, or those `among` the given.
         """
         return _built(self._lexically(lambda: self._search.mentioned(self.catalog, sentences, limit, classes, among)))
 
     def _lexically(self, ask: Callable[[], T]) -> T | None:
-        """What the full-text index says, built anew where it is spoilt; None where that does not help."""
+        """The full-text index's answer, after a new build if it is spoilt; None if that does not help."""
         for _ in range(_ATTEMPTS):
             try:
                 return self._with_room(ask)
@@ -225,12 +225,12 @@ class Index:
 
 
 def _exported_as(catalog: Catalog) -> tuple[str, int]:
-    """What `_index.json` is sealed with: the build that it is of, and after how many changes."""
+    """The seal of `_index.json`: the build that it is of, and after how many changes."""
     return catalog.meta("nonce"), int(catalog.meta("changes") or 0)
 
 
 def _built(answer: T | None) -> T:
-    """What the full-text index answered; StorageError where it could not even be built anew."""
+    """The full-text index's answer; StorageError if it could not even be built anew."""
     if answer is None:
         raise StorageError("the full-text index cannot be built", "look at the free space and the permissions of `_cache`")
     return answer

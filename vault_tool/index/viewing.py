@@ -1,4 +1,4 @@
-"""What may be told of a vault: catalogue and full text without what is another user's, and what nobody may be told any more."""
+"""Catalogue and full text restricted to what one user may see, without memories that are withheld from all."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class _VisibleCatalog(Catalog):
 
     @classmethod
     def of(cls, path: Path, user: str | None) -> _VisibleCatalog:
-        """The catalogue at `path` as `user` sees it; the empty text is nobody in particular, None is whoever keeps the vault."""
+        """The catalogue at `path` as `user` sees it; the empty text is no user in particular, None is the vault's keeper."""
         seen = cls.open(path)
         seen.user = user
         seen.connection.executescript(_HIDDEN)
@@ -218,7 +218,7 @@ class UserIndex(Index):
     def mentioned(
         self, sentences: Sequence[Mapping[str, float]], limit: int, classes: Collection[str], among: Collection[str] | None = None
     ) -> dict[str, float]:
-        """What files have in common with a conversation; see `Index.mentioned`."""
+        """The likeness of files to a conversation; see `Index.mentioned`."""
         if among is not None:
             return self._whole.mentioned(sentences, limit, classes, among)
         return self._seen(limit, lambda most: self._whole.mentioned(sentences, most, classes))
@@ -228,7 +228,7 @@ class UserIndex(Index):
         self._whole.export()
 
     def _seen(self, limit: int, ask: Callable[[int], dict[str, T]]) -> dict[str, T]:
-        """Of what is found the best `limit` that may be seen; asked for more where others' notes took their places."""
+        """The best `limit` visible hits; more are asked for where others' notes took their places."""
         catalog = self.catalog
         if not isinstance(catalog, _VisibleCatalog):
             return ask(limit)

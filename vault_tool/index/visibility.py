@@ -68,7 +68,7 @@ def _no(_: Entry) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Who asks, when, and for what: all that decides beside the record itself.
+    """The asker, the time and the purpose: everything that decides beside the record itself.
 
     `user` is None for whoever keeps the vault, who is told of everybody's. `withheld` are the ids that nobody is told of,
     `superseded` what replaces an understanding, `kinds` the types that were asked for, `shown` what the session has seen.

@@ -24,7 +24,7 @@ _AFTERWARDS = 1.0
 
 
 class NoAnswer(Exception):
-    """Nobody answered, or what came ended early, is too long, or is compressed; the sentence says which.
+    """No answer came, or it ended early, is too long, or is compressed; the sentence says which.
 
     `refused` says that nobody listens there.
     """
@@ -35,19 +35,19 @@ class NoAnswer(Exception):
 
 
 class NoJson(Exception):
-    """What came is no JSON that can be read."""
+    """The answer is no JSON that can be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerReply:
-    """What a server answered: the status, and its JSON (None for an answer of another status than 200 that is none)."""
+    """A server's answer: the status, and its JSON (None for an answer of another status than 200 without JSON)."""
 
     status: int
     value: Any
 
 
 class EmbeddingServer:
-    """What answers at `url`. It is connected to by the first question; threads may share one."""
+    """The server at `url`. It is connected to by the first question; threads may share one."""
 
     def __init__(self, url: str, *, remote: bool) -> None:
         self._url = url.rstrip("/")

@@ -1,4 +1,4 @@
-"""Many texts in batches: vectors that are none are refused one by one, and a bad batch is halved until the bad text is alone."""
+"""Many texts in batches: invalid vectors are refused one by one, and a bad batch is halved until the bad text is alone."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def in_batches(texts: Sequence[str], ask: Ask, size: int, dimensions: int | None
 
 
 class _Work:
-    """What has come in so far."""
+    """The vectors that have come in so far."""
 
     def __init__(self, ask: Ask, dimensions: int | None, who: str) -> None:
         self._ask = ask

@@ -61,7 +61,7 @@ def waiting(who: str, most: float) -> Iterator[Callable[[], None]]:
 
 
 def within(seconds: float, call: Callable[[], T], who: str) -> T:
-    """What `call` returns or raises, if it does within so many seconds in all; else EmbeddingUnavailable.
+    """The result or error of `call`, if it comes within so many seconds in all; else EmbeddingUnavailable.
 
     Limits of sockets are about the time between two bytes: a server that sends one now and then holds a caller for
     ever. The call goes on in a thread of its own that nobody waits for.
@@ -100,7 +100,7 @@ class Patience:
         self._until = 0.0
 
     def call(self, seconds: float, call: Callable[[], T], who: str, *, waiting: bool) -> T:
-        """`within`, but refused at once when somebody is `waiting` and the provider hung a moment ago."""
+        """`within`, but refused at once when a caller is `waiting` and the provider hung a moment ago."""
         if waiting and time.monotonic() < self._until:
             raise TimedOut(f"{who} did not answer in time a moment ago", f"it is asked again after {self._pause:g} s")
         try:

@@ -1,4 +1,4 @@
-"""What an embedder is: texts in, unit vectors out, with the texts that it could not do."""
+"""The interface of an embedder: texts in, unit vectors out, with the texts that it could not do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Role(StrEnum):
-    """What a text is to a search: many models put different words before the two."""
+    """The role of a text in a search: many models put different words before the two."""
 
     QUERY = "query"
     DOCUMENT = "document"
@@ -50,7 +50,7 @@ class Embedder(Protocol):
 
     @property
     def follows_instructions(self) -> bool | None:
-        """Whether an instruction before a text changes what of it the vector shows; None where nobody knows."""
+        """Whether an instruction before a text changes what its vector shows; None if that is not known."""
 
     @property
     def window(self) -> int:

@@ -1,4 +1,4 @@
-"""What tells a model's files from others under the same names: a digest of their content, taken once for each state of them."""
+"""A digest that tells a model's files from others under the same names, taken once for each state of them."""
 
 from __future__ import annotations
 

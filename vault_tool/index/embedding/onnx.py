@@ -60,7 +60,7 @@ class Local:
 
     @property
     def get_it(self) -> str:
-        """What brings its files to this machine."""
+        """The command that brings its files to this machine."""
         return MAKE_IT if self.model == INT8 else GET_IT
 
     def state(self) -> str:
@@ -91,7 +91,7 @@ class Local:
         return Embedded(vectors, {int(at): "the vector holds a NaN or an infinity" for at in bad}, state)
 
     def _current(self) -> tuple[str, Any, Any]:
-        """What is made of the files as they are now, with their state; of files that are gone what was made of them before."""
+        """The runner of the present files, with their state; of files that are gone the runner that was made before."""
         for _ in range(_TRIES):
             now = self.state()
             if self._opened is not None and now in ("", self._opened[0]):
@@ -143,7 +143,7 @@ class Local:
             raise EmbeddingUnavailable(f"the local model is not in {self.folder}", self.get_it)
 
     def _able(self, work: Callable[[], Any]) -> Any:
-        """What one of the two libraries does; both raise bare exceptions when a file is not what it should be."""
+        """A call of one of the two libraries; both raise bare exceptions when a file is damaged."""
         where = f"the local model in {self.folder}"
         with translated(
             lambda reason: EmbeddingUnavailable(f"{where} cannot be used: {reason}", f"remove that folder; {self.get_it}"), 80

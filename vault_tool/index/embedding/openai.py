@@ -103,7 +103,7 @@ class OpenAI(Served):
 
 
 def _words(value: Any) -> str:
-    """What an answer says went wrong."""
+    """The reason in an answer that tells of an error."""
     error = value.get("error") if isinstance(value, dict) else None
     message = error.get("message") if isinstance(error, dict) else error
     return message if isinstance(message, str) else ""

@@ -1,4 +1,4 @@
-"""What each known model wants before a query and a document, whether it heeds instructions, and how long its passages are."""
+"""The words that each known model wants before query and document, whether it heeds instructions, and its passages' length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What embedders that ask a server have in common: their name, prompts, batches, bounds and patience."""
+"""The common part of embedders that ask a server: their name, prompts, batches, bounds and patience."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _AROUND = 2**16
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds in all for one call: for a question that somebody waits for, a first batch (a model loads), later ones."""
+    """Seconds in all for one call: for a question with a caller waiting, a first batch (a model loads), later ones."""
 
     query: float = 2.0
     first: float = 300.0
@@ -117,7 +117,7 @@ class Served(ABC):
 
     @abstractmethod
     def _hint(self, refused: bool) -> str:
-        """What a person may do where it does not answer; `refused` says that nobody listens there."""
+        """The next step for a person if the server does not answer; `refused` says that no program listens there."""
 
     @abstractmethod
     def _answered(self, texts: Sequence[str], seconds: float, most: int) -> Sequence[Numbers]:

@@ -1,4 +1,4 @@
-"""What full-text search reads and gives: a note as a document, a person's query as words and phrases, and hits."""
+"""Values of full-text search: a note as a document, a person's query as words and phrases, and hits."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _named(entry: Entry) -> str:
 
 
 def handles(entry: Entry) -> tuple[str, ...]:
-    """What a record may be called: its title, its aliases, and its file's name where a person or another tool gave that one.
+    """The names of a record: its title, its aliases, and its file's name if a person or another tool gave that one.
 
     An alias that is a path, as of a note that was moved, is a name by its last part too.
     """
@@ -156,7 +156,7 @@ def _handle_names(path: str, identity: str, title: str, aliases: tuple[str, ...]
 
 
 def handle_names(entry: Entry) -> frozenset[str]:
-    """What a record may be called, as names are compared."""
+    """The names of a record, as names are compared."""
     return _handle_names(entry.path, entry.id, entry.title, entry.texts("aliases"))
 
 
@@ -178,7 +178,7 @@ def first_passage(body: str) -> str:
 
 
 def _is_made(title: str, body: str) -> bool:
-    """Whether a title was made of the body's first sentence, as of a text that nobody gave one; a heading is a given one."""
+    """Whether a title was made of the body's first sentence, for a text without a given one; a heading is a given one."""
     cut = title.rstrip("….")
     if not cut or body.lstrip()[:1] == "#":
         return False
@@ -236,7 +236,7 @@ def _dotted(text: str) -> Iterator[tuple[int, int]]:
 
 
 def one_word(dotted: str) -> str:
-    """What is joined by dots as a word that the tokenizer leaves whole."""
+    """Parts joined by dots as one word, which the tokenizer leaves whole."""
     return dotted.replace(".", _DOT)
 
 

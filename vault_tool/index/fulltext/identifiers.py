@@ -73,7 +73,7 @@ def _of_word(word: str) -> tuple[Compound, ...]:
 
 
 def extra_words(text: str) -> str:
-    """What an index takes in beside a text: its identifiers whole and by their parts."""
+    """The words to index beside a text: its identifiers whole and by their parts."""
     found = (word for one in compounds(text) for word in (one.whole, *(part for parts in one.parts for part in parts)) if word)
     return " ".join(dict.fromkeys(found))
 

@@ -1,4 +1,4 @@
-"""What the full-text index keeps of a document: its schema, its tokens, what it may be called; and the making of a new one.
+"""The contents of the full-text index: its schema, its tokens, a document's names; and the making of a new one.
 
 This module and `inverted_index` are the only importers of tantivy.
 """
@@ -44,7 +44,7 @@ _REBUILD_THREADS = 2 if (os.cpu_count() or 1) > 2 else 1
 
 
 class CalledNames(NamedTuple):
-    """What a file may be called, each name as the set of its words."""
+    """The names of a file, each as the set of its words."""
 
     handles: tuple[frozenset[str], ...]
     headings: tuple[frozenset[str], ...]
@@ -142,7 +142,7 @@ def open_index(folder: Path, language: str, new: bool = True) -> tantivy.Index:
 
 
 def _analyzer(language: str, telling: bool = False) -> tantivy.TextAnalyzer:
-    """What makes tokens of text; `telling` leaves the function words of the language out."""
+    """The analyzer that makes tokens of text; `telling` leaves the function words of the language out."""
     builder = tantivy.TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.remove_long(_LONGEST_TOKEN))
     builder = builder.filter(Filter.lowercase())
     if telling and knows(language, Filter.stopword):
@@ -181,7 +181,7 @@ def parts_of(text: SearchDocument) -> Iterable[tuple[str, int]]:
 
 
 def light_parts(text: SearchDocument) -> Iterable[tuple[str, str]]:
-    """What is searched lightly of a document, by the field that it stands in."""
+    """The parts of a document that are searched lightly, by the field that each stands in."""
     parts = (PROPERTIES, searchable(text.properties)), (SPELLINGS, extra_words(text.body))
     return (part for part in parts if part[1])
 
@@ -193,7 +193,7 @@ def _named(text: str) -> str:
 
 
 def called_by(text: SearchDocument, analyze: Analyzer) -> str:
-    """What a file may be called, as tokens: names by lines, in three groups; one that is an identifier in each of its ways."""
+    """The names of a file, as tokens: names by lines, in three groups; an identifier in each of its ways."""
     if not (text.handles or text.headings or text.tags):
         return ""
     groups = (text.handles, text.headings, text.tags)
@@ -201,7 +201,7 @@ def called_by(text: SearchDocument, analyze: Analyzer) -> str:
 
 
 def names_with(groups: str, words: frozenset[str]) -> CalledNames:
-    """Of the names that `called_by` wrote those that have one of these words."""
+    """The names, of those that `called_by` wrote, that have one of these words."""
     lines = (group.split("\n") for group in groups.split(_GROUPS))
     return CalledNames(
         *(tuple([name for line in some if not words.isdisjoint(name := frozenset(line.split()))]) for some in lines)

@@ -294,7 +294,7 @@ class InvertedIndex:
         }
 
     def _clauses(self, text: str) -> tuple[Clause, ...]:
-        """What is looked for: without the function words of the language, and without what stands everywhere."""
+        """The clauses to look for: without the function words of the language, and without words that stand everywhere."""
         clauses = self._query_of(text)
         if self._searcher.num_docs < _MANY:
             return clauses
@@ -375,7 +375,7 @@ class InvertedIndex:
         return found
 
     def _only(self, field: str, values: Collection[str]) -> tuple[Occur, Query]:
-        """What limits an answer to some values of a field: asked of the fewer documents, those with them or those with others."""
+        """The filter that limits an answer to values of a field: asked of the fewer documents, those with them or with others."""
         known = self._meant.get((field, *values))
         if known is None:
             known = self._meant[(field, *values)] = self._limit(field, values)

@@ -43,7 +43,7 @@ def dates(entry: Entry, now: datetime) -> dict[str, datetime]:
 
 
 def problem(root: Path | None, path: str, ahead: dict[str, datetime]) -> Problem:
-    """What is known of a note with dates ahead: the first of them, and its line."""
+    """The problem of a note with dates ahead of the clock: the first of them, and its line."""
     line, name = next(((line, name) for name in ahead if (line := _line(root, path, name))), (0, ""))
     day = ahead[name or next(iter(ahead))].date().isoformat()
     return note(path, line, DATED_AHEAD, f"`{name}` says {day}" if name else f"its name says {day}")

@@ -1,4 +1,4 @@
-"""Whose the texts are that are being taken in, and the latest that their times may be."""
+"""The authors of the texts that are being taken in, and the latest that their times may be."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ASKED_ONE_BY_ONE = 8
 
 
 class Attribution:
-    """What is believed of files that are being taken in: whose each text is, and the latest that its times may be."""
+    """Beliefs about files that are being taken in: the author of each text, and the latest that its times may be."""
 
     def __init__(
         self, repo: git.Repo | None, head: str, now: datetime, texts: Iterable[Foreign], root: Path | None = None
@@ -76,7 +76,7 @@ class Attribution:
                 yield file
 
     def _problems(self, file: Seen, entry: Entry) -> tuple[Problem, ...]:
-        """What is wrong in a file, with what its dates are ahead of the clock."""
+        """The problems of a file, with those of its dates that are ahead of the clock."""
         dates = ahead.dates(entry, self._now) if _is_late(entry, self._lately) else {}
         if not dates:
             return file.problems
@@ -131,12 +131,12 @@ class Attribution:
         return others_text(texts, blob) or self._edited_here(entry.path, blob, texts)
 
     def _edited_here(self, path: str, blob: str, texts: Mapping[str, Foreign]) -> Foreign | None:
-        """Whose a text is that no commit has, where it says what the committed one says."""
+        """The author of a text that is in no commit, if it says the same as the committed text."""
         theirs = texts.get(self._blob_at_head(path)) if blob else None
         return theirs if theirs is not None and self._says_the_same(path, theirs.text) else None
 
     def _pinned_by_another(self, entry: Entry) -> Foreign | None:
-        """Who pinned a note of the owner's that is as they left it, or that says the same and is not committed."""
+        """The agent or person that pinned a note of the owner's which is as they left it, or is uncommitted and says the same."""
         texts = self._texts.get(entry.path, {})
         if not any(text.startswith(pin_of("")) for text in texts):
             return None
@@ -144,7 +144,7 @@ class Attribution:
         return texts.get(pin_of(blob)) or texts.get(pin_of(self._blob_at_head(entry.path)))
 
     def _put_by_others(self, entry: Entry) -> list[Put]:
-        """What others put to the lists of a note of the owner's, as far as it stands there still."""
+        """Items that others put into the lists of a note of the owner's and that still stand there."""
         texts = self._texts.get(entry.path, {}).values()
         if not texts:
             return []
@@ -210,7 +210,7 @@ def attribution(
     head: str,
     root: Path | None = None,
 ) -> Attribution:
-    """What is believed of these files by what the catalogue knows and the history that is about to be taken in."""
+    """The attribution of these files, from the catalogue and the history that is about to be taken in."""
     known: list[Foreign] = []
     if not history.whole and catalog.rows("SELECT 1 FROM foreign_texts LIMIT 1"):
         for path in paths:

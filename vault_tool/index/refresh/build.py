@@ -49,7 +49,7 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What a full build is made of: the files of `scan`, what git says of them, and what to remember (`facts`)."""
+    """The inputs of a full build: the files of `scan`, git's facts about them, and facts to remember (`facts`)."""
 
     root: Path
     cache: Path

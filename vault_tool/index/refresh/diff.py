@@ -1,4 +1,4 @@
-"""What a comparison with the files comes to: which to take in anew, which to forget, and what must wait for a person."""
+"""The result of a comparison with the files: files to take in anew, to forget, and to leave for a person."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class OvertakenRead:
-    """What stands otherwise by now than it was found: files to read again, and the paths of those that left."""
+    """Files that changed after they were read: files to read again, and the paths of those that left."""
 
     again: Mapping[str, Stat]
     left: frozenset[str]
@@ -98,7 +98,7 @@ def head_now(repo: git.Repo | None) -> str:
 
 
 def head_signature(repo: git.Repo) -> str:
-    """What changes whenever HEAD moves: the stats of HEAD and of its log, of a merge under way, and of the settings of
+    """A value that changes whenever HEAD moves: the stats of HEAD and of its log, of a merge under way, and of the settings of
     this machine. Empty where git keeps no such log."""
     try:
         # A commit rewrites the branch's ref and leaves HEAD as it is; the log of HEAD is written either way.
@@ -160,7 +160,7 @@ def to_judge_again(catalog: Catalog, changed: Collection[str], gone: Collection[
 
 
 def overtaken(root: Path, catalog: Catalog, seen: Iterable[Seen], gone: Iterable[str]) -> OvertakenRead:
-    """Asked while nobody else writes the catalogue: of what was seen and missed, what must not be written as it was found.
+    """The files, of those seen and missed, that must not be written as they were read; asked while no other process writes.
 
     Another process may have taken in a newer state of the same file while we read an older one.
     """
@@ -180,7 +180,7 @@ def overtaken(root: Path, catalog: Catalog, seen: Iterable[Seen], gone: Iterable
 
 
 def to_remember(catalog: Catalog, touched: Mapping[str, Stat], started_ns: int) -> tuple[dict[str, Stat], dict[str, Stat]]:
-    """Of files whose content is as known: the stats to remember, and the new times of their entries."""
+    """For files whose content is as known: the stats to remember, and the new times of their entries."""
     stats: dict[str, Stat] = {}
     times: dict[str, Stat] = {}
     entries = catalog.by_paths(touched)
@@ -268,7 +268,7 @@ def unreadable(catalog: Catalog) -> tuple[str, ...]:
 
 
 def digest_of_faults(faults: Sequence[Problem]) -> str:
-    """What tells one walk's findings from another's; empty for none."""
+    """A digest that tells one walk's findings from another's; empty for no findings."""
     return hashlib.blake2b(repr(tuple(faults)).encode("utf-8", "replace"), digest_size=8).hexdigest() if faults else ""
 
 

@@ -25,7 +25,7 @@ _CUTS = ".。… "
 def followed(
     repo: git.Repo | None, catalog: Catalog, head: str, seen: Iterable[Seen], registry: Registry, *, moved: bool
 ) -> tuple[Seen, ...]:
-    """What was read, where a note has its title by an earlier text. Git is asked where a changed text leaves a title that the
+    """The files read, where a note has its title by an earlier text. Git is asked where a changed text leaves a title that the
     one before it made, or where HEAD `moved` with texts that were never looked at.
     """
     by_path = {file.path: file for file in seen}
@@ -78,7 +78,7 @@ def stored(entry: Entry) -> str:
 
 
 def renamed(file: Seen) -> Seen:
-    """What was read of a note, called by its text."""
+    """The note as it was read, titled by its text."""
     if file.entry is None or file.text is None:
         return file
     body = body_in(file.text, file.entry)

@@ -52,7 +52,7 @@ _UNMOVED = HistoryDelta()
 
 @dataclass(frozen=True, slots=True)
 class IndexDifference:
-    """What is to be applied: files seen anew, files whose content is as known under a new stat, and files that are gone.
+    """The changes to apply: files seen anew, files whose content is as known under a new stat, and files that are gone.
 
     `stats` is what to remember of each file that is there. `faults` are the walk's own findings (None: as they were).
     """
@@ -100,7 +100,7 @@ def apply(catalog: Catalog, difference: IndexDifference) -> None:
 
 
 def changes_of(catalog: Catalog, difference: IndexDifference) -> list[tuple[str, Entry | None, Entry | None]]:
-    """What a difference does to memories, before it is applied: the id of each, what it is now and what it will be."""
+    """The changes of memories by a difference, before it is applied: the id of each, its state now and afterwards."""
     before, after = dict[str, Entry](), dict[str, Entry]()
     for path in (*difference.gone, *(file.path for file in difference.seen)):
         if (entry := catalog.by_path(path)) is not None:
@@ -176,7 +176,7 @@ def _relist(catalog: Catalog, difference: IndexDifference) -> dict[str, Listing]
 
 
 class Bulk:
-    """A new catalogue being filled beside the old one; nobody reads it before it is finished."""
+    """A new catalogue being filled beside the old one; it is not read before it is finished."""
 
     def __init__(self, path: Path) -> None:
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)

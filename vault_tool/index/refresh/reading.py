@@ -50,7 +50,7 @@ EVIDENCE = frozenset({RecordClass.OBSERVATION, RecordClass.UNDERSTANDING})
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one file says. `stat` is how it stood when it was found, `size` and `hash` are of the bytes that were read then.
+    """One file as it was read. `stat` is how it stood when it was found, `size` and `hash` are of the bytes that were read then.
 
     `hash` is empty for a file that could not be read at all; `text` is what search reads.
     """
@@ -198,12 +198,12 @@ def _refused(one: Seen, forgotten: Graves) -> Seen:
 
 
 def _is_plainly_a_note(path: str) -> bool:
-    """What `file_kind` would say of most of what a walk finds, at a tenth of the cost."""
+    """The result of `file_kind` for most of the files of a walk, at a tenth of the cost."""
     return path.endswith(".md") and not path.startswith(_EPISODES) and ".conflict-" not in path
 
 
 def _grown(path: str, data: bytes, stat: Stat, known: Known) -> Seen | None:
-    """What was added to a journal, with its signals and problems; None when it did more than grow, and must be read anew."""
+    """The lines added to a journal, with its signals and problems; None when it did more than grow, and must be read anew."""
     old = data[: known.size]
     if not known.size or len(data) <= known.size or not old.endswith(b"\n") or content_hash(old) != known.hash:
         return None

@@ -48,7 +48,7 @@ def _digest(forgotten: Graves | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """What a comparison with the files found and did. Counts are of notes; a moved note is one that was modified.
+    """The result of a comparison with the files. Counts are of notes; a moved note is one that was modified.
 
     `withheld` says why vanished notes were not forgotten; `behind` counts files that left while we looked, which the
     next comparison settles; `rebuilt` says that the indexes were built anew.
@@ -75,7 +75,7 @@ def report(catalog: Catalog, notes: Tally = _NOTHING) -> Refresh:
 
 
 class Refresher:
-    """Who compares one vault's indexes with its files. `owners` says, when it matters, whose commits are the owner's."""
+    """Compares one vault's indexes with its files. `owners` says, when it matters, whose commits are the owner's."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class Refresher:
         return reader.scan(self._root, trusted, around=self._around, until=self._store.until)
 
     def _trusted(self, catalog: Catalog) -> reader.Trusted | None:
-        """What a glance need not look at; None before the first comparison of this process."""
+        """The stamps that spare a glance most of its looks; None before the first comparison of this process."""
         if not self._looks:
             return None
         subjects = catalog.rows("SELECT path FROM entries WHERE class = ?", (RecordClass.SUBJECT.value,))
@@ -273,7 +273,7 @@ class Refresher:
         return graves.graves(self._root, catalog, (history or HistoryDelta()).grave_news())
 
     def _history(self, catalog: Catalog, head: HeadMove) -> tuple[HistoryDelta, HeadMove, bool]:
-        """What the history brought since it was looked at last; True where git cannot say, and HEAD counts as not looked at."""
+        """The history since the last look; True if git cannot say, and HEAD counts as not looked at."""
         if self._repo is None or not head.facts:
             return HistoryDelta(), head, False
         try:
@@ -294,7 +294,7 @@ class Refresher:
         *,
         moved: bool = False,
     ) -> tuple[Seen, ...]:
-        """What was read, as it is served: a broken note as HEAD has it, a forgotten one not at all, others' texts as theirs,
+        """The files as they are served: a broken note as HEAD has it, a forgotten one not at all, others' texts as theirs,
         and a title that an earlier text made as the present one makes it.
         """
         shown = reading.with_head(seen, self._repo, head, self._config.types)
@@ -309,7 +309,7 @@ class Refresher:
     def _as_they_are_now(
         self, catalog: Catalog, history: HistoryDelta, seen: tuple[Seen, ...], gone: tuple[str, ...], head: str
     ) -> tuple[tuple[Seen, ...], tuple[str, ...]]:
-        """What was seen and missed, where files went on changing read once more: the caller holds the catalogue's lock."""
+        """Files that changed during the reading, read once more: the caller holds the catalogue's lock."""
         late = diff.overtaken(self._root, catalog, seen, gone)
         if not (late.again or late.left):
             return seen, gone
@@ -319,7 +319,7 @@ class Refresher:
         return (*unchanged, *instead), tuple(path for path in gone if path not in late.again)
 
     def _under_their_ids(self, catalog: Catalog, seen: tuple[Seen, ...], gone: Collection[str]) -> tuple[Seen, ...]:
-        """What was read, where a note of the folder around that has another name now keeps its id."""
+        """The files read, where a note of the folder around that has another name now keeps its id."""
         notes = served_notes.ServedNotes(self._root)
         notes.follow(catalog.files([*(file.path for file in seen), *gone]), seen, gone)
         seen = notes.named(seen)
@@ -390,7 +390,7 @@ class Refresher:
         notes.save()
 
     def _catch_up(self, built: Path, head: str) -> None:
-        """Take into a catalogue that nobody uses yet what changed while it was built. Raises Replaced where it is gone by now."""
+        """Take the changes made during a build into the new catalogue, not used yet. Raises Replaced if it is gone by now."""
         try:
             catalog = Catalog.open(built)
         except sqlite3.DatabaseError as fault:

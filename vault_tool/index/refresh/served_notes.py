@@ -67,7 +67,7 @@ class ServedNotes:
         return identity
 
     def named(self, seen: Iterable[Seen]) -> tuple[Seen, ...]:
-        """What was read, each note of the folder around under its id."""
+        """The files read, each note of the folder around under its id."""
         return tuple(self._named(file) if is_around(file.path) and file.entry is not None else file for file in seen)
 
     def _named(self, file: Seen) -> Seen:
@@ -259,7 +259,7 @@ class ServedNotes:
 def _only(
     departed: Mapping[str, ServedNote], arrived: Mapping[str, Any], fits: Callable[[ServedNote, Any], bool]
 ) -> dict[str, str]:  # fmt: skip
-    """Who fits one alone, which nobody else fits."""
+    """The pairs in which each side fits the other alone."""
     pairs = [(identity, path) for identity, note in departed.items() for path, value in arrived.items() if fits(note, value)]
     ids, paths = Counter(identity for identity, _ in pairs), Counter(path for _, path in pairs)
     return {identity: path for identity, path in pairs if ids[identity] == paths[path] == 1}

@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaughtUp:
-    """What came of embedding: texts embedded and refused now, notes still behind, and why it ended early (empty: it did not).
+    """The result of embedding: texts embedded and refused now, notes still behind, and why it ended early (empty: it did not).
 
     `busy` says that it ended because another process is at it.
     """
@@ -49,14 +49,14 @@ class CaughtUp:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How many texts to embed (None: all), until when to begin with more, and until when somebody waits (None: nobody does)."""
+    """How many texts to embed (None: all), until when to begin with more, and until when a caller waits (None: none waits)."""
 
     texts: int | None = None
     until: float = inf
     waited: float | None = None
 
     def left(self) -> float | None:
-        """The seconds for which somebody still waits."""
+        """The seconds that the caller still waits."""
         return None if self.waited is None else self.waited - time.monotonic()
 
 

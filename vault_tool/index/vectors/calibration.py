@@ -1,4 +1,4 @@
-"""What cosine two unrelated texts of this vault have: the scale against which a match stands out."""
+"""The usual cosine of two unrelated texts of this vault: the scale against which a match stands out."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ UNKNOWN = Background(0.55, 0.10, 0.68, 0.80, 0.88, 0)
 
 
 def shipped(model: str) -> Background:
-    """What to believe of a model (`provider:name`) before the vault can say."""
+    """The default measures of a model (`provider:name`) before the vault has its own."""
     name = model.partition(":")[2].lower() or model.lower()
     return next((known for start, known in SHIPPED.items() if name.startswith(start)), UNKNOWN)
 

@@ -55,7 +55,7 @@ class ChromaStore:
 
     @property
     def name(self) -> str:
-        """What it is called in the ledger and to people."""
+        """Its name in the ledger and to people."""
         return self._home.name
 
     def close(self) -> None:
@@ -161,7 +161,7 @@ class ChromaStore:
             raise
 
     def _let_write(self) -> None:
-        """Not opened while somebody writes to it: half of a batch looks broken from outside."""
+        """Not opened during a write: half of a batch looks broken from outside."""
         try:
             with lock(self.vectors.folder / "chroma.lock", 0.0, "the Chroma collection"):
                 pass
@@ -267,7 +267,7 @@ class ChromaStore:
             raise StoreUnavailable(fault.message) from fault
 
     def _call(self, seconds: float, call: Callable[[], T]) -> T:
-        """What Chroma says within so many seconds; whatever goes wrong in it is one StoreUnavailable."""
+        """Chroma's answer within so many seconds; any failure inside it becomes one StoreUnavailable."""
         try:
             with translated(lambda reason: StoreUnavailable(f"Chroma ({self.name}) failed: {reason}")):
                 return self._patience.call(seconds, call, f"Chroma ({self.name})", waiting=seconds <= QUERY_SECONDS)

@@ -33,7 +33,7 @@ _SAVED = "index_metadata.pickle"
 
 
 class DoesNotOpen(StoreUnavailable):
-    """A folder that was not open after as long as somebody waits for it; it was left as it is."""
+    """The folder did not open in the time that a caller waits; it was left as it is."""
 
 
 class Home:
@@ -44,7 +44,7 @@ class Home:
 
     @property
     def name(self) -> str:
-        """What the store is called in the ledger and to people."""
+        """The store's name in the ledger and to people."""
         raise NotImplementedError
 
     def check(self, seconds: float) -> None:
@@ -61,7 +61,7 @@ class Home:
         """Note how it is after a write of ours."""
 
     def stamp(self) -> object:
-        """What changes when somebody writes to it, as far as files tell."""
+        """A value that changes with a write to the store, as far as files tell."""
         return None
 
     def noted_stamp(self) -> object:

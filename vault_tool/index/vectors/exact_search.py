@@ -172,7 +172,7 @@ class Similarities:
         return best
 
     def spread(self) -> dict[str, tuple[int, float, float]]:
-        """What the question has in common with any note: for each perspective the number, mean and deviation of its cosines
+        """The question's likeness to any note: for each perspective the number, mean and deviation of its cosines
         with their first passages.
         """
         spreads = {}
@@ -353,7 +353,7 @@ class ExactStore:
 
 
 def _readable(rows: Rows) -> Rows:
-    """The rows, looked at once more right before they are read: a map of a file that somebody cut ends the process."""
+    """The rows, looked at once more right before reading: a mapped file that was cut meanwhile ends the process."""
     if not rows.sound():
         raise StoreUnavailable("the file of vectors was cut short while it was open")
     return rows
@@ -398,7 +398,7 @@ def table_between(paths: Sequence[str], other: Sequence[str], vectors: Mapping[s
 
 
 def mean_of(vectors: Sequence[Vector]) -> Vector:
-    """What lies between several vectors, of length 1."""
+    """The mean direction of several vectors, of length 1."""
     middle: Vector = np.mean(vectors, axis=0, dtype=np.float32)
     return middle / max(float(np.linalg.norm(middle)), 1e-12)
 

@@ -46,7 +46,7 @@ class Copies:
 
     @classmethod
     def read(cls, text: str) -> Self | None:
-        """What a ledger has of them; None for nothing."""
+        """The copies that a ledger has; None if it has none."""
         return cls(**orjson.loads(text)) if text else None
 
     def as_text(self) -> str:
@@ -54,7 +54,7 @@ class Copies:
         return orjson.dumps(asdict(self)).decode()
 
     def intact(self, folder: Path) -> bool:
-        """Whether nobody wrote to, cut or replaced them."""
+        """Whether the copies were not written to, cut or replaced."""
         copies = ((self.vectors, self.vectors_print), (self.keys, self.keys_print))
         return all(rows.fingerprint(folder / name) == seen for name, seen in copies)
 

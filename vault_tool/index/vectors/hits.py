@@ -1,4 +1,4 @@
-"""What a question by meaning is asked and answered with: vectors, hits, and what unrelated texts have in common."""
+"""Values of a question by meaning: vectors, hits, and the likeness of unrelated texts."""
 
 from __future__ import annotations
 

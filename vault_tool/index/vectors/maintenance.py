@@ -1,4 +1,4 @@
-"""What keeps the vectors' folder small and known: the export for other programs, compaction, old sets, and erasing notes."""
+"""Upkeep of the vectors' folder: the export for other programs, compaction, old sets, and erasing notes."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def erase(cache: Path, paths: Collection[str], wait: float) -> None:
 
 
 def mirror_bytes(cache: Path) -> int:
-    """What Chroma's own folder takes, and one that was set aside."""
+    """The bytes of Chroma's own folder, and of one that was set aside."""
     total = 0
     for file in cache.glob("chroma*/**/*"):
         with suppress(OSError):

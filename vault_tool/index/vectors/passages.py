@@ -56,7 +56,7 @@ class Notes:
         return count_embeddable(self.index().catalog)
 
     def state(self) -> str:
-        """What changes when the catalogue does."""
+        """A value that changes when the catalogue does."""
         catalog = self.index().catalog
         return f"{catalog.meta('nonce')} {catalog.seq()}"
 
@@ -116,7 +116,7 @@ class PendingTexts:
             self._compared(catalog, ledger)
 
     def _since(self, catalog: Catalog, ledger: VectorLedger) -> bool:
-        """What came after the last entry that was looked at; false where that does not add up, because something went."""
+        """Entries after the last one that was looked at; false if that does not add up, because some went."""
         nonce, number, *entry = (ledger.meta("mark") or "\n").split("\n")
         if nonce != catalog.meta("nonce") or not number:
             return False
@@ -143,7 +143,7 @@ def _mark(catalog: Catalog) -> str:
 
 @cache
 def form_of(window: int) -> str:
-    """What changes when other texts would be made of the same notes: then every note is looked at again."""
+    """A stamp of how texts are made of notes: when it changes, every note is looked at again."""
     specimen = passages("A title", _SPECIMEN, "Who", ("One", "Two"), window)
     return f"{_FORM} {window} {_key_of(chr(10).join(specimen), first=True).hex()}"
 
@@ -175,7 +175,7 @@ def read_notes(
 
 
 def keys_of(texts: Sequence[str]) -> tuple[bytes, ...]:
-    """What the vectors of a note's texts are kept under; see `rows.KEY_BYTES`."""
+    """The keys of the vectors of a note's texts; see `rows.KEY_BYTES`."""
     return tuple(_key_of(text, first=n == 0) for n, text in enumerate(texts))
 
 

@@ -46,7 +46,7 @@ Numbers: TypeAlias = "np.ndarray[Any, np.dtype[np.intp]]"
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Whose vectors a file holds: the model's name, their length, and the instruction put before each text."""
+    """The header of a file of vectors: the model's name, their length, and the instruction put before each text."""
 
     model: str
     dimensions: int
@@ -248,7 +248,7 @@ def create(path: Path, header: Header) -> None:
 
 
 def header(path: Path) -> Header | None:
-    """Whose vectors a file holds, also one of a later version; None for one that is no such file."""
+    """The header of a file of vectors, also of a later version; None for another kind of file."""
     try:
         with path.open("rb") as file:
             magic, header_line = file.readline(HEADER_BYTES), file.readline(HEADER_BYTES)
@@ -337,7 +337,7 @@ def are_whole(path: Path, dimensions: int, count: int, numbers: Mapping[bytes, i
 
 
 def fingerprint(path: Path) -> Fingerprint:
-    """What differs when anybody wrote to, cut or replaced the file; nothing where there is none."""
+    """A value that differs after the file was written to, cut or replaced; empty if there is no file."""
     try:
         return list(reader.fingerprint(path.stat()))
     except OSError:

@@ -94,18 +94,18 @@ class Vectors:
 
     @property
     def embedder(self) -> Embedder | None:
-        """Who turns questions into vectors: the maker of the set that answers now."""
+        """The embedder that turns questions into vectors: the maker of the set that answers now."""
         serving = self._sets.found()
         return serving[1] if serving is not None else self._chosen
 
     @property
     def ready(self) -> bool:
-        """Whether a question can be answered by meaning: there are vectors, and somebody makes one of the question."""
+        """Whether a question can be answered by meaning: there are vectors, and an embedder for the question."""
         return self.embedder is not None and self.stored
 
     @property
     def stored(self) -> bool:
-        """Whether there are vectors, so that what is near a note can be found even where nobody embeds questions."""
+        """Whether there are vectors, so that neighbours of a note can be found even without an embedder for questions."""
         serving = self._sets.found()
         if serving is None:
             return False
@@ -121,7 +121,7 @@ class Vectors:
 
     @property
     def chosen(self) -> Embedder | None:
-        """Who is wanted to embed; another may answer until its vectors are whole."""
+        """The embedder of the settings; another may answer until its vectors are whole."""
         return self._chosen
 
     @property
@@ -217,7 +217,7 @@ class Vectors:
         return embedder.embed(texts, Role.QUERY, self._instructions(embedder).get(GENERAL, ""), seconds).vectors
 
     def _asking(self, texts: Sequence[str]) -> Embedder:
-        """Who makes the vectors of these questions; raises EmbeddingUnavailable."""
+        """The embedder for these questions; raises EmbeddingUnavailable."""
         embedder = self.embedder
         if embedder is None:
             raise EmbeddingUnavailable("there is no embedder", f"{step('status')} says what was tried")
@@ -294,7 +294,7 @@ class Vectors:
         return calibration.shipped(self.model)
 
     def refusals(self) -> list[Refusal]:
-        """What is not embedded because the model refused it, and why."""
+        """Texts that are not embedded because the model refused them, and why."""
         serving = self._sets.found()
         return serving[0].ledger().refusals() if serving is not None else []
 
@@ -393,7 +393,7 @@ class Vectors:
         return self._refresh(None)
 
     def _done(self, vectors: VectorSet) -> None:
-        """What is worth doing once every note has its vectors."""
+        """The work that pays once every note has its vectors."""
         if vectors.ledger().meta("whole") != "1":
             with vectors.writing() as ledger, ledger.transaction():
                 ledger.say(whole="1")
@@ -421,7 +421,7 @@ class Vectors:
         return left
 
     def _candidates(self, queries: Mapping[str, Vector]) -> Candidates | None:
-        """What proposes the best so many files, or None where all are looked at. It raises StoreUnavailable, and notes why."""
+        """The store that proposes the best so many files; None to look at all. It raises StoreUnavailable, and notes why."""
         store = self._chroma_store()
         if store is None:
             return None

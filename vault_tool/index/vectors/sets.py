@@ -168,7 +168,7 @@ class Sets:
 
 
 def fits(folder: Path, maker: Embedder) -> bool:
-    """Whether a set was made by the files that its maker has now; what nobody noted of it is taken to be so, and noted."""
+    """Whether a set was made by its maker's present files; a set without that note is taken to be, and noted."""
     path = folder / _MARK
     try:
         before = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -210,7 +210,7 @@ def _last_written(folder: Path) -> float:
 
 
 def stamp(cache: Path) -> tuple[tuple[str, float], ...]:
-    """What changes when anybody makes, fills or removes a set."""
+    """A value that changes when a set is made, filled or removed."""
     return tuple(sorted((folder.name, _last_written(folder)) for folder in (cache / VECTORS).glob("*-*")))
 
 

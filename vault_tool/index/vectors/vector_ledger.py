@@ -55,7 +55,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is embedded of one file: the keys of its texts in order, and what Chroma's filters may ask of it."""
+    """The embedded texts of one file: their keys in order, and fields for Chroma's filters."""
 
     path: str
     id: str
@@ -175,7 +175,7 @@ class VectorLedger(Database):
         self.many("INSERT OR IGNORE INTO wanted SELECT lane, key FROM refused WHERE key IN (SELECT key FROM owners)", [()])
 
     def refusals(self) -> list[Refusal]:
-        """What is not embedded and why, by path."""
+        """The refused texts and the reasons, by path."""
         query = "SELECT DISTINCT o.path, r.reason, r.at FROM refused r JOIN owners o ON o.key = r.key ORDER BY 1, 2"
         return [Refusal(*row) for row in self.rows(query)]
 
@@ -213,7 +213,7 @@ class VectorLedger(Database):
         self.say(mark="")
 
     def notes(self, paths: Collection[str]) -> dict[str, Note]:
-        """What is known of some notes."""
+        """The ledger's rows of some notes."""
         return {row[0]: _note_of(row) for row in self.rows_in(f"SELECT {_NOTE} FROM notes WHERE path IN ({{}})", paths)}
 
     def note_keys(self, paths: Collection[str]) -> dict[str, tuple[bytes, ...]]:
@@ -280,7 +280,7 @@ class VectorLedger(Database):
         return int(self.rows("SELECT count(*) FROM wanted WHERE lane = ?", (partition,))[0][0])
 
     def state(self) -> tuple[object, ...]:
-        """What changes with every write to the ledger, by this process or another, and when it is opened anew."""
+        """A value that changes with every write to the ledger, by this process or another, and when it is opened anew."""
         return self._token, self.rows("PRAGMA data_version")[0][0], self.connection.total_changes
 
     def _touch(self, paths: Collection[str]) -> None:
@@ -334,7 +334,7 @@ class VectorLedger(Database):
         self.many("DELETE FROM mirrored WHERE store = ? AND lane = ?", [(store, partition)])
 
     def mirrored_ids(self, store: str, partition: int) -> list[tuple[str, int]]:
-        """What a store has of a partition: paths and how many passages of each."""
+        """The contents of a store for a partition: paths and how many passages of each."""
         return self.rows("SELECT path, passages FROM mirrored WHERE store = ? AND lane = ?", (store, partition))
 
     def retired(self) -> list[tuple[bytes, float]]:

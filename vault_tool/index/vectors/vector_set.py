@@ -297,7 +297,7 @@ class VectorSet:
                 _discard(file)
 
     def _looked_again(self, instruction: str, partition: Partition) -> Partition:
-        """The partition once nobody writes: a file that is not as the ledger says is checked, and dropped if it is not whole."""
+        """The partition without a writer at work: a file unlike its ledger is checked, and dropped if it is not whole."""
         try:
             with self.writing() as ledger:
                 return self._sound_partition(ledger, ledger.partition(instruction))
