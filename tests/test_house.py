@@ -51,6 +51,7 @@ def test_below_the_doors_a_name_leads_to_one_module() -> None:
 
 
 MADE_OF_VERBS = {
+    "verbs/sessions/keeping.py": {"remember"},
     "verbs/agent_files.py": {"commit"},  # what a person saved is committed as theirs before it is put right
     "verbs/consolidation/drafting.py": {"create_understanding", "update_understanding"},  # a draft is written as anybody's is
     "verbs/contracts/op.py": {"correct", "understand"},  # a request of these is the verb, with its parameters
