@@ -16,7 +16,7 @@ MODULES = {
     "get": 68,
     "bring-to-mind": 84,
     "consolidate": 104,
-    "mark-useful": 74,
+    "mark-useful": 75,
     "create-understanding": 97,
     "reflect": 95,
     "status": 92,

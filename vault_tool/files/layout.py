@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from vault_tool.errors import Refused
 from vault_tool.util.hints import step
+from vault_tool.util.note_links import is_note
 from vault_tool.util.text import one_line
 
 VAULT = "vault"
@@ -67,17 +68,17 @@ def file_kind(path: str) -> FileKind | None:
     """The kind of the file at `path` (relative to the root, `/` between its parts); None for one that is ignored.
 
     A note is any markdown file under `vault/` that is no journal: whether it is a record or a page, its head says.
-    In the folder around the vault every markdown file is one.
+    In the folder around the vault every markdown file is one, whichever of its endings it has.
     """
     around = is_around(path)
     folders, _, name = path.removeprefix(AROUND).rpartition("/")
     if ignored_name(name) or any(ignored_folder(part) for part in folders.split("/") if part):
         return None
-    if not path.startswith(f"{VAULT}/") and not (around and name.lower().endswith(".md")):
+    if not path.startswith(f"{VAULT}/") and not (around and is_note(name)):
         return FileKind.OTHER
     if name.endswith(".jsonl"):
         return FileKind.SIGNALS if _SIGNALS.fullmatch(path) else FileKind.OTHER
-    if not name.lower().endswith(".md"):
+    if not (is_note(name) if around else name.lower().endswith(".md")):
         return FileKind.OTHER
     if ".conflict-" in name and _CONFLICT.fullmatch(name):
         return FileKind.CONFLICT

@@ -19,6 +19,7 @@ from vault_tool.errors import Busy, Refused
 from vault_tool.files.layout import SETTINGS_FILE, VAULT, ignored_folder, name_key
 from vault_tool.model.problems import Problem, error, note, warning
 from vault_tool.util.folder import Descent, Folder, opened
+from vault_tool.util.note_links import is_note
 from vault_tool.util.text import one_line
 
 # Size in bytes, mtime and ctime in nanoseconds, inode: what changes when a file does.
@@ -176,9 +177,11 @@ class _FolderWalk:
                 continue
             mode = found.st_mode
             if kinds.S_ISREG(mode):
-                if around and not name.lower().endswith(_NOTE_END):
+                if around and not is_note(name):
                     continue
-                if (name.endswith(_ENDS) or name.lower().endswith(_ENDS)) and (name.isascii() or self._sayable(path, name)):
+                if (around or name.endswith(_ENDS) or name.lower().endswith(_ENDS)) and (
+                    name.isascii() or self._sayable(path, name)
+                ):
                     listing[name] = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & _INODE)
             elif kinds.S_ISDIR(mode):
                 if not ignored_folder(name):

@@ -10,6 +10,8 @@ import orjson
 
 from vault_tool.errors import Refused
 
+_APP = ".obsidian/app.json"
+
 # The core plugin's settings, and those of Templater, with the key under which each names its folder.
 SETTINGS = (
     (".obsidian/templates.json", "folder"),
@@ -27,6 +29,18 @@ def folders(read: Callable[[str], bytes]) -> tuple[str, ...]:
             if isinstance(folder, str) and folder.strip(" /"):
                 found[PurePosixPath(folder.strip(" /")).as_posix()] = None
     return tuple(found)
+
+
+def filtered(read: Callable[[str], bytes]) -> tuple[str, ...]:
+    """The folders and files that Obsidian is told to leave out of its search; of its patterns those that are plain paths."""
+    with suppress(OSError, Refused, orjson.JSONDecodeError):
+        said = orjson.loads(read(_APP))
+        found = said.get("userIgnoreFilters") if isinstance(said, dict) else None
+        paths = [one for one in found if isinstance(one, str) and one.strip(" /")] if isinstance(found, list) else []
+        # Between two slashes stands a pattern, which only its own editor reads as it is meant.
+        plain = (one for one in paths if not (one.startswith("/") and one.endswith("/") and len(one) > 1))
+        return tuple(dict.fromkeys(PurePosixPath(one.strip(" /")).as_posix() for one in plain))
+    return ()
 
 
 def is_within(path: str, folder: str) -> bool:

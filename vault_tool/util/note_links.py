@@ -90,6 +90,8 @@ def is_note(path: str) -> bool:
 
 def without_ending(path: str) -> str:
     """A path or name without the ending of a note's file."""
+    if path.endswith(".md"):
+        return path[:-3]
     return path[: path.rindex(".")] if is_note(path) else path
 
 

@@ -19,6 +19,7 @@ from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest
 from vault_tool.model.snapshot import Entry, keeper
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import option, step
+from vault_tool.util.note_links import is_note
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import is_owner
@@ -304,7 +305,7 @@ def _is_text(name: str) -> bool:
 
 def _as_path(vault: Context, wanted: str) -> str | None:
     """`wanted` as a path relative to the root, if it looks like one."""
-    if not wanted.endswith(".md"):
+    if not is_note(wanted):
         return None
     catalog = vault.index.catalog
     # As search prints it first, from whatever folder: a note of the folder around the vault begins with `../`.

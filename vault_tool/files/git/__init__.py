@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         UncommittedFile,
         filters_and_remotes,
         ignored,
+        ignored_in,
         in_conflict,
         tracked,
         uncommitted,
@@ -75,7 +76,7 @@ _LATER = {
     **dict.fromkeys(("CommitChanges", "blob_id", "changes_of", "off_branch"), "commit_changes"),
     **dict.fromkeys(
         (
-            *("UncommittedFile", "filters_and_remotes", "ignored", "in_conflict", "tracked", "uncommitted"),
+            *("UncommittedFile", "filters_and_remotes", "ignored", "ignored_in", "in_conflict", "tracked", "uncommitted"),
             "untracked_and_ignored",
         ),
         "worktree",
@@ -108,6 +109,7 @@ __all__ = [
     "head",
     "identity",
     "ignored",
+    "ignored_in",
     "in_conflict",
     "init",
     "is_ancestor",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
-from vault_tool.files.git.repo import Repo, fields, lines
+from vault_tool.files.git.repo import Repo, fields, find, lines
 from vault_tool.files.git.run import Config, GitCall, call, output, together
 
 State = Literal["new", "modified", "deleted", "renamed", "conflicted"]
@@ -42,6 +44,23 @@ def in_conflict(repo: Repo) -> set[str]:
 def ignored(repo: Repo, paths: Iterable[str]) -> set[str]:
     """Which of these paths the ignore rules name, whether they are tracked or not."""
     return _named_by_rules(repo, paths, "check-ignore", "--no-index", "-z", "--stdin")
+
+
+def ignored_in(folder: Path, paths: Iterable[str]) -> set[str]:
+    """Which of these paths in somebody's folder its repository's ignore rules name; without one those of its own `.gitignore`."""
+    sayable = [path for path in paths if path.isprintable()]
+    repo = find(folder)
+    if repo is not None:
+        return ignored(repo, sayable)
+    with TemporaryDirectory(prefix="vt-rules-") as empty:
+        output(folder, "read the ignore rules", "init", "--quiet", "--bare", empty)
+        where = (f"--git-dir={empty}", f"--work-tree={folder}")
+        command = (*where, "check-ignore", "--no-index", "-z", "--stdin")
+        query = GitCall(command, lines([f"./{one}" for one in sayable]), literal=False)
+        result = together(folder, [query])[0]
+    if result.code > 1:
+        raise result.failure("apply the ignore rules")
+    return {name.removeprefix("./") for name in fields(result.out)}
 
 
 def _named_by_rules(repo: Repo, paths: Iterable[str], *command: str) -> set[str]:

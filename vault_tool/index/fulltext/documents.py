@@ -14,6 +14,7 @@ from vault_tool.model.fields import searched
 from vault_tool.model.own_properties import own_properties
 from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.util.deferred import deferred_pattern
+from vault_tool.util.note_links import without_ending
 from vault_tool.util.text import TITLE_LENGTH, first_sentence, normal_name
 
 # Stands for a dot within a word: a letter to the tokenizer, and none that anybody types.
@@ -141,7 +142,7 @@ def handles(entry: Entry) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)  # asked for twice while a note is taken in
 def _handles(path: str, identity: str, title: str, aliases: tuple[str, ...]) -> tuple[str, ...]:
-    stem = path.rpartition("/")[2].removesuffix(".md")
+    stem = without_ending(path.rpartition("/")[2])
     ours = stem.endswith(f"-{identity[:6]}")
     if not aliases:
         return (title,) if ours or stem == title else (title, stem)

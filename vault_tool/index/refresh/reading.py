@@ -104,13 +104,17 @@ def see(reader: Reader, path: str, stat: Stat, registry: Registry, known: Known 
 
 
 def ignored_around(root: Path, paths: Iterable[str]) -> frozenset[str]:
-    """Those of the paths, of the folder around the vault, that are no notes: forms for new ones, and what its repository's
-    ignore rules name.
+    """Those of the paths, of the folder around the vault, that are no notes: forms for new ones, what Obsidian is told to
+    leave out, and what its repository's ignore rules name.
     """
     named = {path.removeprefix(AROUND): path for path in paths if is_around(path)}
     if not named:
         return frozenset()
-    templates = forms.folders(lambda path: (root.parent / path).read_bytes())
+
+    def read(path: str) -> bytes:
+        return (root.parent / path).read_bytes()
+
+    templates = (*forms.folders(read), *forms.filtered(read))
     found = {path for path in named for folder in templates if forms.is_within(path, folder)}
     repo = git.find(root.parent)
     if repo is not None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from vault_tool.errors import Refused, UsageError
-from vault_tool.files import foreign, layout
+from vault_tool.errors import GitError, Refused, UsageError
+from vault_tool.files import foreign, git, layout
 from vault_tool.files.foreign import ForeignFile
 from vault_tool.files.frontmatter import read
 from vault_tool.files.reader import Reader
@@ -17,7 +18,7 @@ from vault_tool.importing.copy_paths import CopyPaths
 from vault_tool.importing.notes import ImportOptions, Made, made
 from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.types import RecordClass, is_type_name
-from vault_tool.util.hints import option
+from vault_tool.util.hints import option, shell
 from vault_tool.util.note_links import is_note
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context, Progress
@@ -56,12 +57,13 @@ def import_markdown(
     folder = source_folder(vault, source, in_place=in_place)
     _check_type(vault, type, new_type)
     listing = foreign.survey(folder, vault.root)
-    others = [found for found in listing.files if not is_note(found.path)]
     present = None if in_place else _still_there(folder, listing)
     intake = Intake(vault, folder, name, dry_run=dry_run, progress=progress or vault.progress, exists=present)
     asked = ImportOptions(type=type, subjects=tuple(map(one_line, subject_names)), project=project, folder_tags=folder_tags)
     with Reader(folder) as reader:
-        notes = _without_forms(intake, reader, [found for found in listing.files if is_note(found.path)])
+        files = _without_ignored(intake, folder, listing)
+        others = [found for found in files if not is_note(found.path)]
+        notes = _without_forms(intake, reader, [found for found in files if is_note(found.path)])
         if in_place:
             take = _Adoption(intake, reader, folder.relative_to(vault.root).as_posix(), asked).take
             target = folder.relative_to(vault.root).as_posix()
@@ -109,7 +111,37 @@ def _without_forms(intake: Intake, reader: Reader, notes: list[ForeignFile]) -> 
             hint = "import that folder by itself to have them"
             intake.leave_out(folder, count, "template", f"its templates ({count}) are forms for notes, not notes", hint)
         notes = left
+    for place in forms.filtered(reader.read):
+        left = [found for found in notes if not forms.is_within(found.path, place)]
+        if count := len(notes) - len(left):
+            hint = "import it by itself to have them, or take it out of `userIgnoreFilters`"
+            intake.leave_out(place, count, "excluded", f"its notes ({count}) are excluded in Obsidian's settings", hint)
+        notes = left
     return notes
+
+
+def _without_ignored(intake: Intake, folder: Path, listing: foreign.Listing) -> list[ForeignFile]:
+    """The files that git is not told to ignore; a folder of which it ignores all is told once, with how many lie in it."""
+    files = list(listing.files)
+    # Without rules nothing is ignored, and git need not be asked.
+    if not (any(one.path.endswith(".gitignore") for one in listing.passed_over) or git.find(folder) is not None):
+        return files
+    try:
+        ignored = git.ignored_in(folder, [found.path for found in files])
+    except GitError as fault:
+        intake.leave_out(".", 0, "ignore-rules", f"what git ignores there is not known: {fault.message}", fault.hint)
+        return files
+    left = [found for found in files if found.path not in ignored]
+    kept = {str(above) for found in left for above in PurePosixPath(found.path).parents}
+    places: Counter[str] = Counter()
+    for path in ignored:
+        above = (str(one) for one in reversed(PurePosixPath(path).parents))
+        places[next((one for one in above if one not in kept and one != "."), path)] += 1
+    for place, count in sorted(places.items()):
+        hint = f"{shell('git check-ignore -v')} says by which rule; import it by itself to have it"
+        what = "git is told to ignore it" if place in ignored else f"git is told to ignore what lies in it ({count})"
+        intake.leave_out(place, count, "git-ignored", what, hint)
+    return left
 
 
 class _Copying:
@@ -154,6 +186,9 @@ class _Adoption:
         path = f"{self.below}/{found.path}"
         data = self.intake.bytes_of(self.reader, found)
         if data is None:
+            return
+        if not path.lower().endswith(".md"):
+            self.intake.skip(found.path, "other-ending", "a note of the vault's own ends in .md", "rename it")
             return
         if layout.file_kind(path) is not layout.FileKind.NOTE or is_record(data):
             self.intake.count("unchanged")
