@@ -10,7 +10,7 @@ import pytest
 from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
-    "remember": 102,
+    "remember": 103,
     "recall": 101,
     "search": 88,
     "get": 68,

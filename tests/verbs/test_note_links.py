@@ -125,3 +125,28 @@ def test_a_link_of_a_page_goes_where_it_means(tmp_path: Path) -> None:
             f"/memory/{ids['People/Home.md']}", f"/memory/{ids['Trips/Home.md']}", "",
         ]  # fmt: skip
         assert 'href="https://example.org/a.md"' in page and 'href="javascript' not in page
+
+
+def test_dead_links_are_told_once_each(folder: tuple[Path, Path, bool], clock: FixedClock) -> None:
+    notes, root, imported = folder
+    write(
+        notes,
+        "Trips/A.md",
+        "[[Nowhere]], [[nowhere#part|x]], [[Home]], ![[Dunes.png]], [a](gone/Away.md), [b](Dunes.md), [c](map.png)",
+    )
+    write(
+        notes,
+        "Trips/B.md",
+        '---\nup: "[[Nowhere]]"\n---\n[a](gone/Away.md#x), [[#part]], [[words|Lena Voss]], `[[code]]`, [w](https://a.example/B.md)',
+    )
+    with Vault.open(root, clock=clock, origin="owner") as vault:
+        if imported:
+            vault.import_markdown(notes)
+        told = [one.message for one in vault.doctor().problems if one.code == "dead-link"]
+        assert len(told) == 2
+        assert any("`Nowhere`, to which 2 notes link" in one for one in told)
+        assert any("Trips/gone/Away.md`, to which 2 notes link" in one for one in told)
+        write(notes, "Nowhere.md", "# Nowhere\nFound.")
+        if imported:
+            vault.import_markdown(notes)
+        assert len([one for one in vault.doctor().problems if one.code == "dead-link"]) == 1

@@ -243,6 +243,12 @@ class Catalog(Database):
         found = self._joined(f"links j ON j.n = e.n WHERE j.normal IN ({marks(said)}) ORDER BY e.path", said)
         return tuple({one.path: one for one in found}.values())
 
+    def with_unknown_links(self) -> tuple[Entry, ...]:
+        """The records of which a weak link names no memory or subject by a name; a path is none."""
+        named = "SELECT normal FROM titles UNION ALL SELECT normal FROM names"
+        links = f"SELECT n FROM links WHERE normal NOT LIKE '{schema.OTHERWISE}%' AND normal NOT IN ({named})"
+        return self._entries(f"n IN ({links}) ORDER BY path", ())
+
     def has_links(self) -> bool:
         """Whether any record links to another in its text or properties."""
         return self.derived("linked", lambda: bool(self.rows("SELECT 1 FROM links LIMIT 1")))

@@ -29,7 +29,7 @@ from vault_tool.util.atomic import temporary_name
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import shell, step
 from vault_tool.util.text import counted, normal_name, one_line
-from vault_tool.vault import another_address, forgotten_words, resolve, screening, stores, waiting_tombstones
+from vault_tool.vault import another_address, dead_links, forgotten_words, resolve, screening, stores, waiting_tombstones
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.core_age import behind
 from vault_tool.vault.drafts import undecided
@@ -240,6 +240,7 @@ def doctor(vault: Context, *, fix: bool = False, every: bool = False) -> Diagnos
                 *_problems(vault, _uncommitted(vault), thorough=True),
                 *_secrets(vault),
                 *_purged_is_back(vault),
+                *(dead_links.dead_links(vault) if vault.index.catalog.has_links() else ()),
                 *forgotten_words.left(vault),
             }
         )
