@@ -133,6 +133,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "slug": text.slug,
     "unwrap_link": text.unwrap_link,
     "links": lambda said: list(note_links.links_in(said)),
+    "decoded links": note_links.with_paths_decoded,
     "links in properties": lambda said: list(note_links.links_in_properties({"up": said})),
     "prose_lines": lambda said: list(text.prose_lines(said)),
     "parse_time": clock.parse_time,

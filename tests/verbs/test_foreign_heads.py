@@ -43,6 +43,12 @@ WORDS = (
     ("addons.md", "# Addons\n\nThe toolchain is old.\n", "tool-chain"),
     ("charset.md", "# Charset\n\nIt is utf-8 everywhere.\n", "utf8"),
     ("interp.md", "# Interpreter\n\nWe run python3 here.\n", "python"),
+    (
+        "Harbour pilots.md",
+        "# Harbour pilots\n\nSee [the tide tables](tables/Spring%20tides.md) and [Gösta](<Gösta Palm.md>).\n",
+        "tides",
+    ),
+    ("Glaze recipes.md", "# Glaze recipes\n\nMixed by [Wanda's rule][rule].\n\n[rule]: ../pottery/Celadon.md\n", "celadon"),
     ("party.md", "# Party\n\nIt was fun 🎉 with friends.\n", "🎉"),
 )
 NOISE = tuple(

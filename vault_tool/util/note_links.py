@@ -24,6 +24,8 @@ _INLINE = re.compile(
     r"(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*\)"
 )
 _DEFINED = re.compile(r" {0,3}\[(?!\^)([^\[\]\n]+)\]:[ \t]*(?:<([^<>\n]*)>|(\S+))")
+# A link's address with signs that are written by their numbers.
+_ENCODED = re.compile(r"(\](?:\(|:[ \t]*))(?=[^\s()<>%]*%[0-9A-Fa-f]{2})([^\s()<>]+)")
 _BRACKETS = re.compile(r"\[([^\[\]\n]+)\]")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|\?")
@@ -81,6 +83,15 @@ def path_of(url: str) -> str:
     if _OTHER_END.search(last) and not is_note(last):
         return ""
     return path if path.startswith(_PATH) else f"./{path}"
+
+
+def with_paths_decoded(body: str) -> str:
+    """A text in which the paths of its links to notes stand in plain words, `Spring tides.md` for `Spring%20tides.md`."""
+    return _ENCODED.sub(_decoded, body) if "%" in body and "]" in body else body
+
+
+def _decoded(found: re.Match[str]) -> str:
+    return found[1] + unquote(found[2]) if path_of(found[2]) else found[0]
 
 
 def is_note(path: str) -> bool:

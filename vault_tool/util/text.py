@@ -25,6 +25,11 @@ _TICKS = re.compile(r"`+")
 _MARKS_BEFORE = re.compile(r"\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)*")
 # Nothing in it reaches over the next `[`, so that a line of them is read once and not once for each.
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^)\s\[]*(?:\s[^)\[]*)?\)")
+# What a text may begin with that is no prose: a head, a rule, code, a table.
+_NO_PROSE = ("-", "`", "~", "|", "*", "_", "=")
+_HEAD = re.compile(r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
+_HEAD_TITLE = re.compile(r"^title:[ \t]*([\"']?)(\S.*?)\1[ \t]*\r?$", re.MULTILINE)
+_RULE = re.compile(r"[ \t]*([-*_=])(?:[ \t]*\1){2,}[ \t\r]*")
 # Characters of a text, blank lines at its beginning aside, in which its title is looked for.
 _TITLE_WITHIN = 20_000
 _RESERVED = frozenset(
@@ -127,11 +132,34 @@ def beginning(text: str, limit: int) -> str:
 
 def first_sentence(body: str, limit: int = TITLE_LENGTH) -> str:
     """The title of a text that has none: its first line's first sentence, without marks and comments, of at most `limit`."""
-    for line in body.lstrip()[:_TITLE_WITHIN].split("\n"):
+    text = body.lstrip()[:_TITLE_WITHIN]
+    if text[:1] in _NO_PROSE:
+        text = _first_prose(text)
+    for line in text.split("\n"):
         plain = plain_line(line)
         if plain and not (plain.startswith("<!--") and plain.endswith("-->")):
             return one_line(_SENTENCE_END.split(plain, maxsplit=1)[0].rstrip(".。"), limit) or one_line(plain, limit)
     return ""
+
+
+def _first_prose(text: str) -> str:
+    """A text that begins with a head, a rule, code or a table, from its first words on; those of the code or table where no
+    others follow. A head with a title is that title.
+    """
+    if head := _HEAD.match(text):
+        if titled := _HEAD_TITLE.search(head[1]):
+            return titled[2].strip()
+        text = text[head.end() :]
+    instead = ""
+    lines = text.split("\n")
+    for number, line in prose_lines(text):
+        if not line.strip() or _RULE.fullmatch(line):
+            continue
+        if not line.lstrip().startswith("|"):
+            return "\n".join(lines[number - 1 :])
+        instead = instead or ", ".join(filter(None, (cell.strip() for cell in line.strip(" \t\r|").split("|"))))
+    code = (line for line in lines if line.strip() and not _RULE.fullmatch(line) and not _FENCE.match(line))
+    return instead or next(code, "")
 
 
 def plain_line(line: str) -> str:

@@ -20,6 +20,7 @@ from vault_tool.errors import StorageError
 from vault_tool.index.fulltext.documents import SearchDocument, first_passage, searchable
 from vault_tool.index.fulltext.identifiers import extra_words, spellings
 from vault_tool.index.seals import MORE_ROOM, is_full, make_folder
+from vault_tool.util.note_links import with_paths_decoded
 from vault_tool.util.text import one_line
 
 # How often a word counts besides in the body, by where it stands: in the title, among the names, in a heading, in the first
@@ -170,12 +171,13 @@ def document_of(text: SearchDocument, analyze: Analyzer) -> tantivy.Document:
 
 def parts_of(text: SearchDocument) -> Iterable[tuple[str, int]]:
     """All that is searched of a document, and how often it counts."""
+    body = with_paths_decoded(text.body)
     weighed = (
         (_named(text.title), TITLE),
         (_named(text.names), NAMES),
         (text.headings, HEADING),
-        (first_passage(text.body), FIRST),
-        (text.body if text.body and not text.body.isspace() else text.properties, 1),
+        (first_passage(body), FIRST),
+        (body if body and not body.isspace() else text.properties, 1),
     )
     return ((searchable(part), times) for part, times in weighed if part)
 

@@ -167,6 +167,7 @@ def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> _
         best = chaining.strongest(list(pool.candidates.values()), _WEIGHED_LEAST)
         retrievers.count_links(pool, best)
         fusion.favour_linked(best, weights)
+        retrievers.put_lists_behind(pool, best)
     if read.page and read.said:
         return _Crowds(SAID, SAID, page=True)
     shown = crowd(everything)

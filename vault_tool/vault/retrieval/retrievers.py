@@ -12,7 +12,7 @@ from vault_tool.index import timeline
 from vault_tool.index.authorship import doubts
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.fulltext.documents import handle_names
-from vault_tool.index.schema import path_name
+from vault_tool.index.schema import linked_as, links_of, path_name
 from vault_tool.index.text_search import Wording
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
@@ -62,6 +62,11 @@ _WHOLE_PREVIEW = 190
 _SPEAKER = re.compile(r'[*_]{0,2}([^:\n"*_]{1,60})[*_]{0,2}(?::[*_]{0,2} | said, ["“])')
 # Who speaks in the log of a conversation with a machine, tagged or not.
 _PARTS = frozenset((*SELF, "assistant", "agent", "ai", "bot", "model", "system"))
+
+# A note of so many links, which make such a part of it, is a list. It stands just behind a note that it lists and that is nearly
+# as good; not where the question is what the list is called.
+_FEW_LINKS, _MOSTLY_LINKS = 5, 0.3
+_LISTED, _BEHIND, _NAMED = 0.6, 0.999, 0.999
 
 
 @dataclass(slots=True)
@@ -407,6 +412,24 @@ def count_links(pool: Pool, some: Iterable[Candidate]) -> None:
         return
     for key, several in names.items():
         pool.candidates[key].links = sum(linked.get(name, 0) for name in several)
+
+
+def put_lists_behind(pool: Pool, best: Sequence[Candidate]) -> None:
+    """Let no list of links stand above the best of the notes that it lists: it has their words because it names them all."""
+    if not pool.catalog.has_links():
+        return
+    for one in [one for one in best if _is_list(one.entry) and not (one.exact or one.handle > _NAMED)]:
+        said = links_of(one.entry)
+        # Below this part a note is no better answer than the list that leads to it.
+        near = (other for other in best if other is not one and _LISTED * one.rank <= other.rank < one.rank)
+        listed = [other.rank for other in near if not said.isdisjoint(linked_as(other.entry))]
+        if listed:
+            one.rank = _BEHIND * max(listed)
+
+
+def _is_list(entry: Entry) -> bool:
+    """Whether a note is mostly links."""
+    return len(entry.links) >= _FEW_LINKS and sum(map(len, entry.links)) >= _MOSTLY_LINKS * entry.size
 
 
 def _in_session(pool: Pool, asked: Query) -> tuple[str, ...]:
