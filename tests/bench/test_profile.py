@@ -11,7 +11,7 @@ from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
     "remember": 103,
-    "recall": 101,
+    "recall": 102,
     "search": 88,
     "get": 68,
     "bring-to-mind": 84,
