@@ -68,6 +68,11 @@ def put_before(one: Candidate, other: Candidate) -> None:
     one.match = max(one.match, other.match)
 
 
+def put_behind(one: Candidate, other: Candidate) -> None:
+    """Let one score no more than just below another."""
+    one.score = min(one.score, other.score / _BEFORE)
+
+
 def _is_later(change: Entry, one: Entry) -> bool:
     if one.record_class is not RecordClass.OBSERVATION or one.id == change.id:
         return False

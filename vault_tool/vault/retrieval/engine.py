@@ -167,7 +167,6 @@ def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> _
         best = chaining.strongest(list(pool.candidates.values()), _WEIGHED_LEAST)
         retrievers.count_links(pool, best)
         fusion.favour_linked(best, weights)
-        retrievers.put_lists_behind(pool, best)
     if read.page and read.said:
         return _Crowds(SAID, SAID, page=True)
     shown = crowd(everything)
@@ -245,6 +244,9 @@ def _ordered(ranked: Sequence[Ranked], pools: Sequence[Pool], asked: Query, weig
     for first, other in order.before([each.one for each in ranked], changed if asked.update_links else ()):
         order.put_before(first, other)
         by_key[first.key].weak = by_key[first.key].weak and by_key[other.key].weak
+    for first, other in retrievers.listed_by(pools, [each.one for each in ranked]):
+        order.put_behind(other, first)
+        by_key[other.key].weak = by_key[first.key].weak or by_key[other.key].weak
     return order.newest_changes([*changed, *unseen]), alike
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Literal
@@ -66,7 +66,7 @@ _PARTS = frozenset((*SELF, "assistant", "agent", "ai", "bot", "model", "system")
 # A note of so many links, which make such a part of it, is a list. It stands just behind a note that it lists and that is nearly
 # as good; not where the question is what the list is called.
 _FEW_LINKS, _MOSTLY_LINKS = 5, 0.3
-_LISTED, _BEHIND, _NAMED = 0.6, 0.999, 0.999
+_LISTED, _NAMED = 0.5, 0.999
 
 
 @dataclass(slots=True)
@@ -414,17 +414,19 @@ def count_links(pool: Pool, some: Iterable[Candidate]) -> None:
         pool.candidates[key].links = sum(linked.get(name, 0) for name in several)
 
 
-def put_lists_behind(pool: Pool, best: Sequence[Candidate]) -> None:
-    """Let no list of links stand above the best of the notes that it lists: it has their words because it names them all."""
-    if not pool.catalog.has_links():
+def listed_by(pools: Iterable[Pool], ranked: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
+    """Lists of links that stand above a note that they list, each behind the best such note: a list has the words of all."""
+    if not any(pool.catalog.has_links() for pool in pools):
         return
-    for one in [one for one in best if _is_list(one.entry) and not (one.exact or one.handle > _NAMED)]:
+    for one in [one for one in ranked if _is_list(one.entry) and not (one.exact or one.handle > _NAMED)]:
         said = links_of(one.entry)
         # Below this part a note is no better answer than the list that leads to it.
-        near = (other for other in best if other is not one and _LISTED * one.rank <= other.rank < one.rank)
-        listed = [other.rank for other in near if not said.isdisjoint(linked_as(other.entry))]
+        near = [
+            other for other in ranked if other is not one and other.key[0] == one.key[0] and other.score >= _LISTED * one.score
+        ]
+        listed = [other for other in near if not said.isdisjoint(linked_as(other.entry))]
         if listed:
-            one.rank = _BEHIND * max(listed)
+            yield max(listed, key=lambda other: other.score), one
 
 
 def _is_list(entry: Entry) -> bool:
