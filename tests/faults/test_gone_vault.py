@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.bounds import eventually
+from tests.bounds import CAMPAIGN, eventually
 from tests.mcp.served import Lines, serving
 from tests.mcp.test_streams import INITIALIZE
 from tests.watch.watched import Watched
@@ -50,6 +51,11 @@ def _overwritten_by_another(root: Path) -> None:
 
 
 WAYS = (_moved, _replaced_by_an_empty_folder, _emptied, _replaced_by_another, _overwritten_by_another)
+
+
+_PAIRS = [(owner, way) for way in WAYS for owner in ("off", "on")]
+_BY_TURNS = [(owner, way) for owner, way in zip(itertools.cycle(("off", "on")), WAYS, strict=False)]
+"""Each way once, with an owner and without one by turns; a campaign tries each with both."""
 
 
 def _back(root: Path) -> None:
@@ -130,8 +136,7 @@ def _asked(lines: Lines) -> Callable[[str, dict[str, Any]], str]:
     return ask
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("owner", ["off", "on"])
+@pytest.mark.parametrize(("owner", "way"), _PAIRS if CAMPAIGN else _BY_TURNS)
 def test_a_client_of_mcp(root: Path, way: Callable[[Path], None], owner: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VAULT_OWNER", owner)
     lines = Lines("mcp", "--preset", "full", "--vault", str(root), cwd=root.parent, env={"VAULT_OWNER": owner})
@@ -139,8 +144,7 @@ def test_a_client_of_mcp(root: Path, way: Callable[[Path], None], owner: str, mo
     assert b"Traceback" not in lines.end()[1]
 
 
-@pytest.mark.parametrize("way", [_moved, _replaced_by_another])
-@pytest.mark.parametrize("owner", ["off", "on"])
+@pytest.mark.parametrize(("owner", "way"), _PAIRS if CAMPAIGN else [("off", _moved), ("on", _replaced_by_another)])
 def test_a_client_of_serve(root: Path, way: Callable[[Path], None], owner: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VAULT_OWNER", owner)
     with serving("--preset", "full", "--vault", str(root), cwd=root.parent, env={"VAULT_OWNER": owner}) as server:

@@ -13,6 +13,8 @@ from tests.verbs.looking import untouched
 from vault_tool import Vault
 from vault_tool.vault.about_people import naming, person_of
 
+pytestmark = pytest.mark.without_git
+
 
 @pytest.fixture
 def owner(root: Path) -> Vault:
@@ -37,6 +39,7 @@ def titles(found: object) -> list[str]:
     return sorted(one.title.split()[0].lower() for one in found)  # type: ignore[attr-defined]
 
 
+@pytest.mark.in_git
 def test_all_doors_tell_the_same_counts(owner: Vault, root: Path, tmp_path: Path) -> None:
     with owner as vault:
         one = vault.people("jonas")

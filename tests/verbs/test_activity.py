@@ -11,6 +11,8 @@ from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.util.clock import Clock
 
+pytestmark = pytest.mark.without_git
+
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 

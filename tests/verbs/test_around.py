@@ -17,6 +17,8 @@ from vault_tool.vault.retrieval.query import Recalled
 from vault_tool.verbs.recall.recall import Bundle
 from vault_tool.verbs.setup import notes_in
 
+pytestmark = pytest.mark.without_git
+
 NOTES = {
     "Zettelkasten.md": "---\naliases: [slip box]\ntags: [method]\npinned: true\n---\nOne thought a note, see [[Daily/Monday]].\n",
     "Daily/Monday.md": "# Monday\nThe quokka sleeps at noon.\n",
@@ -100,6 +102,7 @@ class TestInit:
         with Vault.open(folder / "vt-memory") as vault:
             assert found(vault, "mine") == ["../Memory/mine.md"]
 
+    @pytest.mark.in_git
     def test_nobodys_branch_has_a_commit_of_it_unasked(self, folder: Path) -> None:
         make_repo(folder)
         commit_all(folder, "mine")
@@ -109,6 +112,7 @@ class TestInit:
         assert (head(folder), status(folder)) == (tip, "")
         assert git(folder / "memory", "log", "--format=%s", "-1") == "remember: The vault keeps this"
 
+    @pytest.mark.in_git
     @pytest.mark.parametrize("no_git", [True, False], ids=["without git", "its repository is gone"])
     def test_nor_where_the_vault_has_no_repository(self, folder: Path, no_git: bool) -> None:
         make_repo(folder)
@@ -131,6 +135,7 @@ class TestInit:
             Vault.init(folder, notes="own", no_git=True)
         assert theirs(folder) == before
 
+    @pytest.mark.in_git
     def test_asked_to_it_lives_in_their_repository(self, folder: Path) -> None:
         make_repo(folder)
         commit_all(folder, "mine")
@@ -254,6 +259,7 @@ class TestNeverWritten:
         with pytest.raises(UsageError, match="served where it is"):
             vault.import_markdown(folder / "Daily")
 
+    @pytest.mark.in_git
     def test_what_is_ours_is_written_and_undone_beside_them(self, folder: Path, clock: FixedClock) -> None:
         before = theirs(folder)
         with Vault.open(Vault.init(folder, notes="here", clock=clock).root, person=True, clock=clock) as vault:
@@ -266,6 +272,7 @@ class TestNeverWritten:
 
 
 class TestSettingsThatCame:
+    @pytest.mark.in_git
     def test_a_pulled_setting_does_not_widen_what_is_read(self, folder: Path) -> None:
         with Vault.open(Vault.init(folder, notes="here").root) as vault:
             assert found(vault, "quokka") == ["../Daily/Monday.md"]
@@ -279,6 +286,7 @@ class TestSettingsThatCame:
         with Vault.open(elsewhere) as vault:
             assert found(vault, "quokka") == ["../private.md"]
 
+    @pytest.mark.in_git
     def test_where_both_are_in_one_repository_they_came_together(self, folder: Path) -> None:
         make_repo(folder)
         commit_all(folder, "mine")

@@ -22,6 +22,8 @@ from vault_tool.files.signal_lines import signal_line
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+
 TARGETS = [identity(1), identity(2)]
 PROBLEM = identity(3)
 CLOSE = 1e-9

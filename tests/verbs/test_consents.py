@@ -17,6 +17,8 @@ from vault_tool.model.signals import ConsentState, Signal, SignalKind
 from vault_tool.verbs.agent_files import create_file, list_files, read_file
 from vault_tool.verbs.recall.recall import Bundle
 
+pytestmark = pytest.mark.without_git
+
 WORD = "zanzibar"
 
 
@@ -199,6 +201,7 @@ def test_what_was_made_from_it_is_named(vault: Vault) -> None:
     assert [one.id for one in shown.results] == [both.id], "what says nothing else is told no more"
 
 
+@pytest.mark.in_git
 def test_it_is_forgotten_merged_and_edited_all_the_same(vault: Vault) -> None:
     made = vault.remember("The ferry leaves at noon.", ["Ferry"])
     vault.remember("Boats are blue.", ["Boat"])

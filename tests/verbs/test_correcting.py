@@ -20,6 +20,8 @@ from vault_tool.mcp.tools import Caller
 from vault_tool.model.types import BUILT_IN, RecordClass
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+
 WRONG = "The quartz queue listens on port 6379."
 RIGHT = "The quartz queue listens on port 6380."
 WHY = "Its unit file says so since May."
@@ -80,6 +82,7 @@ def head_of(root: Path, identity: str) -> Mapping[str, Any]:
     return made.head()
 
 
+@pytest.mark.in_git
 def test_what_is_so_instead_takes_the_place_of_what_was_wrong(
     root: Path, correct: Callable[[Path, Mapping[str, str]], dict[str, Any]]
 ) -> None:
@@ -101,6 +104,7 @@ def test_what_is_so_instead_takes_the_place_of_what_was_wrong(
     assert (whole(root), head(root)) == before
 
 
+@pytest.mark.in_git
 def test_without_what_is_so_it_is_questioned_once(
     root: Path, correct: Callable[[Path, Mapping[str, str]], dict[str, Any]]
 ) -> None:
@@ -164,6 +168,7 @@ def test_an_agents_correction_of_an_agents_is_not_written_into_what_the_owner_sa
         assert not head_of(root, right).get("change_targets")
 
 
+@pytest.mark.in_git
 def test_what_waits_for_a_person_overtakes_nothing_yet(root: Path) -> None:
     (root / "vault.toml").write_text('write_policy = "review"\n')
     with as_owner(root) as vault:
@@ -242,6 +247,7 @@ REFUSED: Mapping[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_meant_is_one_line_and_writes_nothing(root: Path, name: str) -> None:
     changes, line = REFUSED[name]

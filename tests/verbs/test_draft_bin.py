@@ -20,6 +20,8 @@ from vault_tool.model.records import Observation
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault import review_policy
 
+pytestmark = pytest.mark.without_git
+
 SECRET = "AKIA" + "QYLPMN5HHHFPZZTZ"
 TEXT = "The zebra crossed the long bridge at noon on Thursday."
 
@@ -39,6 +41,7 @@ def told(root: Path, word: str) -> list[str]:
     return [path.relative_to(root).as_posix() for path in found if word.encode() in path.read_bytes()]
 
 
+@pytest.mark.in_git
 def test_what_is_refused_waits_again_as_it_was(root: Path, clock: FixedClock) -> None:
     with owner(root, clock) as vault:
         identity = held(vault)
@@ -140,6 +143,7 @@ class TestEmptied:
             assert vault.forget(identity).local == 1
             assert told(root, "zebra") == []
 
+    @pytest.mark.in_git
     def test_by_purging(self, root: Path, clock: FixedClock) -> None:
         with owner(root, clock) as vault:
             made = vault.remember(TEXT)

@@ -16,6 +16,8 @@ from vault_tool.mcp.tools import Caller
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.recall.recall import Bundle
 
+pytestmark = pytest.mark.without_git
+
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 
 

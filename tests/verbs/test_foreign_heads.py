@@ -12,6 +12,8 @@ from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.recall.recall import Bundle
 
+pytestmark = pytest.mark.without_git
+
 # Path, note, and what is asked for it.
 HEADS = (
     ("Lighthouse keeper.md", "---\nauthor: Mira Solano\nrating: 4\n---\nA novel of the coast.\n", "mira solano"),

@@ -14,6 +14,8 @@ from vault_tool.errors import UsageError
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.listing import MemoryList
 
+pytestmark = pytest.mark.without_git
+
 DAY = timedelta(days=1)
 
 
@@ -80,6 +82,7 @@ def test_every_order_can_be_taken_up_again(vault: Vault, clock: FixedClock, sort
         assert parts[0] == made[4]
 
 
+@pytest.mark.in_git
 def test_what_is_history_is_listed_where_it_is_asked_for(vault: Vault, clock: FixedClock) -> None:
     fact = vault.remember("The gauge is read at noon.", ["Gauge"], kind="fact").id
     over = vault.remember("The gauge is broken.", ["Gauge"], kind="fact", expires="2026-11-21").id

@@ -19,6 +19,8 @@ from vault_tool.model.ids import derived_id
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.contracts.schemas import schema
 
+pytestmark = pytest.mark.without_git
+
 FORMS = [
     ("tags: a, b", ["a", "b"]),
     ("tags: a, b,", ["a", "b"]),

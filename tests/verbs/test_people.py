@@ -9,6 +9,8 @@ import pytest
 from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
 
+pytestmark = pytest.mark.without_git
+
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Vault:

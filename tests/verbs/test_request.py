@@ -15,6 +15,8 @@ from vault_tool.errors import VaultError
 from vault_tool.mcp.answering import answer
 from vault_tool.mcp.tools import Caller
 
+pytestmark = pytest.mark.without_git
+
 PACKAGE = Path(vault_tool.__file__).parent
 
 

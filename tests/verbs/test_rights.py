@@ -20,6 +20,8 @@ from vault_tool.files.turns import Turns
 from vault_tool.index.vault_index import Refresh
 from vault_tool.vault.operation import Operation
 
+pytestmark = pytest.mark.without_git
+
 
 @pytest.fixture(scope="module")
 def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -62,6 +64,7 @@ def _everywhere(root: Path) -> Iterator[tuple[str, str]]:
             yield str(path.relative_to(root)), path.read_bytes().decode("utf-8", "replace")
 
 
+@pytest.mark.in_git
 def test_an_export_holds_all_of_one_and_nothing_of_another(vault: Vault, tmp_path: Path) -> None:
     vault.drain()
     before = git(vault.root, "rev-parse", "HEAD")
@@ -99,6 +102,7 @@ def test_an_export_goes_into_no_folder_that_holds_anything(vault: Vault, tmp_pat
     assert vault.export_user("nobody", tmp_path / "none").notes == 0
 
 
+@pytest.mark.in_git
 def test_one_user_is_erased_everywhere_and_the_other_stays(vault: Vault) -> None:
     looked = vault.forget_user("ann", dry_run=True)
     assert (len(looked.ids), looked.waiting, looked.turns) == (2, 1, 2) and "zanzibar" in _all(vault)
@@ -149,6 +153,7 @@ def _killed(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.in_git
 def test_with_purge_no_commit_holds_it(vault: Vault) -> None:
     vault.drain()
     git(vault.root, "branch", "side")
@@ -170,6 +175,7 @@ def test_with_purge_what_only_waits_goes_too(tmp_path: Path) -> None:
         assert "zanzibar" not in _all(vault)
 
 
+@pytest.mark.in_git
 def test_a_purge_that_is_refused_leaves_what_waits(vault: Vault) -> None:
     vault.drain()
     git(vault.root, "remote", "add", "origin", "elsewhere")

@@ -16,6 +16,8 @@ from vault_tool import Vault
 from vault_tool.model.ids import derived_id
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+
 LINES = "".join(f"Pelicans number {number} eat fish.\n" for number in range(9))
 NOTES = {"Pelican.md": f"# Pelican\n{LINES}", "Quokka.md": "# Quokka\nIt sleeps at noon.\nIt smiles.\nIt hops.\n"}
 
@@ -131,6 +133,7 @@ class TestFollowed:
         (folder / "Pelican.md").unlink()
         assert marked(vault) == "../Bird.md"
 
+    @pytest.mark.in_git
     def test_while_the_tool_was_off(self, vault: Vault, folder: Path) -> None:
         vault.close()
         if (folder / ".git").is_dir():
@@ -142,6 +145,7 @@ class TestFollowed:
         with Vault.open(vault.root, clock=vault.clock, origin="owner") as again:
             assert marked(again) == "../Bird.md"
 
+    @pytest.mark.in_git
     def test_in_a_new_clone_by_the_history_of_the_folder(self, tmp_path: Path, clock: FixedClock) -> None:
         folder = make_repo(tmp_path / "Ours")
         for path, said in NOTES.items():

@@ -20,6 +20,8 @@ from vault_tool.mcp.tools import Caller
 from vault_tool.model.problems import Problem, Severity
 from vault_tool.model.types import CoreSection
 
+pytestmark = pytest.mark.without_git
+
 TYPE = '[types.recipe]\nclass = "observation"\nweight = 1.5\n'
 
 
@@ -45,6 +47,7 @@ def in_conflict(root: Path) -> None:
     assert "<<<<<<<" in (root / "vault.toml").read_text()
 
 
+@pytest.mark.in_git
 def test_a_merge_that_nobody_settled_leaves_ours_in_force(root: Path) -> None:
     in_conflict(root)
     with Vault.open(root) as vault:
@@ -60,6 +63,7 @@ def test_a_merge_that_nobody_settled_leaves_ours_in_force(root: Path) -> None:
     assert "merge" in told.message and "editor" in told.hint
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize(
     "spoilt", ["links = \n", 'links = "wiki"\n', "core_budget = 0\n", "[types.Bad-Name]\nweight = 1.0\n", "\xff"]
 )
@@ -86,6 +90,7 @@ def test_every_fault_is_named_with_unknown_options(root: Path) -> None:
     assert "unknown option `color`" in said and "`links` must be one of plain, wikilink" in said
 
 
+@pytest.mark.in_git
 def test_without_history_the_usual_settings_are_in_force(tmp_path: Path) -> None:
     Vault.init(tmp_path / "v", no_git=True)
     (tmp_path / "v" / "vault.toml").write_text("core_budget = 7000\nlinks = \n")
@@ -124,6 +129,7 @@ def test_a_file_that_cannot_be_used_is_not_written_to(root: Path) -> None:
     assert (root / "vault.toml").read_text() == "links = \n"
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize(
     "command",
     [

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.cli import typed
 from tests.git_repos import commit_all, git, write
-from tests.terminal import VT, called_at_terminal, let_commands_answer
+from tests.terminal import called_at_terminal, let_commands_answer
 from tests.verbs.looking import head, in_commit
 from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, StaleEdit, UsageError
@@ -248,4 +248,4 @@ class TestDoors:
 
 
 def vt(root: Path, *arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*VT, *arguments], cwd=root, capture_output=True, text=True, env={**os.environ, **(env or {})})
+    return typed.vt(*arguments, cwd=root, env=env)

@@ -16,6 +16,8 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.vault import stores
 from vault_tool.vault.store_interface import Cleaned, Phase, Store, Traces
 
+pytestmark = pytest.mark.without_git
+
 PLACE = "_local/postcards"
 FOLLOWED: list[tuple[str | None, ...]] = []
 

@@ -19,6 +19,8 @@ from vault_tool.mcp.answering import answer as answer_tool
 from vault_tool.mcp.tools import Caller
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+
 FIRST = "The quartz queue is one process, and it is restarted by hand."
 SECOND = "The quartz queue is one process, and a timer restarts it at four."
 
@@ -99,6 +101,7 @@ def sources_of(root: Path, identity: str) -> list[str]:
         return list(vault.show(identity).head.get("sources", ()))
 
 
+@pytest.mark.in_git
 def test_a_first_one_rests_on_two_memories_a_revision_on_one_more(root: Path, ask: Ask) -> None:
     one, two, three = seen(root)
     before = whole(root), head(root)
@@ -223,6 +226,7 @@ def test_its_new_subject_is_made(root: Path) -> None:
         assert (made.subjects, made.subjects_created) == (("Timers",), ("Timers",))
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -316,6 +320,7 @@ def test_a_revision_that_takes_anothers_place_too_says_whose(root: Path, door: s
     assert len(said) == 1 and f"{other.id[:6]} was the present understanding of Lamp" in said[0]
 
 
+@pytest.mark.in_git
 def test_a_request_that_names_nothing_known_says_where(root: Path) -> None:
     [one] = seen(root, 1)
     request = {"op": "understand", "repo_id": "Lab", "subjects": ["Quartz"], "content": FIRST, "summary": "One"}

@@ -17,6 +17,8 @@ from vault_tool.cli.verb_table import of_the_whole, verbs
 from vault_tool.errors import NotFound, UsageError, VaultError
 from vault_tool.verbs.recall.recall import Bundle
 
+pytestmark = pytest.mark.without_git
+
 OF_THE_WHOLE = of_the_whole()
 
 SECRET = "zanzibar"

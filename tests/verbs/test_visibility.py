@@ -22,6 +22,8 @@ from vault_tool.mcp.tools import Caller
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.recall.recall import Bundle
 
+pytestmark = pytest.mark.without_git
+
 TEXT = "The zinnia greenhouse is watered from the northern cistern."
 QUESTION = "from which cistern is the zinnia greenhouse watered?"
 

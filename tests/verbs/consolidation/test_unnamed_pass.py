@@ -16,6 +16,8 @@ from vault_tool.index.relations import regions_of
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.open_pass import items_of, passes, settled_by, spoken_of
 
+pytestmark = pytest.mark.without_git
+
 
 def agent(root: Path, session: str = "s1") -> Vault:
     return Vault.open(root, origin="agent", clock=FixedClock(START), session=session)

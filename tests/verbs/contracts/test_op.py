@@ -20,11 +20,14 @@ from vault_tool.files import writer
 from vault_tool.verbs.contracts.lines import outcomes
 from vault_tool.verbs.contracts.op import outcome
 
+pytestmark = pytest.mark.without_git
+
 MEMORY = {"text": "Keepalive is off.", "scope": "repo", "kind": "fact", "confidence": 0.8}
 WRITE: dict[str, Any] = {"op": "write", "repo_id": "Lab", "memory": MEMORY}
 READ: dict[str, Any] = {"op": "read", "repo_id": "Lab", "mode": "targeted", "query": "keepalive"}
 
 
+@pytest.mark.in_git
 def test_the_three_requests_of_a_conversation(vault: Vault) -> None:
     written = vault.op({**WRITE, "session_id": "s9", "model": "m9"})
     assert written["ok"] is True
@@ -51,6 +54,7 @@ def test_the_three_requests_of_a_conversation(vault: Vault) -> None:
     json.dumps([written, read, updated])
 
 
+@pytest.mark.in_git
 def test_an_answer_to_nonsense_is_an_answer(vault: Vault, root: Path) -> None:
     with untouched(root):
         answer = vault.op({**WRITE, "memory": {**MEMORY, "kind": "solution"}, "repo_id": "x"})
@@ -60,6 +64,7 @@ def test_an_answer_to_nonsense_is_an_answer(vault: Vault, root: Path) -> None:
     assert (answer["code"], answer["exit_code"]) == ("invalid-request", 2)
 
 
+@pytest.mark.in_git
 def test_what_cannot_be_done_has_the_exit_code_of_its_kind(vault: Vault, root: Path) -> None:
     secret = {**MEMORY, "text": "The key is AKIA" + "QYLPMN5HHHFPZZTZ."}
     with untouched(root):
@@ -68,6 +73,7 @@ def test_what_cannot_be_done_has_the_exit_code_of_its_kind(vault: Vault, root: P
     assert "QYLPMN5HHHFPZZTZ" not in json.dumps(found.answer)
 
 
+@pytest.mark.in_git
 def test_what_git_cannot_commit_now_is_saved_and_asks_for_a_person(vault: Vault, root: Path) -> None:
     (root / ".git/MERGE_HEAD").write_text(head(root))
     found = outcome(vault, WRITE)

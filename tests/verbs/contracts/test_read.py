@@ -11,7 +11,10 @@ from tests.statuses import said
 from vault_tool import Vault
 from vault_tool.vault.request_faults import InvalidRequest
 
+pytestmark = pytest.mark.without_git
 
+
+@pytest.mark.in_git
 def test_every_field_is_true_of_the_memory(vault: Vault, root: Path, problem: str) -> None:
     tip = git(root, "rev-parse", "--short", "HEAD")
     made = vault.as_(model="m1").write(

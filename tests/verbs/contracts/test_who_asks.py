@@ -20,6 +20,8 @@ from vault_tool.mcp.tools import Caller
 from vault_tool.vault.request_faults import InvalidRequest
 from vault_tool.verbs.contracts.schemas import OPERATIONS, schema
 
+pytestmark = pytest.mark.without_git
+
 WORD = "zanzibar"
 
 
