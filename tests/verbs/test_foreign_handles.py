@@ -89,3 +89,43 @@ def test_a_vault_in_an_imported_folder_is_passed_over(tmp_path: Path, clock: Fix
         assert [one.path for one in done.problems if one.code == "vault"] == ["memory"]
         found = sorted(p.name for p in (Path(made.root) / "vault/imported/notes").rglob("*") if p.is_file())
         assert found == ["One.md"]
+
+
+@pytest.mark.parametrize("served", [True, False])
+def test_notes_of_one_name_are_told_apart_in_a_lean_answer(tmp_path: Path, clock: FixedClock, served: bool) -> None:
+    folder = tmp_path / "Notes"
+    write(folder, "boats/Log.md", "The mast of the boat is new.\n")
+    write(folder, "cars/Log.md", "The mast of the car park is old.\n")
+    write(folder, "cars/Wheel.md", "No mast.\n")
+    made = (
+        Vault.init(folder, notes="here", no_git=True, clock=clock)
+        if served
+        else Vault.init(tmp_path / "v", no_git=True, clock=clock)
+    )
+    with Vault.open(made.root, clock=clock, origin="owner") as vault:
+        if not served:
+            vault.import_markdown(folder)
+        top = "../" if served else "vault/imported/notes/"
+        for found in (vault.recall("mast"), vault.search("mast"), vault.list()):
+            said = found.lean(lambda identity: identity[:6])["results"]
+            paths = {one.get("path") for one in said}
+            assert paths == {f"{top}boats/Log.md", f"{top}cars/Log.md", None}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '{\n  "title": "Loom notes",\n  "aliases": ["Warp book"],\n  "tags": ["wool"],\n  "date": "2021-11-05"\n}\n',
+        '+++\ntitle = "Loom notes"\naliases = ["Warp book"]\ntags = ["wool"]\ndate = 2021-11-05\n+++\n',
+    ],
+)
+def test_a_head_in_json_or_toml_says_what_a_note_is_called(tmp_path: Path, clock: FixedClock, head: str) -> None:
+    folder = tmp_path / "Notes"
+    write(folder, "loom.md", f"{head}\nThe weft is linen.\n")
+    write(folder, "other.md", '{"a": 1} is an object.\n')
+    made = Vault.init(folder, notes="here", no_git=True, clock=clock)
+    with Vault.open(made.root, clock=clock, origin="owner") as vault:
+        found = vault.show("Warp book")
+        assert (found.title, found.observed[:10]) == ("Loom notes", "2021-11-05") and found.content.startswith(head[:3])
+        assert vault.list(tags=["wool"]).results[0].id == found.id
+        assert vault.show("other").title == "other"

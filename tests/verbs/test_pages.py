@@ -157,6 +157,17 @@ class TestCore:
         assert len({line.split(" ")[1] for line in shown}) >= 10, "types of a story vault of twelve"
         assert sum(map(tokens, shown)) / tokens(found) >= 0.75
 
+    def test_the_map_of_an_import_looks_into_the_folder_that_holds_nearly_all(self, vault: Vault, tmp_path: Path) -> None:
+        folder = tmp_path / "source" / "garden"
+        for n in range(40):
+            note = folder / "all" / ("beds" if n % 3 else "paths" if n % 2 else "") / f"Plant {n}.md"
+            note.parent.mkdir(parents=True, exist_ok=True)
+            note.write_text(f"Text about plant {n}.\n")
+        (folder / "extra").mkdir()
+        (folder / "extra" / "One.md").write_text("Text of one.\n")
+        vault.import_markdown(folder)
+        assert "- 41 notes from garden; folders: all/beds 26, all/paths 7" in vault.core().text
+
     def test_an_import_with_little_else_is_told_by_a_map(self, vault: Vault, tmp_path: Path) -> None:
         folder = tmp_path / "source" / "garden"
         for n in range(30):

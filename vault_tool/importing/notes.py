@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from vault_tool.errors import EditRefused
 from vault_tool.files import frontmatter
 from vault_tool.files.additions import says, with_fields
-from vault_tool.files.frontmatter import Change, Head, HeadFault, Raw, Remove, Set, Value
+from vault_tool.files.frontmatter import Change, Head, HeadFault, Raw, Remove, Set, Value, lists
+from vault_tool.files.frontmatter.lists import Form
 from vault_tool.files.frontmatter.loose import read_loosely
 from vault_tool.files.parse import parse
 from vault_tool.importing import dates, tags
 from vault_tool.importing.titles import title_of
-from vault_tool.importing.toml_head import toml_head
+from vault_tool.importing.toml_head import json_head, toml_head
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, Severity, note, warning
 from vault_tool.model.types import RecordClass, Registry, is_type_name
@@ -122,8 +123,10 @@ def with_copy_hash(data: bytes) -> bytes:
 
 
 def described(values: dict[str, Raw], body: str) -> tuple[dict[str, Raw], str]:
-    """The fields that say something of a note and its prose: a `+++` head, which stays in the body, is read too."""
+    """The fields that say something of a note and its prose: a head in TOML or JSON, which stays in the body, is read too."""
     inner, prose = toml_head(body)
+    if not inner:
+        inner, prose = json_head(prose)
     return {**inner, **values}, prose
 
 
@@ -161,6 +164,8 @@ def _fields(
         moment = dates.created(inner, path.rpartition("/")[2])
         fields.append(("created", stamp(moment) if moment else fallback))
     fields.append(("origin", "import"))
+    if "aliases" in inner and "aliases" not in values and (aliases := lists.texts(inner["aliases"], Form.NAMES)):
+        fields.append(("aliases", aliases))
     if asked.project and not says(values.get("project")):
         fields.append(("project", asked.project))
     return fields

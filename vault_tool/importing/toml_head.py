@@ -1,13 +1,15 @@
-"""The head of a Hugo page: TOML between two lines `+++`, read and left where it is."""
+"""The head of a Hugo page that is no YAML: TOML between two lines `+++`, or a JSON object; read and left where it is."""
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import date, datetime
 
 from vault_tool.config import toml_table
 from vault_tool.files.frontmatter import Plain, Raw
 
+_LONGEST_HEAD = 16_384
 _FENCED = re.compile(r"\ufeff?\s*\+\+\+[ \t]*\r?\n(.*?)^\+\+\+[ \t\r]*$", re.DOTALL | re.MULTILINE)
 
 
@@ -21,6 +23,21 @@ def toml_head(text: str) -> tuple[dict[str, Raw], str]:
     except ValueError:
         return {}, text[found.end() :]
     return {key: raw for key, value in values.items() if (raw := _raw(value)) is not None}, text[found.end() :]
+
+
+def json_head(text: str) -> tuple[dict[str, Raw], str]:
+    """The same of a JSON object that a text begins with."""
+    begun = text.lstrip("\ufeff \t\r\n")
+    if not begun.startswith("{") or '"' not in begun[:200]:
+        return {}, text
+    try:
+        values, end = json.JSONDecoder().raw_decode(begun[:_LONGEST_HEAD])
+    except (ValueError, RecursionError):
+        return {}, text
+    # What goes on in its line is no head.
+    if not isinstance(values, dict) or begun[end:].partition("\n")[0].strip():
+        return {}, text
+    return {key: raw for key, value in values.items() if (raw := _raw(value)) is not None}, begun[end:]
 
 
 def _raw(value: object) -> Raw:

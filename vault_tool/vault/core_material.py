@@ -30,6 +30,8 @@ from vault_tool.vault.statuses import POINTING, SOLVES, could_solve, statuses
 MAPPED_FROM = 20
 MAP_FOLDERS = 8
 MAP_LINKED = 5
+# A folder that holds so much of an import says nothing of what is in it.
+_NEARLY_ALL = 0.9
 
 # The understandings that say all of one subject.
 _WHOLE = "single_subject"
@@ -300,10 +302,22 @@ def _came_from(entry: Entry) -> str:
 
 
 def _import_map(vault: Context, name: str, places: Sequence[tuple[str, str]]) -> ImportMap:
-    folders = Counter(place.split("/")[1] for _, place in places if place.count("/") > 1)
-    shown = tuple(sorted(folders.items(), key=lambda pair: (-pair[1], pair[0]))[:MAP_FOLDERS])
+    shown = _folders([place.split("/")[1:-1] for _, place in places])
     linked = nsmallest(MAP_LINKED, _linked(vault, [path for path, _ in places]), key=lambda pair: (-pair[0], pair[1].path))
     return import_map(vault, name, len(places), shown, [entry for _, entry in linked])
+
+
+def _folders(places: Sequence[Sequence[str]]) -> tuple[tuple[str, int], ...]:
+    """The largest folders of several notes, with how many lie in each; within one that holds nearly all, those in it."""
+    within: tuple[str, ...] = ()
+    while True:
+        depth = len(within)
+        found = Counter(place[depth] for place in places if len(place) > depth and tuple(place[:depth]) == within)
+        ordered = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+        deeper = any(len(place) > depth + 1 and place[depth] == ordered[0][0] for place in places) if ordered else False
+        if not deeper or ordered[0][1] < _NEARLY_ALL * len(places):
+            return tuple(("/".join((*within, name)), count) for name, count in ordered[:MAP_FOLDERS])
+        within = (*within, ordered[0][0])
 
 
 def _linked(vault: Context, paths: Sequence[str]) -> Iterator[tuple[int, Entry]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from vault_tool.model.details import IDS, Details
@@ -34,6 +35,24 @@ def filled(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: value for name, value in values.items() if value is not None and value is not False and value not in ("", (), [])
     }
+
+
+class Found(Leans, Protocol):
+    """A result of an answer."""
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+
+    @property
+    def path(self) -> str:
+        """Where it lies."""
+
+
+def leaned(results: Sequence[Found], short: Short) -> list[dict[str, Any]]:
+    """The results of an answer in their lean form; those that are called alike have their paths, by which they are told apart."""
+    called = Counter(one.title.casefold() for one in results)
+    return [{**one.lean(short), "path": one.path} if called[one.title.casefold()] > 1 else one.lean(short) for one in results]
 
 
 def titled(title: str, text: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ from vault_tool.util.text import normal_name, one_line, unwrap_link
 from vault_tool.vault.answers import EYES_FIRST, HISTORY, HasStatus, Headline
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
+from vault_tool.vault.lean import Short, answer, filled, lean_details, leaned, titled, whose
 from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval.filters import Filters, require_kinds
 from vault_tool.vault.retrieval.query import Query
@@ -80,7 +80,7 @@ class MemoryList(Answer):
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The results, how many there are, and how to go on."""
-        found = answer([one.lean(short) for one in self.results], ())
+        found = answer(leaned(self.results, short), ())
         return filled({**found, "total": self.total, "next": self.next, "warnings": self.warnings})
 
 

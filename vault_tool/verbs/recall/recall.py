@@ -24,7 +24,7 @@ from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.contests import foremost
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory, copied
-from vault_tool.vault.lean import Short, filled, lean_details, lean_tokens
+from vault_tool.vault.lean import Short, filled, lean_details, lean_tokens, leaned
 from vault_tool.vault.lean import answer as lean_answer
 from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval.engine import gather
@@ -94,7 +94,7 @@ class Bundle(Answer):
     def lean(self, short: Short) -> dict[str, Any]:
         """The results alone: the best answer and its support are among them, and what is weak says so."""
         fate = {"why_not": self.why_not.lean(short)} if self.why_not else {}
-        return lean_answer([one.lean(short) for one in self.results], self.degraded, **fate)
+        return lean_answer(leaned(self.results, short), self.degraded, **fate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

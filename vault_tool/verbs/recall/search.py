@@ -20,7 +20,7 @@ from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory, copied
-from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
+from vault_tool.vault.lean import Short, answer, filled, lean_details, leaned, titled, whose
 from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval import engine
 from vault_tool.vault.retrieval.filters import Filters, require_kinds, unknown
@@ -90,7 +90,7 @@ class SearchResults(Answer):
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The results alone."""
-        return answer([one.lean(short) for one in self.results], self.degraded)
+        return answer(leaned(self.results, short), self.degraded)
 
 
 @verb
