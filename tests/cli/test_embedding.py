@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.bounds import PATIENCE
 from tests.cli.typed import VT, vt
 from tests.fakes.loopback import Mode
 from tests.fakes.ollama_server import FakeOllama
@@ -86,7 +87,7 @@ def test_a_terminal_is_asked_and_no_is_no(typed: Typed) -> None:
 
     outer, inner = pty.openpty()
     os.write(outer, b"n\n")
-    done = subprocess.run([*VT, "embed"], stdin=inner, stdout=inner, stderr=inner, timeout=60, check=False)
+    done = subprocess.run([*VT, "embed"], stdin=inner, stdout=inner, stderr=inner, timeout=PATIENCE, check=False)
     shown = os.read(outer, 65536).decode()
     os.close(inner)
     os.close(outer)

@@ -150,5 +150,5 @@ class Keyboard:
     def __exit__(self, *fault: object) -> None:
         while self.typed.reads():
             pass
-        self.typed.process.wait(30)
+        self.typed.process.wait(PATIENCE)
         os.close(self.typed.outer)

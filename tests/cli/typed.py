@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 import pytest
 
+from tests.bounds import PATIENCE
 from vault_tool.cli.main import group, main
 from vault_tool.cli.options import Call
 
@@ -79,7 +80,7 @@ def on_terminal(command: Sequence[str], cwd: Path, environ: Mapping[str, str]) -
     while chunk := _read(outer):
         found += chunk
     os.close(outer)
-    child.wait(timeout=60)
+    child.wait(timeout=PATIENCE)
     return found.decode("utf-8").replace("\r\n", "\n")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bounds import CAMPAIGN
+from tests.bounds import CAMPAIGN, PATIENCE
 from tests.faults.test_disks import namespaced
 from tests.git_repos import git
 from tests.oracles import assert_as_built_anew, drop_derived, fingerprints
@@ -205,7 +205,9 @@ def test_a_read_only_vault_answers(filled: Path, derived_too: bool) -> None:
         drop_derived(filled)
     before = fingerprints(filled, ".")
     script = 'mount --bind "$3" "$3"; mount -o remount,ro,bind "$3"; exec "$1" -c "$2" "$3"'
-    done = subprocess.run([*namespaced(script), READ_ONLY, str(filled)], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [*namespaced(script), READ_ONLY, str(filled)], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert done.returncode == 0 and done.stderr == "", done.stderr
     *refusals, last = done.stdout.splitlines()
     assert last == "done" and len(refusals) == 3

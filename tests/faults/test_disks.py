@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.bounds import PATIENCE
+
 COMMON = """
 import os, pathlib, resource, subprocess, sys
 from vault_tool.errors import StorageError
@@ -118,7 +120,7 @@ def namespaced(script: str) -> list[str]:
 
 def run(command: list[str]) -> list[str]:
     """The lines that a child printed: refusals, then `done`."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0 and done.stderr == "", done.stderr
     *lines, last = done.stdout.splitlines()
     assert last == "done"

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.bounds import PATIENCE
 from tests.faults import failing_child
 
 CHILD = Path(failing_child.__file__)
@@ -26,7 +27,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         pytest.skip("needs a C compiler and LD_PRELOAD")
     base = tmp_path_factory.mktemp("faults")
     shim = base / "faults.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(shim), str(SOURCE), "-ldl"], check=True, timeout=60)
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(shim), str(SOURCE), "-ldl"], check=True, timeout=PATIENCE)
     done = subprocess.run(
         [sys.executable, str(CHILD), str(base)],
         env={**os.environ, "LD_PRELOAD": str(shim), "PYTHONDONTWRITEBYTECODE": "1"},

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.bounds import PATIENCE
 from tests.verbs.looking import identity
 from vault_tool.files.episode_text import entry_text, read_episode
 from vault_tool.files.journals import append_episode, append_signals
@@ -286,7 +287,7 @@ for n in range(100):
 
 def test_two_processes_append_to_one_journal(tmp_path: Path) -> None:
     both = [subprocess.Popen([sys.executable, "-c", APPEND, str(tmp_path), name]) for name in ("a", "b")]
-    assert [one.wait(timeout=60) for one in both] == [0, 0]
+    assert [one.wait(timeout=PATIENCE) for one in both] == [0, 0]
     (journal,) = (tmp_path / "vault" / "signals").iterdir()
     found, problems = read_signals(SIGNALS, journal.read_bytes())
     assert len(merge(found)) == 200 and problems == []

@@ -29,13 +29,25 @@ with locking.lock(pathlib.Path(sys.argv[1]), holder="import"):
 
 
 HOLD_AGAIN = """
-import pathlib, sys, time
+import fcntl, pathlib, sys, time
 from vault_tool.files import lock as locking
+root = pathlib.Path(sys.argv[1])
+
+def is_waited_for():
+    with (root / "_local" / locking.NEXT_FILE).open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
 while True:
-    with locking.lock(pathlib.Path(sys.argv[1]), holder="import"):
+    with locking.lock(root, holder="import"):
         print("held", flush=True)
-        time.sleep(0.05)
+        while not is_waited_for():
+            time.sleep(0.005)
 """
+"""Lets it go once somebody waits, and asks again at once."""
 
 
 @contextmanager
@@ -119,9 +131,9 @@ def test_who_takes_it_again_at_once_stands_behind_who_waits(tmp_path: Path) -> N
         try:
             assert busy.stdout is not None
             for _ in range(20):
-                # We ask while it has it, so it has it once for each of our turns; more only where it was quicker than our asking.
+                # We ask while it has it, so it has it once for each of our turns.
                 assert busy.stdout.readline() == b"held\n"
-                with locking.lock(tmp_path, wait=10):
+                with locking.lock(tmp_path, wait=PATIENCE):
                     pass
         finally:
             busy.kill()
@@ -131,7 +143,7 @@ def test_who_takes_it_again_at_once_stands_behind_who_waits(tmp_path: Path) -> N
 def test_who_is_stopped_while_it_waits_keeps_nobody_out(tmp_path: Path) -> None:
     with hold(tmp_path) as holder, hold_next(tmp_path):
         holder.kill()
-        with locking.lock(tmp_path, wait=1) as died:
+        with locking.lock(tmp_path, wait=10) as died:  # half of it for the place in the queue
             assert died
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bounds import PATIENCE
 from tests.faults import session_child
 from tests.faults.killer import Round, campaign, runs_wanted
 from vault_tool.errors import Busy, VaultError
@@ -171,7 +172,7 @@ def test_several_processes_lose_nothing_of_each_other(tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, str(CHILD), "show", str(tmp_path), "s1", f"p{number}-", "40"], stdout=subprocess.PIPE)
         for number in range(3)
     ]
-    assert [child.communicate(timeout=60) and child.returncode for child in children] == [0, 0, 0]
+    assert [child.communicate(timeout=PATIENCE) and child.returncode for child in children] == [0, 0, 0]
     state = found(tmp_path, moment=session_child.START)
     assert state is not None
     assert set(state.seen) == {f"p{number}-{count}" for number in range(3) for count in range(40)}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bounds import PATIENCE
 from tests.faults.killer import runs_wanted
 from vault_tool.errors import NotFound, Refused, StaleEdit, StorageError
 from vault_tool.files import writer
@@ -284,7 +285,7 @@ def test_what_a_killed_writer_left_is_swept_by_the_next(tmp_path: Path) -> None:
         "root, leftover = map(pathlib.Path, sys.argv[1:])\n"
         "with writer.lock(root): leftover.write_bytes(b'x'); os.kill(os.getpid(), 9)\n"
     )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path), str(leftover)], check=False, timeout=30)
+    subprocess.run([sys.executable, "-c", code, str(tmp_path), str(leftover)], check=False, timeout=PATIENCE)
     assert leftover.exists()
     writer.create(tmp_path, "vault/z.md", b"z")
     assert not leftover.exists()
@@ -316,7 +317,7 @@ def test_two_processes_append_to_one_note(tmp_path: Path) -> None:
     writer.create(tmp_path, NOTE, b"")
     command = [sys.executable, "-c", APPEND, str(tmp_path)]
     both = [subprocess.Popen([*command, name]) for name in ("a", "b")]
-    assert [one.wait(timeout=60) for one in both] == [0, 0]
+    assert [one.wait(timeout=PATIENCE) for one in both] == [0, 0]
     lines = (tmp_path / NOTE).read_text().splitlines()
     assert sorted(lines) == sorted(f"{name} {number}" for name in ("a", "b") for number in range(300))
 

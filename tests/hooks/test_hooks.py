@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.bounds import PATIENCE
 from tests.founding import found_at
 from tests.generate.hostile import PAYLOADS
 from vault_tool import Vault
@@ -359,7 +360,7 @@ def test_what_hangs_is_given_up_in_silence(root: Path) -> None:
     hanging = "from vault_tool.hooks import clients, running; clients.SECONDS['session-end'] = 0.2; running.main({!r})"
     command = [sys.executable, "-c", hanging.format(["session-end", "--client", "codex"])]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-        assert child.wait(60) == 0, "its standard input is never closed"
+        assert child.wait(PATIENCE) == 0, "its standard input is never closed"
         assert child.stdout is not None and child.stderr is not None
         assert child.stdout.read() == child.stderr.read() == b""
 

@@ -15,6 +15,7 @@ from threading import Thread
 
 import pytest
 
+from tests.bounds import PATIENCE
 from tests.git_repos import commit_all, git, make_empty_repo, write
 from tests.index.vaults import WORDS, found, from_nothing, identity, make, note, opened, path_of, said
 from vault_tool.index.seals import lock
@@ -494,7 +495,7 @@ def _refreshed_meanwhile(vault: Path, how: str) -> Iterator[None]:
         yield
     finally:
         going.unlink()
-        faults = [process.communicate(timeout=60)[1] for process in running]
+        faults = [process.communicate(timeout=PATIENCE)[1] for process in running]
     assert [process.returncode for process in running] == [0, 0], faults
 
 

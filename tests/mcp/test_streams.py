@@ -14,6 +14,7 @@ import anyio
 import mcp_types as types
 import pytest
 
+from tests.bounds import PATIENCE
 from tests.mcp.served import Lines
 from vault_tool import Vault
 from vault_tool.mcp.server import serve
@@ -54,7 +55,7 @@ def test_it_ends_when_it_is_told_to_though_its_client_stays(root: Path, told: si
     server.send(INITIALIZE)
     assert "result" in server.receive()
     server.process.send_signal(told)
-    assert server.process.wait(60) == 0
+    assert server.process.wait(PATIENCE) == 0
     assert server.end() == (b"", b"")
 
 

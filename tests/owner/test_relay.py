@@ -254,8 +254,8 @@ def leave():
     asked = its.makefile("rb")
     for _ in range(2):
         asked.readline()
+    its.shutdown(socket.SHUT_RD)  # it reads no more, before the client says more; and it is gone a little later
     its.sendall(b'{"jsonrpc": "2.0", "id": 1, "result": {}}\\n')
-    its.shutdown(socket.SHUT_RD)  # it reads no more; and it is gone a little later
     while not relay._asked:
         time.sleep(0.01)
     time.sleep(0.1)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.bounds import PATIENCE
 from tests.verbs.looking import START
 from vault_tool import Vault
 from vault_tool.model.signals import Use
@@ -96,5 +97,5 @@ def test_use_by_many_at_once_is_all_counted(vault: Vault, root: Path, noted: str
         "        vault.get(sys.argv[2])\n"
     )
     children = [subprocess.Popen([sys.executable, "-c", code, str(root), noted, name], cwd=PROJECT) for name in "abc"]
-    assert [child.wait(60) for child in children] == [0, 0, 0]
+    assert [child.wait(PATIENCE) for child in children] == [0, 0, 0]
     assert _rows(root)[noted]["access_count"] == 45
