@@ -14,6 +14,7 @@ import pytest
 
 from tests.fakes.ollama_server import FakeOllama
 from vault_tool import Vault
+from vault_tool.cli.method_table import method_table
 from vault_tool.cli.output import to_json
 from vault_tool.cli.table import command_of
 from vault_tool.cli.verb_table import verb_table, verbs
@@ -282,3 +283,8 @@ def _has(value: Any, path: str) -> bool:
             if not value:
                 return False
     return True
+
+
+def test_the_class_of_all_verbs_is_made_of_them() -> None:
+    kept = (ROOT / "vault_tool/verbs/vault.py").read_text(encoding="utf-8")
+    assert kept == method_table(), "python -m vault_tool.cli.method_table > FILE, and FILE to vault_tool/verbs/vault.py"

@@ -107,6 +107,7 @@ def verb(function: _Function) -> _Function:
     def asked(vault: Context, *given: Any, **named: Any) -> Any:
         return run(Request(made, (vault,), given, named))
 
+    vars(asked)["is_verb"] = True
     return cast(_Function, asked)
 
 
