@@ -152,6 +152,8 @@ def _matches(found: searching_observations.FoundObservations, short: Short) -> I
         for one, title in zip(found.results, titles, strict=True)
     ]
     yield table(("id", "type", "title", "subjects", "score"), rows, right=["score"], empty="nothing found")
+    for one in found.results:
+        yield from status_lines(short(one.id), one, short)
     yield from degraded(found.degraded)
     yield from [found.notice] if found.results else []
 

@@ -46,7 +46,7 @@ class CoreItem:
     """A memory that may stand on the page, with what is believed of it and what is told with it.
 
     `solves` is the problem that it solves, `tried` are the tactics that failed at that or at itself, the newest first;
-    `contested` are id, origin and line of what says otherwise.
+    `contested` are id, origin and line of what says otherwise, `perhaps_changed_by` is the id of what seems to have changed it.
     """
 
     entry: Entry
@@ -54,6 +54,7 @@ class CoreItem:
     solves: Beside | None = None
     tried: tuple[Beside, ...] = ()
     contested: tuple[tuple[str, str, str], ...] = ()
+    perhaps_changed_by: str = ""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -71,7 +72,8 @@ class CoreItem:
             f"contested by {short(identity)}, {words(origin, WHO_LENGTH)}: {inline(line, RIVAL_LENGTH)}"
             for identity, origin, line in self.contested[:MOST_RIVALS]
         ]
-        return "".join(f" ({name})" for name in (*(name for name, holds in named if holds), *rivals))
+        perhaps = [f"perhaps changed by {short(self.perhaps_changed_by)}"] if self.perhaps_changed_by else []
+        return "".join(f" ({name})" for name in (*(name for name, holds in named if holds), *rivals, *perhaps))
 
     @property
     def problem(self) -> str:

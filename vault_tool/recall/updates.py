@@ -13,13 +13,19 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from vault_tool.recall import update_words as w
+from vault_tool.recall.question import COMMON
 
 # Longer texts are compared by their beginnings; a long message says its news among the first clauses.
 _LETTERS = 2400
 _CLAUSES = 24
 _SHORT = 30
+# A text of more words, or of more sentences, is talk: there only a number, a name or a day may differ, and more must be alike.
+_BRIEF, _SENTENCES = 24, 2
+_ALIKE, _MOSTLY = 2, 0.5
 # A value of more words is another sentence.
 _LONGEST = 4
+# The part of the shorter clause's words that both must have before they are compared word for word.
+_SHARE = 0.2
 
 _TOKEN = re.compile(r"[^\s,;!?()\[\]\"“”„=]+|=")
 _CLAUSE = re.compile(
@@ -28,6 +34,7 @@ _CLAUSE = re.compile(
     r"\s(?:but|and so|so that|because|although)\s",
     re.IGNORECASE,
 )
+_END = re.compile(r"(?<=\w{3})[.!?](?=\s|$)")
 _THOUSANDS = re.compile(r"(?<=\d)[,. '](?=\d{3}(?!\d))")
 _CLOCK = re.compile(r"\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b\.?", re.IGNORECASE)
 _DATE = re.compile(r"\b(\d{1,2})\.?\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)([a-z]*)\b", re.IGNORECASE)
@@ -68,16 +75,26 @@ class _Text:
     event: bool
     also: bool
     listed: bool
+    brief: bool
 
 
+@lru_cache(1024)
 def changed(older: str, newer: str) -> Changed | None:
     """What the newer of two texts seems to change of the older one; None where they are not of one thing, or both may hold."""
     before, after = _read(older[:_LETTERS]), _read(newer[:_LETTERS])
     if after.also or before.listed or after.listed or before.event or after.event:
         return None
+    brief = before.brief and after.brief
     for ours in after.clauses:
         for theirs in before.clauses:
-            if not ours.telling.isdisjoint(theirs.telling) and (found := _between(theirs, ours)) is not None:
+            least, both = min(len(ours.telling), len(theirs.telling)), ours.telling & theirs.telling
+            if brief:
+                several = len(both) > _SHARE * least
+                found = (_between if both - COMMON else _in_talk)(theirs, ours) if several else None
+            else:
+                several = len(both - COMMON) >= _ALIKE and len(both) >= _MOSTLY * least
+                found = _in_talk(theirs, ours) if several else None
+            if found is not None:
                 return found
     return None
 
@@ -86,9 +103,11 @@ def changed(older: str, newer: str) -> Changed | None:
 def _read(text: str) -> _Text:
     text = unicodedata.normalize("NFKC", text).replace("’", "'")
     clauses = tuple(filter(None, map(_clause, [part for part in _CLAUSE.split(text) if part and part.strip()][:_CLAUSES])))
-    if sum(len(one.words) for one in clauses) <= _SHORT and any(one.news for one in clauses):
+    count = sum(len(one.words) for one in clauses)
+    brief = count <= _BRIEF and len(_END.findall(text)) <= _SENTENCES and "?" not in text
+    if brief and any(one.news for one in clauses):
         clauses = tuple(replace(one, news=True) for one in clauses)
-    return _Text(clauses, _is_event(text), bool(w.ALSO.search(text)), bool(w.LISTED.search(text)))
+    return _Text(clauses, _is_event(text), bool(w.ALSO.search(text)), bool(w.LISTED.search(text)), brief)
 
 
 def _clause(text: str) -> _Clause | None:
@@ -178,17 +197,37 @@ def _is_event(text: str) -> bool:
     return False
 
 
+def _in_talk(older: _Clause, newer: _Clause) -> Changed | None:
+    """What a clause of a long text changes of one of another: a value that can be told by its form."""
+    if older.denied != newer.denied:
+        return None
+    regions, common = _compared(older, newer)
+    found = _swap(older, newer, common, regions)
+    swaps = [one for one in regions if one.before and one.after]
+    certain = found is not None and _formed(swaps[0].before) and _formed(swaps[0].after)
+    return found if certain else None
+
+
+def _formed(words: Sequence[_Word]) -> bool:
+    return all(word.name or _dated(word) for word in words)
+
+
 def _between(older: _Clause, newer: _Clause) -> Changed | None:
+    regions, common = _compared(older, newer)
+    if not common:
+        return None
+    if older.denied != newer.denied:
+        return _denial(older, newer, common, regions)
+    return _swap(older, newer, common, regions)
+
+
+def _compared(older: _Clause, newer: _Clause) -> tuple[list[_Region], list[str]]:
+    """Where two clauses differ, and the telling words that both have in one order."""
     ours, theirs = newer.words, older.words
     a, b = [word.form for word in theirs], [word.form for word in ours]
     blocks = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
     common = [form for tag, i, j, _, _ in blocks if tag == "equal" for form in a[i:j] if form not in w.FUNCTION]
-    if not common:
-        return None
-    regions = list(_regions(blocks, theirs, ours, newer.moved))
-    if older.denied != newer.denied:
-        return _denial(older, newer, common, regions)
-    return _swap(older, newer, common, regions)
+    return list(_regions(blocks, theirs, ours, newer.moved)), common
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +314,9 @@ def _same_thing(older: _Clause, newer: _Clause, common: Sequence[str], one: _Reg
         placed = newer.news or _opposite(one.before, one.after) or _one_role(older, one)
     else:
         placed = one.led or newer.news or numbers or (alike and not _more_after(older, one))
-    if not placed or not (alike or len(common) > 1 or newer.news):
+    if not placed or not (
+        alike or newer.news or (len(common) > 1 and len(common) >= _MOSTLY * len(older.telling & newer.telling))
+    ):
         return False
     return numbers or newer.news or not any(word.form in w.MANY for word in older.words)
 

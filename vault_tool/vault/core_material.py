@@ -23,6 +23,7 @@ from vault_tool.vault.answers import NO_ANSWER
 from vault_tool.vault.contests import all_overtaken, contested
 from vault_tool.vault.context import Context
 from vault_tool.vault.folder_project import ProjectPlace
+from vault_tool.vault.perhaps_changed import PERHAPS
 from vault_tool.vault.standing import FAILED_TACTIC
 from vault_tool.vault.statuses import POINTING, SOLVES, could_solve, statuses
 
@@ -225,7 +226,17 @@ class _Telling:
             Beside(problem, problem.path in self._reviewed) if problem else None,
             tuple(self._tactics.get(of, ())[:MOST_TRIED]),
             tuple((other.id, other.origin, other.line) for other in self._rivals.get(entry.id, ())),
+            self._perhaps_changed_by(entry),
         )
+
+    def _perhaps_changed_by(self, entry: Entry) -> str:
+        """The id of what seems to have changed it. Of one second only this machine knows which was first, and the page is alike
+        on all.
+        """
+        ids = (by for mark in self._status[entry.path].marks if mark.mark == PERHAPS for by in mark.by)
+        newer = (one for identity in ids for one in self._catalog.cached_by_id(identity))
+        own = entry.observed, entry.text("created")
+        return next((one.id for one in newer if (one.observed, one.text("created")) != own), "")
 
     def _solved_by(self, entry: Entry) -> str:
         """The problem that a memory says it solves, or an edge says of it."""

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -88,15 +89,24 @@ def _words(text: str) -> Iterator[str]:
             yield word
 
 
-def _in_words(vault: Context, text: str, wanted: frozenset[str]) -> Iterator[_Alike]:
+def sharing_words(vault: Context, text: str) -> tuple[Entry, ...]:
+    """The observations that full text finds best for a text, looked up once in a state of the vault."""
+    return vault.index.catalog.derived(("sharing words", text), partial(_sharing_words, vault, text))
+
+
+def _sharing_words(vault: Context, text: str) -> tuple[Entry, ...]:
     # Words alone: quotes and stars of the text must not be read as a query's.
     words = " ".join(list(dict.fromkeys(_WORD.findall(text)))[:_QUERY_WORDS])
     try:
         hits = vault.index.search(words, _LOOKED_AT, [RecordClass.OBSERVATION.value], waiting=True)
     except (Busy, StorageError):
         # Advice is not worth failing a write for.
-        return
-    for entry in vault.index.catalog.by_paths([hit.path for hit in hits]).values():
+        return ()
+    return tuple(vault.index.catalog.by_paths([hit.path for hit in hits]).values())
+
+
+def _in_words(vault: Context, text: str, wanted: frozenset[str]) -> Iterator[_Alike]:
+    for entry in sharing_words(vault, text):
         likeness = _likeness(vault, wanted, entry)
         if likeness >= NEAR:
             yield entry, likeness, "words"

@@ -13,9 +13,11 @@ from vault_tool.index.visibility import Request, visible
 from vault_tool.model.authority import bringer
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES
+from vault_tool.recall.update_pairs import Update
 from vault_tool.vault.answers import HasStatus, Mark, Rival
 from vault_tool.vault.contests import Pointed, all_contested, changes_of, contested
 from vault_tool.vault.context import Context
+from vault_tool.vault.perhaps_changed import PERHAPS, perhaps_changed, told_as
 from vault_tool.vault.standing import FAILED_TACTIC
 from vault_tool.vault.viewer import request_of
 
@@ -44,12 +46,14 @@ def statuses(
     rivals: Mapping[str, tuple[Rival, ...]] | None = None,
     alike: Iterable[tuple[Entry, Entry]] = (),
     overtaken: Mapping[str, Entry] | None = None,
+    perhaps: Mapping[str, Update] | None = None,
 ) -> dict[str, HasStatus]:
     """The status of each memory by its path, as the viewer of this vault is told of it now.
 
     `pointed` is what points at them by the fields of `POINTING`, `believed` what is believed of them by id, and `rivals` what
     contests them by id, where that was looked up; without `rivals`, `alike` are further pairs that contest each other by their
-    words. `overtaken` is what overtook some of them, by path, beside what links say.
+    words. `overtaken` is what overtook some of them, by path, beside what links say, and `perhaps` what seems to have changed
+    some of them, where that was looked for.
     """
     memories = [entry for entry in entries if entry.record_class in MEMORIES]
     if not memories:
@@ -57,7 +61,7 @@ def statuses(
     told: dict[str, HasStatus] = {}
     for start in range(0, len(memories), _TOGETHER):
         some = memories[start : start + _TOGETHER]
-        found = _Found(vault, some, pointed, believed, rivals, alike, overtaken or {})
+        found = _Found(vault, some, pointed, believed, rivals, alike, overtaken or {}, perhaps)
         told.update((entry.path, found.status(entry)) for entry in some)
     return told
 
@@ -80,6 +84,7 @@ class _Found:
         rivals: Mapping[str, tuple[Rival, ...]] | None,
         alike: Iterable[tuple[Entry, Entry]],
         overtaken: Mapping[str, Entry],
+        perhaps: Mapping[str, Update] | None,
     ) -> None:
         catalog = vault.index.catalog
         self._vault = vault
@@ -93,6 +98,7 @@ class _Found:
         for path, change in overtaken.items():
             others = [one for one in self._changes.get(path, ()) if one.id != change.id]
             self._changes[path] = sorted([change, *others], key=lambda one: one.by_observed, reverse=True)
+        self._perhaps = perhaps_changed(vault, memories) if perhaps is None else perhaps
         self._solutions = {entry.path: self._solving(entry) for entry in memories if entry.type == "problem"}
         self._unsettled = catalog.derived("unsettled", lambda: frozenset(catalog.with_problem("unsettled")))
 
@@ -128,6 +134,10 @@ class _Found:
             yield Mark("pulled", (bringer(entry.origin),))
         if not (reviewed or entry.origin == "owner"):
             yield Mark("not_reviewed")
+        perhaps = self._perhaps.get(entry.path)
+        # What is known to have changed it is told as that.
+        if perhaps is not None and entry.path not in self._changes:
+            yield Mark(PERHAPS, (perhaps.newer.id,), told_as(perhaps))
         if entry.path in self._unsettled:
             yield Mark("unsettled", (), "two texts of one place are kept in it")
 

@@ -17,6 +17,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import NewObservation, Tagging, appending, draft_of, remarks_on, tag, without_authority
 from vault_tool.vault.operation import Operation, Saved
 from vault_tool.vault.parameters import spelled_out
+from vault_tool.vault.perhaps_changed import proposals, seems_to_change
 from vault_tool.vault.request import verb
 from vault_tool.vault.similar import Similar, near
 
@@ -26,8 +27,9 @@ class RememberedObservation(Saved):
     """What `remember` did; `duplicate_of` names the memory that said this already, which gained what was `added`.
 
     What the repeat said beside that was `dropped`: evidence is not rewritten.
-    `similar` are memories that say nearly the same; `next_steps` says what to do where one of the same subject is among them, or
-    where a new subject is called nearly like one that there is. What it says it changed and its writer may not change is
+    `similar` are memories that say nearly the same, `seems_to_change` those of which it seems to say another value; `next_steps`
+    says what to do about either where it is of the same subject, or where a new subject is called nearly like one that there is.
+    What it says it changed and its writer may not change is
     `contested`: both stay until the owner has settled it; its fields that `waits` names have no effect until the owner has
     reviewed it. With `pending_review` it is no memory yet: `path` is its file in the inbox, where it waits for a person.
     """
@@ -45,6 +47,7 @@ class RememberedObservation(Saved):
     dropped: tuple[str, ...] = ()
     similar: tuple[Similar, ...] = ()
     next_steps: tuple[str, ...] = ()
+    seems_to_change: tuple[str, ...] = ()
     contested: tuple[str, ...] = ()
     waits: tuple[str, ...] = ()
     pending_review: bool = False
@@ -115,24 +118,31 @@ def _queue_for_review(vault: Context, draft: Observation, tagging: Tagging, why:
 def _save(vault: Context, op: Operation, draft: Observation, tagging: Tagging) -> RememberedObservation:
     record = replace(draft, subjects=tagging.names)
     alike = near(vault, record.body, record.type)
+    changed = seems_to_change(vault, record)
     stay, waits = without_authority(vault, record)
     path = op.create(record)
     op.log(record, path)
     saved = op.carry_out(record.label, [record.id])
     return RememberedObservation(
         **saved.fields(*remarks_on(vault, record)),
-        contested=tuple(one.id for one in stay), waits=waits,
+        seems_to_change=tuple(entry.id for entry in changed), contested=tuple(one.id for one in stay), waits=waits,
         id=record.id, content=record.body.rstrip("\n"), subject_names=tagging.names, subjects_created=tagging.created,
         similar_subjects=tagging.similar, type=record.type, title=record.label, path=path,
-        similar=alike, next_steps=tuple(_next_steps(vault, record, alike, tagging)),
+        similar=alike, next_steps=tuple(_next_steps(vault, record, alike, changed, tagging)),
     )  # fmt: skip
 
 
-def _next_steps(vault: Context, record: Observation, alike: Sequence[Similar], tagging: Tagging) -> Iterator[str]:
-    """What may be done about a memory that says nearly the same of the same subject, and about a subject named like another."""
+def _next_steps(
+    vault: Context, record: Observation, alike: Sequence[Similar], changed: Sequence[Entry], tagging: Tagging
+) -> Iterator[str]:
+    """What may be done about what it seems to change, about a memory that says nearly the same of the same subject, and about a
+    subject named like another.
+    """
+    yield from proposals(vault, record, changed)
     about = set(map(normal_name, tagging.names))
+    told = {*record.change_targets, *(entry.id for entry in changed)}
     for one in alike:
-        entries = vault.index.catalog.get(one.id) if one.id not in record.change_targets else ()
+        entries = vault.index.catalog.get(one.id) if one.id not in told else ()
         if any(about & set(map(normal_name, entry.subjects)) or not (about or entry.subjects) for entry in entries):
             short = resolve.short(vault, one.id)
             corrects, replaces = step("correct", id=short, why=...), step("remember", content=..., change_targets=short)

@@ -11,9 +11,10 @@ from vault_tool.errors import UsageError, VaultError
 from vault_tool.index import claims
 from vault_tool.index.catalog import Catalog
 from vault_tool.model.snapshot import Entry
-from vault_tool.recall import fusion, order, question, select
+from vault_tool.recall import fusion, order, question, select, update_pairs
 from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.match import BESIDE, SAID, certainty, crowd, match
+from vault_tool.recall.update_pairs import Update
 from vault_tool.recall.weights import LEAST, PROFILES, Weights
 from vault_tool.recall.wishes import INSTRUCTION
 from vault_tool.util.gc_paused import no_collection
@@ -24,6 +25,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import lean_tokens
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.perhaps_changed import holding
 from vault_tool.vault.retrieval import chaining, retrievers, weighing
 from vault_tool.vault.retrieval.chaining import Link
 from vault_tool.vault.retrieval.filters import require_kinds, unknown
@@ -64,6 +66,8 @@ _Pair: TypeAlias = tuple[Candidate, Candidate]
 # A result, with the ids of the exact copies that it stands for.
 _Chosen: TypeAlias = tuple[Ranked, tuple[str, ...]]
 _Changes: TypeAlias = Mapping[Key, Candidate]
+_Perhaps: TypeAlias = Mapping[str, Mapping[str, Update]]
+"""What seems to have changed what, by scope and path."""
 
 
 def gather(vault: Context, asked: Query, weights: Weights | None = None, *, looked: bool = False) -> RecallAnswer:
@@ -106,12 +110,13 @@ def _answered(
     pools, unread = _searched(scopes, read, asked, weights, until)
     crowds = _rank(pools, read, weights)
     ranked = [one for pool in pools for one in _weighed(pool, crowds, read, asked, weights, until)]
-    changes, alike = _ordered(ranked, pools, asked, weights)
+    perhaps: _Perhaps = {str(pool.scope): _perhaps(pool, ranked) for pool in pools}
+    changes, alike = _ordered(ranked, pools, perhaps, asked, weights)
     fitting = _fitting(ranked, weights)
     if read.said:
         fitting = list(_within_bounds(fitting))
     chosen = [_for_copies(kept) for kept in select.pick(_copy_texts(fitting, changes), asked.limit, weights)]
-    results = tuple(_within(pools, chosen, changes, alike, asked, read.codes))
+    results = tuple(_within(pools, chosen, changes, alike, perhaps, asked, read.codes))
     lacks = (*reasons(_lacks(pool) for pool in pools), *unread)
     own = [each for each in ranked if each.pool.scope == "repo"]
     if not asked.why_not:
@@ -225,7 +230,17 @@ def _raise_linked(pool: Pool, links: dict[Key, Link], crowds: _Crowds) -> None:
         one.factors["link"] = link.keeps
 
 
-def _ordered(ranked: Sequence[Ranked], pools: Sequence[Pool], asked: Query, weights: Weights) -> tuple[_Changes, list[_Pair]]:
+def _perhaps(pool: Pool, ranked: Sequence[Ranked]) -> Mapping[str, Update]:
+    """What seems to have changed what of one vault, among all that was weighed; what is hidden seems so too."""
+    shown = [each.one.entry for each in ranked if each.pool is pool]
+    hidden = [one.entry for one in pool.bridges.values()]
+    found = update_pairs.among([*shown, *hidden], {entry.path for entry in shown})
+    return update_pairs.newest(holding(pool.vault, found))
+
+
+def _ordered(
+    ranked: Sequence[Ranked], pools: Sequence[Pool], perhaps: _Perhaps, asked: Query, weights: Weights
+) -> tuple[_Changes, list[_Pair]]:
     """Settle the scores of what must stand above something else; returns for what a change overtook the newest such change.
 
     That may be one that a filter of kinds hides. Beside them the changes that are like what they had no authority to overtake.
@@ -241,13 +256,26 @@ def _ordered(ranked: Sequence[Ranked], pools: Sequence[Pool], asked: Query, weig
             changed.append((there[each.link.of], each.one))
     for each in ranked:
         each.weak = _is_weak(each, weights)
-    for first, other in order.before([each.one for each in ranked], changed if asked.update_links else ()):
+    for first, other in (*_newer_first(by_key, perhaps), *order.before([each.one for each in ranked], _said(changed, asked))):
         order.put_before(first, other)
         by_key[first.key].weak = by_key[first.key].weak and by_key[other.key].weak
     for first, other in retrievers.listed_by(pools, [each.one for each in ranked]):
         order.put_behind(other, first)
         by_key[other.key].weak = by_key[first.key].weak or by_key[other.key].weak
     return order.newest_changes([*changed, *unseen]), alike
+
+
+def _said(changed: list[_Pair], asked: Query) -> Sequence[_Pair]:
+    return changed if asked.update_links else ()
+
+
+def _newer_first(by_key: Mapping[Key, Ranked], perhaps: _Perhaps) -> Iterator[_Pair]:
+    """Each that seems to have changed another before it, the newest last."""
+    found = [(scope, one) for scope, updates in perhaps.items() for one in updates.values() if update_pairs.rises(one)]
+    for scope, one in sorted(found, key=lambda pair: update_pairs.when(pair[1].newer)):
+        first, other = by_key.get((scope, one.newer.path)), by_key.get((scope, one.older.path))
+        if first is not None and other is not None:
+            yield first.one, other.one
 
 
 def _let_through(pools: Sequence[Pool], pairs: list[_Pair]) -> tuple[list[_Pair], list[_Pair]]:
@@ -359,17 +387,19 @@ def _within(
     chosen: Sequence[_Chosen],
     changes: _Changes,
     alike: Sequence[_Pair],
+    perhaps: _Perhaps,
     asked: Query,
     codes: Sequence[str],
 ) -> list[Recalled]:
     """The results with their texts, as many as fit; without those whose files went since."""
     newest = {key: one.entry for key, one in changes.items()}
-    standing = _standing(pools, [each for each, _ in chosen], newest, alike)
+    standing = _standing(pools, [each for each, _ in chosen], newest, alike, perhaps)
     if asked.with_changes:
         companions = list(_companions(chosen, standing))
         there = {each.one.key for each, _ in chosen}
-        standing |= _standing(pools, [one for _, one in companions if one.one.key not in there], newest, alike)
+        standing |= _standing(pools, [one for _, one in companions if one.one.key not in there], newest, alike, perhaps)
         chosen = _accompanied(chosen, companions)[: asked.limit]
+    chosen = _directly_below(chosen, perhaps)
     bodies: dict[Key, str] = {}
     solved: dict[str, Entry] = {}
     for pool in pools:
@@ -386,6 +416,17 @@ def _within(
     return select.within_budget(made, asked.budget, lean_tokens)
 
 
+def _directly_below(chosen: Sequence[tuple[Ranked, int]], perhaps: _Perhaps) -> list[tuple[Ranked, int]]:
+    """The results, each that seems to have been changed directly below the one that seems to have done so."""
+    by_key = {each.one.key: (each, folded) for each, folded in chosen}
+    over = {
+        key: (key[0], update.newer.path)
+        for key in by_key
+        if (update := perhaps[key[0]].get(key[1])) is not None and update_pairs.rises(update)
+    }
+    return [by_key[key] for key in update_pairs.directly_below(by_key, over)] if over else list(chosen)
+
+
 def _lacks_a_code(one: Candidate, body: str, codes: Iterable[str]) -> bool:
     """Whether a number or code that is asked for stands nowhere in a memory."""
     said = (one.entry.path, one.entry.title, body, *one.entry.subjects, *one.entry.texts("tags"), *one.entry.texts("aliases"))
@@ -394,7 +435,7 @@ def _lacks_a_code(one: Candidate, body: str, codes: Iterable[str]) -> bool:
 
 
 def _standing(
-    pools: Sequence[Pool], some: Sequence[Ranked], newest: Mapping[Key, Entry], alike: Sequence[_Pair]
+    pools: Sequence[Pool], some: Sequence[Ranked], newest: Mapping[Key, Entry], alike: Sequence[_Pair], perhaps: _Perhaps
 ) -> dict[Key, HasStatus]:
     """The status of each; `newest` are changes that no link names, `alike` changes without the authority to be one."""
     found: dict[Key, HasStatus] = {}
@@ -408,6 +449,7 @@ def _standing(
             believed={each.one.entry.id: each.belief for each in several},
             alike=[(change.entry, one.entry) for one, change in alike if one.key[0] == pool.scope],
             overtaken={path: entry for (scope, path), entry in newest.items() if scope == pool.scope},
+            perhaps=perhaps[pool.scope],
         )
         found.update(((pool.scope, path), status) for path, status in told.items())
     return found

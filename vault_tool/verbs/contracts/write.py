@@ -19,6 +19,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import NewObservation, appending, draft_of, remarks_on, tag
 from vault_tool.vault.operation import Operation, Saved
 from vault_tool.vault.parameters import spelled_out
+from vault_tool.vault.perhaps_changed import proposals, seems_to_change
 from vault_tool.vault.request import verb
 from vault_tool.vault.similar import Similar, near
 from vault_tool.verbs.contracts.meaning import RequestChecker
@@ -161,7 +162,7 @@ def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_r
     base = WriteAnswer(
         memory_id=None, resolved=Resolved(memory["scope"], draft.type), similar=tuple(_near(one) for one in alike),
         subject_names=tagging.names, subjects_created=tagging.created, similar_subjects=tagging.similar, dry_run=dry_run,
-        warnings=(*remarks_on(home, record), *_advice(home, alike)),
+        warnings=(*remarks_on(home, record), *_advice(home, alike), *proposals(home, record, seems_to_change(home, record))),
     )  # fmt: skip
     unsure = draft.confidence is not None and draft.confidence < SURE_ENOUGH
     if unsure or memory.get("ask") or review_policy.policy(home, record) == "review":

@@ -21,6 +21,7 @@ from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.lean import Short, answer, filled, lean_details, leaned, titled, whose
+from vault_tool.vault.perhaps_changed import newer_first
 from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval import engine
 from vault_tool.vault.retrieval.filters import Filters, require_kinds, unknown
@@ -151,7 +152,8 @@ def _with_statuses(vault: Context, results: Sequence[SearchResult], asked: Colle
     """The same, where those that only words found have their status; of those at the paths that are `asked` it is known."""
     others = [one.path for one in results if one.record_class in _MEMORIES and one.path not in asked]
     found = statuses(vault, vault.index.catalog.cached_by_paths(others).values()) if others else {}
-    return tuple(replace(one, **found[one.path].status_fields()) if one.path in found else one for one in results)
+    told = (replace(one, **found[one.path].status_fields()) if one.path in found else one for one in results)
+    return tuple(newer_first(told))
 
 
 def _merged(memories: tuple[SearchResult, ...], by_words: Sequence[SearchResult]) -> tuple[SearchResult, ...]:

@@ -17,6 +17,7 @@ from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
+from vault_tool.vault.perhaps_changed import newer_first
 from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.retrieval.vector_scores import stand_in, waiting
 from vault_tool.vault.statuses import statuses
@@ -102,7 +103,7 @@ def _after_their_changes(vault: Context, results: Sequence[FoundObservation]) ->
             elif change is not None:
                 placed.setdefault(newer, *_told(vault, [(change, one.score, None)]))
         placed.setdefault(one.id, one)
-    return list(placed.values())
+    return newer_first(placed.values())
 
 
 def _tagged(vault: Context, subject_names: Sequence[str]) -> dict[str, Entry] | None:

@@ -1,0 +1,155 @@
+"""Which of some memories seem to be updates of others: pairs of one project, person and subject, told by their words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.recall.question import telling_words
+from vault_tool.util.clock import moment
+from vault_tool.util.deferred import deferred
+from vault_tool.util.text import normal_name
+
+if TYPE_CHECKING:
+    from vault_tool.recall import updates
+else:
+    updates = deferred("vault_tool.recall.updates")  # 8 ms, where two memories are alike
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+# Of these each one stands for itself: another of its kind is another event, or is told by its problem.
+EVENTS = frozenset(
+    {"problem", "solution", "failed_tactic", "fix", "error", "relationship_beat", "world_discovery", "reflection", "procedure"}
+)
+
+# So many words in common, or this share of the shorter text's, before two texts are compared word for word.
+_COMMON, _SHARE = 3, 0.3
+
+_BEGINNING = 400
+
+# Of more memories only those are paired that share a word which few of them have.
+_ALL_PAIRS, _RARE = 64, 12
+
+
+class Update(NamedTuple):
+    """That one memory seems to have changed another, and how: `900`, `950`."""
+
+    older: Entry
+    newer: Entry
+    before: str
+    after: str
+
+
+def among(some: Iterable[Entry], wanted: Collection[str] | None = None) -> list[Update]:
+    """The supposed updates among these; with `wanted` only those of which the older or the newer is at one of these paths."""
+    entries = {entry.path: entry for entry in some if _may(entry)}
+    words = {path: telling_words(entry.preview) for path, entry in entries.items()}
+    found: list[Update] = []
+    for path, other in _pairs(words):
+        if wanted is not None and path not in wanted and other not in wanted:
+            continue
+        common = len(words[path] & words[other])
+        if common >= _COMMON or common > _SHARE * min(len(words[path]), len(words[other])):
+            found += filter(None, [between(entries[path], entries[other])])
+    return found
+
+
+def between(one: Entry, other: Entry) -> Update | None:
+    """The supposed update among two memories, whichever is the newer."""
+    if not (_may(one) and _may(other) and of_one_thing(one, other)):
+        return None
+    together = bool(one.text("session")) and one.text("session") == other.text("session")
+    older, newer = sorted((one, other), key=_when_in_session if together else when)
+    said = updates.changed(older.preview, newer.preview)
+    return None if said is None else Update(older, newer, said.before, said.after)
+
+
+def changed_by(text: str, some: Iterable[Entry]) -> list[tuple[Entry, str, str]]:
+    """Those of some memories that a text seems to change, each with what it says and what the text says in its place."""
+    words = telling_words(text[:_BEGINNING])
+    found = []
+    for entry in some:
+        theirs = telling_words(entry.preview)
+        if _may(entry) and len(words & theirs) > _SHARE * min(len(words), len(theirs)):
+            said = updates.changed(entry.preview, text)
+            found += [(entry, said.before, said.after)] if said is not None else []
+    return found
+
+
+def newest(found: Iterable[Update]) -> Mapping[str, Update]:
+    """For each memory that seems to have been changed, by its path, the newest of what seems to have done so."""
+    told: dict[str, Update] = {}
+    for one in sorted(found, key=lambda one: when(one.newer)):
+        told[one.older.path] = one
+    return told
+
+
+def of_one_thing(one: Entry, other: Entry) -> bool:
+    """Whether two memories may speak of one thing: they are of one project and person, and share a subject if they have any."""
+    if any(one.text(name) != other.text(name) for name in ("project", "user")):
+        return False
+    return share_a_subject(one.subjects, other.subjects)
+
+
+def share_a_subject(one: Collection[str], other: Collection[str]) -> bool:
+    """Whether two memories have a subject in common, or neither has any."""
+    ours, theirs = (frozenset(map(normal_name, names)) for names in (one, other))
+    return not ours.isdisjoint(theirs) if ours and theirs else not (ours or theirs)
+
+
+def when(entry: Entry) -> tuple[datetime, datetime, int, str]:
+    """Orders memories by when they were so, then by when they were written: of one second by what their files say of it."""
+    created, identity = entry.by_created
+    return moment(entry.observed), created, entry.mtime_ns, identity
+
+
+def _when_in_session(entry: Entry) -> tuple[datetime, datetime, int, int, str]:
+    turn = entry.text("turn")
+    observed, created, written, identity = when(entry)
+    return observed, created, int(turn) if turn.isdecimal() else 0, written, identity
+
+
+def _may(entry: Entry) -> bool:
+    return entry.record_class is RecordClass.OBSERVATION and entry.type not in EVENTS and bool(entry.preview)
+
+
+def _pairs(words: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str]]:
+    if len(words) <= _ALL_PAIRS:
+        yield from combinations(words, 2)
+        return
+    having: dict[str, list[str]] = {}
+    for path, several in words.items():
+        for word in several:
+            having.setdefault(word, []).append(path)
+    yield from {pair for paths in having.values() if len(paths) <= _RARE for pair in combinations(paths, 2)}
+
+
+def words_to_find(entry: Entry, most: int) -> Sequence[str]:
+    """The first telling words of a memory, to look for others that are like it."""
+    telling = telling_words(entry.preview)
+    return [word for word in dict.fromkeys(entry.preview.casefold().split()) if word.strip(".,:;!?\"'()") in telling][:most]
+
+
+def rises(one: Update) -> bool:
+    """Whether the newer one is put above the older: what others brought is put above nothing of ours by its words alone."""
+    return one.older.pulled or not one.newer.pulled
+
+
+def directly_below(some: Iterable[_Key], over: Mapping[_Key, _Key]) -> list[_Key]:
+    """The same in their order, each directly below the one that is to stand over it, where that is among them."""
+    keys = list(some)
+    below: dict[_Key, list[_Key]] = {}
+    for key in keys:
+        if key in over:
+            below.setdefault(over[key], []).append(key)
+    waiting = [key for key in reversed(keys) if over.get(key) not in keys]
+    placed: dict[_Key, None] = {}
+    while waiting:
+        placed[waiting[-1]] = None
+        waiting.extend(reversed(below.pop(waiting.pop(), [])))
+    # What stands over each other in a circle stays.
+    return list(dict.fromkeys((*placed, *keys)))

@@ -1,0 +1,158 @@
+"""What seems to have changed a memory though nobody said so: found among what is looked at together, and by its words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from vault_tool.belief.gates import doubtful
+from vault_tool.errors import Busy, StorageError
+from vault_tool.index import claims
+from vault_tool.index.visibility import visible
+from vault_tool.model.snapshot import Entry, is_pulled
+from vault_tool.model.types import RecordClass
+from vault_tool.recall import update_pairs
+from vault_tool.recall.update_pairs import Update
+from vault_tool.util.clock import moment
+from vault_tool.util.hints import option, step
+from vault_tool.util.text import normal_name, one_line
+from vault_tool.vault import resolve, similar
+from vault_tool.vault.answers import Mark
+from vault_tool.vault.context import Context
+from vault_tool.vault.viewer import request_of
+
+if TYPE_CHECKING:
+    from vault_tool.model.records import Observation  # 25 ms, and whoever only looks makes none
+
+PERHAPS = "perhaps_changed_by"
+
+# Of so many memories the others that are like them are looked for one by one; of more only among themselves.
+_ONE_BY_ONE = 50
+_TOGETHER = 400
+
+# In a vault of more records a search by words costs more than telling what was asked: there a memory's beginning is looked for.
+_SMALL = 2000
+_LIKE_IT, _WORDS, _BEGINNING = 8, 8, 2
+_VALUE = 60
+_NAMED, _SHORT, _LINE = 3, 8, 100
+
+
+def told_as(one: Update) -> str:
+    """What a supposed update says in the place of what, in words."""
+    if not one.before or not one.after:
+        return ""
+    return f"{one_line(one.after, _VALUE)} there, {one_line(one.before, _VALUE)} here"
+
+
+def perhaps_changed(vault: Context, memories: Sequence[Entry]) -> Mapping[str, Update]:
+    """By path, what seems to have changed each of these, the newest of several."""
+    if len(memories) > _TOGETHER:
+        return {}
+    paths = {entry.path for entry in memories}
+    others = _like_them(vault, memories) if len(memories) <= _ONE_BY_ONE else ()
+    return update_pairs.newest(holding(vault, update_pairs.among((*memories, *others), paths)))
+
+
+def holding(vault: Context, found: Iterable[Update]) -> list[Update]:
+    """Those of which the newer one is told now, and of which nobody said what they are to each other."""
+    some = list(found)
+    if not some:
+        return []
+    request = request_of(vault)
+    newer = {one.newer.id: one.newer for one in some}
+    believed = vault.standings.beliefs(newer.values())
+    there = [one for one in some if visible(one.newer, request, "present") is None and not doubtful(believed[one.newer.id])]
+    pointed = vault.index.catalog.pointing_at_each({one.newer.id for one in there}, claims.ON) if there else {}
+    said = {(claim.change.id, claim.target.id) for claim in claims.claims_on(vault.index.catalog, newer.values(), pointed)}
+    # Who said that the older one changed the newer one knows better.
+    return [one for one in there if (one.older.id, one.newer.id) not in said]
+
+
+def seems_to_change(vault: Context, record: Observation) -> tuple[Entry, ...]:
+    """The memories that a new observation seems to change and does not name, the newest first."""
+    observed = moment(record.observed or record.created or "")
+    named = {record.id, *record.change_targets}
+    asked = [
+        entry
+        for entry in similar.sharing_words(vault, record.body)
+        if entry.id not in named
+        and (entry.text("project"), entry.text("user")) == (record.project or "", record.user or "")
+        and update_pairs.share_a_subject(entry.subjects, record.subjects)
+        and moment(entry.observed) <= observed
+    ]
+    if not asked or record.type in update_pairs.EVENTS:
+        return ()
+    found = [entry for entry, _, _ in update_pairs.changed_by(record.body, asked)]
+    request = request_of(vault)
+    told = [entry for entry in found if visible(entry, request, "present") is None]
+    gone = {target.id for target, _ in claims.changes_of(vault.index.catalog, told)} if told else frozenset()
+    return tuple(sorted((entry for entry in told if entry.id not in gone), key=update_pairs.when, reverse=True)[:_NAMED])
+
+
+def proposals(vault: Context, record: Observation, changed: Sequence[Entry]) -> Iterator[str]:
+    """What whoever wrote such an observation is told: which memory it seems to change, and how to say that it does."""
+    for entry in changed:
+        short = resolve.short(vault, entry.id)
+        joined = step("link", from_id=record.id[:_SHORT], type=claims.CHANGES, to_id=short)
+        line = one_line(entry.preview or entry.title, _LINE)
+        yield f"this seems to change {short}: '{line}'; if it does, {option('change_targets', [short])} beside it, or {joined}"
+
+
+class _Told(Protocol):
+    """A result of any list."""
+
+    @property
+    def id(self) -> str | None:
+        """The id of its memory, if it is one."""
+
+    @property
+    def origin(self) -> str:
+        """Who wrote it."""
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """What is told beside its status."""
+
+
+_Result = TypeVar("_Result", bound=_Told)
+
+
+def newer_first(results: Iterable[_Result]) -> list[_Result]:
+    """Results in their order, each directly below what seems to have changed it, where that is among them."""
+    some = list(results)
+    there = {one.id: at for at, one in enumerate(some) if one.id}
+    over = {
+        at: there[newer]
+        for at, one in enumerate(some)
+        for mark in one.marks
+        if mark.mark == PERHAPS
+        for newer in mark.by
+        if newer in there and (is_pulled(one.origin) or not is_pulled(some[there[newer]].origin))
+    }
+    return [some[at] for at in update_pairs.directly_below(range(len(some)), over)] if over else some
+
+
+def _like_them(vault: Context, memories: Sequence[Entry]) -> Iterator[Entry]:
+    catalog = vault.index.catalog
+    small = catalog.counts().documents <= _SMALL
+    for entry in memories:
+        if entry.record_class is RecordClass.OBSERVATION:
+            find = partial(_by_words if small else _by_beginning, vault, entry)
+            yield from catalog.derived(("like it", entry.path), find)
+
+
+def _by_words(vault: Context, entry: Entry) -> Collection[Entry]:
+    words = " ".join(update_pairs.words_to_find(entry, _WORDS))
+    try:
+        hits = vault.index.search(words, _LIKE_IT, (RecordClass.OBSERVATION.value,), waiting=True) if words else []
+    except (Busy, StorageError):
+        return ()
+    return tuple(vault.index.catalog.cached_by_paths([hit.path for hit in hits]).values())
+
+
+def _by_beginning(vault: Context, entry: Entry) -> Collection[Entry]:
+    words = normal_name(entry.title).split()
+    while words and len(words) > _BEGINNING + 1:
+        words.pop()
+    return vault.index.catalog.titled_from(" ".join(words), _LIKE_IT) if len(words) >= _BEGINNING else ()
