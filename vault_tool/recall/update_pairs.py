@@ -29,7 +29,7 @@ EVENTS = frozenset(
 # So many words in common, or this share of the shorter text's, before two texts are compared word for word.
 _COMMON, _SHARE = 3, 0.3
 
-_BEGINNING = 400
+_BEGINNING, _LIKEST = 400, 5
 
 # Of more memories only those are paired that share a word which few of them have.
 _ALL_PAIRS, _RARE = 64, 12
@@ -68,13 +68,14 @@ def between(one: Entry, other: Entry) -> Update | None:
     return None if said is None else Update(older, newer, said.before, said.after)
 
 
-def changed_by(text: str, some: Iterable[Entry]) -> list[tuple[Entry, str, str]]:
+def changed_by(text: str, some: Sequence[Entry]) -> list[tuple[Entry, str, str]]:
     """Those of some memories that a text seems to change, each with what it says and what the text says in its place."""
     words = telling_words(text[:_BEGINNING])
     found = []
-    for entry in some:
-        theirs = telling_words(entry.preview)
-        if _may(entry) and len(words & theirs) > _SHARE * min(len(words), len(theirs)):
+    shared = {entry.id: len(words & telling_words(entry.preview)) for entry in some if _may(entry)}
+    likest = sorted((entry for entry in some if shared.get(entry.id)), key=lambda entry: shared[entry.id], reverse=True)
+    for entry in likest[:_LIKEST]:
+        if shared[entry.id] > _SHARE * min(len(words), len(telling_words(entry.preview))):
             said = updates.changed(entry.preview, text)
             found += [(entry, said.before, said.after)] if said is not None else []
     return found

@@ -81,8 +81,11 @@ class _Text:
 @lru_cache(1024)
 def changed(older: str, newer: str) -> Changed | None:
     """What the newer of two texts seems to change of the older one; None where they are not of one thing, or both may hold."""
-    before, after = _read(older[:_LETTERS]), _read(newer[:_LETTERS])
-    if after.also or before.listed or after.listed or before.event or after.event:
+    after = _read(newer[:_LETTERS])
+    if after.also or after.listed or after.event:
+        return None
+    before = _read(older[:_LETTERS])
+    if before.listed or before.event:
         return None
     brief = before.brief and after.brief
     for ours in after.clauses:
@@ -102,12 +105,15 @@ def changed(older: str, newer: str) -> Changed | None:
 @lru_cache(512)
 def _read(text: str) -> _Text:
     text = unicodedata.normalize("NFKC", text).replace("’", "'")
+    also, listed, event = bool(w.ALSO.search(text)), bool(w.LISTED.search(text)), _is_event(text)
+    if listed or event:
+        return _Text((), event, also, listed, False)
     clauses = tuple(filter(None, map(_clause, [part for part in _CLAUSE.split(text) if part and part.strip()][:_CLAUSES])))
     count = sum(len(one.words) for one in clauses)
     brief = count <= _BRIEF and len(_END.findall(text)) <= _SENTENCES and "?" not in text
     if brief and any(one.news for one in clauses):
         clauses = tuple(replace(one, news=True) for one in clauses)
-    return _Text(clauses, _is_event(text), bool(w.ALSO.search(text)), bool(w.LISTED.search(text)), brief)
+    return _Text(clauses, event, also, listed, brief)
 
 
 def _clause(text: str) -> _Clause | None:

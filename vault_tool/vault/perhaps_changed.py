@@ -84,6 +84,9 @@ def seems_to_change(vault: Context, record: Observation) -> tuple[Entry, ...]:
     if not asked or record.type in update_pairs.EVENTS:
         return ()
     found = [entry for entry, _, _ in update_pairs.changed_by(record.body, asked)]
+    if not found:
+        # Who may be told what takes longer to find out than all of this.
+        return ()
     request = request_of(vault)
     told = [entry for entry in found if visible(entry, request, "present") is None]
     gone = {target.id for target, _ in claims.changes_of(vault.index.catalog, told)} if told else frozenset()
