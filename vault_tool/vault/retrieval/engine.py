@@ -416,9 +416,9 @@ def _within(
     return select.within_budget(made, asked.budget, lean_tokens)
 
 
-def _directly_below(chosen: Sequence[tuple[Ranked, int]], perhaps: _Perhaps) -> list[tuple[Ranked, int]]:
+def _directly_below(chosen: Sequence[_Chosen], perhaps: _Perhaps) -> list[_Chosen]:
     """The results, each that seems to have been changed directly below the one that seems to have done so."""
-    by_key = {each.one.key: (each, folded) for each, folded in chosen}
+    by_key = {one[0].one.key: one for one in chosen}
     over = {
         key: (key[0], update.newer.path)
         for key in by_key
