@@ -63,7 +63,8 @@ MOVED = re.compile(
     re.IGNORECASE,
 )
 INSTEAD = re.compile(
-    r"[,;]?\s*\b(?:instead of|rather than|replacing|in place of|no longer in|statt|anstelle von|en vez de|en lugar de)\b[^.;!?]*",
+    r"[,;]?\s*\b(?:instead of|rather than|replacing|in place of|no longer in|statt|anstelle von|en vez de|en lugar de)\b"
+    r"[^.;!?]*?(?=\s(?:for|in|on|at|when|für|para)\s|[.;!?]|$)",
     re.IGNORECASE,
 )
 SINCE = re.compile(r"\s\b(?:since|as of|from)\s+(?:the|last|this|now|today|then|yesterday|monday|next)\b[^.;!?]*", re.IGNORECASE)
