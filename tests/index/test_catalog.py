@@ -113,8 +113,8 @@ def test_index_json_says_heads_and_relations_both_ways(tmp_path: Path, index: In
     assert entry["path"] == path_of(1)
     assert entry["copies"] == [path_of(1), "vault/z-copy.md"]
     assert entry["head"]["subjects"] == ["Stone", "Wood"]
-    assert entry["relations_from"] == {"from_id": [identity(920)], "sources": [identity(910)]}
-    assert said["entries"][identity(910)]["relations"] == {"sources": [identity(1)]}
+    assert entry["referenced_by"] == {"from_id": [identity(920)], "sources": [identity(910)]}
+    assert said["entries"][identity(910)]["references"] == {"sources": [identity(1)]}
     assert said["edges"][identity(920)]["to_id"] == identity(2)
     assert entry["mtime"] == pytest.approx((tmp_path / path_of(1)).stat().st_mtime)
 

@@ -289,9 +289,9 @@ class TestDerivedFiles:
         problem, solution = (next(e for e in entries if e.type == kind) for kind in ("problem", "solution"))
         [edge] = [e for e in entries if e.type == "SOLVES"]
         [synthesis] = [e for e in entries if e.type == "single_subject"]
-        assert index["entries"][solution.id]["relations"] == {"problem": [problem.id]}
-        assert index["entries"][solution.id]["relations_from"] == {"from_id": [edge.id], "sources": [synthesis.id]}
-        assert index["entries"][problem.id]["relations_from"] == {"problem": [solution.id], "to_id": [edge.id]}
+        assert index["entries"][solution.id]["references"] == {"problem": [problem.id]}
+        assert index["entries"][solution.id]["referenced_by"] == {"from_id": [edge.id], "sources": [synthesis.id]}
+        assert index["entries"][problem.id]["referenced_by"] == {"problem": [solution.id], "to_id": [edge.id]}
         assert index["edges"] == {
             edge.id: {"type": "SOLVES", "from_id": solution.id, "to_id": problem.id, "strength": 0.9, "path": edge.path}
         }

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ _STEP = 4000
 _SMALL = 2000
 _SHARE = 0.05
 
-_Relations = dict[str, dict[str, list[str]]]
+_References = dict[str, dict[str, list[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,36 +64,43 @@ class ExportedFile:
 def index_json(catalog: Catalog, updated: str) -> bytes:
     """The document: `version, updated, count, entries` by id and `edges` by id.
 
+    An entry has the fields of the second document flat (`title, type, tags, importance, confidence, created, updated, path,
+    relations`), then the whole `head`, and its references by field: `references` from it, `referenced_by` to it.
     Where one id stands in several files the first path's entry stands for it and `copies` names them all.
     """
-    outward, inward = _relations(catalog)
+    outward, inward = _references(catalog)
+    relations, edges = _edges(catalog)
     copies = _copies(catalog)
     # Piece by piece: as Python's values all at once it would need several times as much memory as it has bytes.
     entries: list[bytes] = []
-    edges: list[bytes] = []
     for row in _rows(catalog):
         number, record_id, path, class_, type_, title, head, size, mtime_ns, hash_, links, stale = row
         twins = copies.get(record_id)
         if twins and twins[0] != path:
             continue
+        written = orjson.loads(head)
         value = {
-            "path": path,
+            "title": title,
             "class": class_,
             "type": type_,
-            "title": title,
+            "tags": written.get("tags") or [],
+            "importance": written.get("importance"),
+            "confidence": written.get("confidence"),
+            "created": written.get("created"),
+            "updated": written.get("updated") or written.get("created"),
+            "path": path,
+            "relations": relations.get(record_id, []),
             # Heads and links stand in the catalogue as JSON, and go out as they are.
             "head": orjson.Fragment(head),
             "size": size,
             "mtime": mtime_ns / 1e9,
             "hash": hash_,
             "links": orjson.Fragment(links),
-            "relations": outward.get(number, {}),
-            "relations_from": inward.get(record_id, {}),
+            "references": outward.get(number, {}),
+            "referenced_by": inward.get(record_id, {}),
             "stale": bool(stale),
         }
         entries.append(_member(record_id, {**value, "copies": twins} if twins else value))
-        if class_ == RecordClass.EDGE.value:
-            edges.append(_member(record_id, _edge(path, type_, orjson.loads(head))))
     facts = orjson.dumps({"version": VERSION, "updated": updated, "count": len(entries)})
     return b"".join((facts[:-1], b',"entries":{', b",".join(entries), b'},"edges":{', b",".join(edges), b"}}\n"))
 
@@ -121,10 +128,10 @@ def _copies(catalog: Catalog) -> dict[str, list[str]]:
     return found
 
 
-def _relations(catalog: Catalog) -> tuple[dict[int, dict[str, list[str]]], _Relations]:
+def _references(catalog: Catalog) -> tuple[dict[int, dict[str, list[str]]], _References]:
     """The targets of each row, and the sources that point at each id, by field and in order."""
     outward: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    inward: _Relations = defaultdict(lambda: defaultdict(list))
+    inward: _References = defaultdict(lambda: defaultdict(list))
     query = "SELECT j.target, j.field, j.n, e.id FROM relations j JOIN entries e ON e.n = j.n ORDER BY 1, 2, 4"
     for target, field, number, record_id in catalog.rows(query):
         outward[number][field].append(target)
@@ -132,9 +139,21 @@ def _relations(catalog: Catalog) -> tuple[dict[int, dict[str, list[str]]], _Rela
     return outward, inward
 
 
-def _edge(path: str, type_: str, head: dict[str, Any]) -> dict[str, Any]:
-    ends = {name: head.get(name) for name in ("from_id", "to_id", "strength")}
-    return {"type": type_, **ends, "path": path}
+def _edges(catalog: Catalog) -> tuple[dict[str, list[dict[str, Any]]], list[bytes]]:
+    """The edges at each id, as the second document lists them with an entry, and all edges by their ids as members of JSON."""
+    relations: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    edges: dict[str, bytes] = {}
+    query = "SELECT id, path, type, head, preview FROM entries WHERE class = ? ORDER BY path"
+    for edge_id, path, type_, data, context in catalog.rows(query, (RecordClass.EDGE.value,)):
+        if edge_id in edges:
+            continue
+        head = orjson.loads(data)
+        ends = {name: head.get(name) for name in ("from_id", "to_id", "strength")}
+        edges[edge_id] = _member(edge_id, {"type": type_, **ends, "path": path})
+        facts = {"strength": head.get("strength"), "context": context, "edge_id": edge_id}
+        for at, target, direction in (("from_id", "to_id", "outgoing"), ("to_id", "from_id", "incoming")):
+            relations[str(head.get(at))].append({"target": head.get(target), "type": type_, "direction": direction, **facts})
+    return relations, list(edges.values())
 
 
 # How we write the file: an id, and numbers that hold no braces.
@@ -144,13 +163,25 @@ _ENTRY = rb'("(?:[^"\\]|\\.)*"):(\{[^{}]*\})'
 
 @dataclass(frozen=True, slots=True)
 class StateRow:
-    """One memory's derived numbers; `last_accessed` is empty for one that was never used."""
+    """One memory's derived numbers; `last_accessed` is empty for one that was never used, null in the file."""
 
     access_count: int = 0
     last_accessed: str = ""
     decay_score: float = 0.0
     truth: float = 0.0
     utility: float = 0.0
+
+
+def _state_json(row: StateRow) -> bytes:
+    return orjson.dumps(row if row.last_accessed else {**_plain(row), "last_accessed": None})
+
+
+def _plain(row: StateRow) -> dict[str, Any]:
+    return {field.name: getattr(row, field.name) for field in fields(row)}
+
+
+def _state_row(values: Mapping[str, Any]) -> StateRow:
+    return StateRow(**{**values, "last_accessed": values.get("last_accessed") or ""})
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +200,7 @@ class StateFile:
         """Replace the file and vouch for it as made `of` a state of what is read for it; while `alone`. Raises StorageError."""
         frame = orjson.dumps({"version": STATE_VERSION, "updated": updated, "entries": {}}).removesuffix(b"}}")
         # One by one: as a whole a hundred thousand take 100 MB more.
-        rows = b",".join(b"%s:%s" % (orjson.dumps(record_id), orjson.dumps(row)) for record_id, row in sorted(entries.items()))
+        rows = b",".join(b"%s:%s" % (orjson.dumps(record_id), _state_json(row)) for record_id, row in sorted(entries.items()))
         self._file.replace(b"%s%s}}\n" % (frame, rows), of)
 
     def of(self) -> str:
@@ -186,7 +217,7 @@ class StateFile:
         try:
             if said["version"] != STATE_VERSION:
                 return None
-            return {record_id: StateRow(**values) for record_id, values in said["entries"].items()}
+            return {record_id: _state_row(values) for record_id, values in said["entries"].items()}
         except (KeyError, TypeError, AttributeError):
             return None
 
@@ -198,7 +229,7 @@ class StateFile:
             data = self._file.path.read_bytes()
             if data.startswith(_BEGINNING):
                 for found in re.finditer(_ENTRY, data):
-                    yield orjson.loads(found[1]), StateRow(**orjson.loads(found[2]))
+                    yield orjson.loads(found[1]), _state_row(orjson.loads(found[2]))
         except (OSError, ValueError, TypeError):
             return
 

@@ -309,7 +309,8 @@ def test_the_export_names_every_text(tmp_path: Path) -> None:
     vectors.catch_up()
     said = orjson.loads((root / "_embeddings.json").read_bytes())
     assert (said["version"], said["model"], said["dimensions"], said["count"]) == (1, "words:hashed", 64, 16)
-    assert {row for entry in said["entries"].values() for row in entry["perspectives"]["general"]["rows"]} == set(range(16))
+    assert {row for note in said["notes"].values() for row in note["perspectives"]["general"]["rows"]} == set(range(16))
+    assert {len(vector) for vector in said["entries"].values()} == {64} and len(said["entries"]) == 16
     (root / path_of(1)).unlink()
     assert vectors.missing_count() == 0 and vectors.export_waits
     vectors.export_if_small()

@@ -16,6 +16,7 @@ from vault_tool.files.local_trust import place
 from vault_tool.index.export import ExportedFile
 from vault_tool.index.seals import IndexState, SealedFile, discard
 from vault_tool.index.vectors import sets
+from vault_tool.index.vectors.hits import GENERAL
 from vault_tool.index.vectors.vector_ledger import VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
 
@@ -26,6 +27,9 @@ KEEP = 30 * 86400.0
 
 # Seconds after its last use when another model's set is removed.
 OLD_SET = 30 * 86400.0
+
+# Up to so many notes the vectors stand in `_embeddings.json` as lists: 384 numbers of each are about 4 kB.
+_LISTED = 2000
 
 _DEAD_SHARE = 0.3
 _FEW_DEAD = 1000
@@ -54,20 +58,24 @@ def _export(root: Path) -> SealedFile:
 
 
 def document(vectors: VectorSet, names: Mapping[str, str], updated: str) -> dict[str, Any]:
-    """`version, model, dimensions, updated, calibration, files` by perspective, and `entries` by id (pages: by path).
+    """`version, model, dimensions, updated, calibration, files` by perspective, `entries` and `notes` by id (pages: by path).
 
-    An entry has its path and, by perspective, the hash of each of its texts with the row of its vector (null: none yet).
+    `entries` has the vector of each note's first text, as a list of numbers as the second document has it; of more than
+    2,000 notes the row of that vector in the file of the perspective `general`. `notes` has each note's path and, by
+    perspective, the hash of each of its texts with the row of its vector (null: none yet).
     """
     ledger = vectors.ledger()
     partitions = {names.get(instruction, instruction): partition for instruction, partition in ledger.partitions().items()}
     rows = {name: dict(ledger.every_row(partition.number)) for name, partition in partitions.items()}
-    entries: dict[str, Any] = {}
+    notes: dict[str, Any] = {}
     for note in ledger.every_note():
         fields = {
             name: {"texts": [key.hex() for key in note.keys], "rows": [at.get(key) for key in note.keys]}
             for name, at in rows.items()
         }
-        entries.setdefault(note.id or note.path, {"path": note.path, "perspectives": fields})
+        notes.setdefault(note.id or note.path, {"path": note.path, "perspectives": fields})
+    first = {name: next(iter(note["perspectives"].get(GENERAL, {"rows": ()})["rows"]), None) for name, note in notes.items()}
+    at = {name: row for name, row in first.items() if row is not None}
     return {
         "version": VERSION,
         "model": vectors.model,
@@ -75,9 +83,20 @@ def document(vectors: VectorSet, names: Mapping[str, str], updated: str) -> dict
         "updated": updated,
         "calibration": {name: partition.background for name, partition in partitions.items()},
         "files": {name: f"{CACHE}/{VECTORS}/{vectors.folder.name}/{partition.file}" for name, partition in partitions.items()},
-        "count": len(entries),
-        "entries": entries,
+        "count": len(notes),
+        "entries": at if len(notes) > _LISTED else _numbers(vectors, names, at),
+        "notes": notes,
     }
+
+
+def _numbers(vectors: VectorSet, names: Mapping[str, str], rows: Mapping[str, int]) -> dict[str, list[float]]:
+    """The vectors of some rows of the perspective `general`, rounded to six digits."""
+    view = vectors.view(next((instruction for instruction, name in names.items() if name == GENERAL), ""))
+    if view is None:
+        return {}
+    known = {name: row for name, row in rows.items() if row < len(view.rows)}
+    table = view.rows.some(list(known.values()))
+    return {name: [round(float(number), 6) for number in vector] for name, vector in zip(known, table, strict=True)}
 
 
 def compact_if_due(vectors: VectorSet, now: float) -> None:
