@@ -402,7 +402,7 @@ def _told(vectors: Vectors, paths: Sequence[str]) -> tuple[dict[str, tuple[int, 
 
 
 @pytest.mark.parametrize("few", [row_map._FEW, 9])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(6 if CAMPAIGN else 2))
 def test_places_that_are_kept_for_who_asks_often_follow_everychange(
     tmp_path: Path, seed: int, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
