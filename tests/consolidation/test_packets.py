@@ -1,63 +1,75 @@
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_tool.consolidation.packets import (
-    Due,
-    Item,
-    due,
-    fitted,
-    is_trivial,
-    shortened,
-    worth,
-)
+from vault_tool.consolidation.packets import MOST_TAGS, Due, fitted, in_order, is_contained, keys_of, shortened, weight
 from vault_tool.util.text import tokens
 
-ITEMS = st.lists(
-    st.builds(
-        Item,
-        id=st.uuids().map(str),
-        importance=st.floats(0, 1),
-        keys=st.lists(st.sampled_from("abcdef"), unique=True, max_size=5).map(tuple),
-    ),
-    unique_by=lambda item: item.id,
-    max_size=12,
+IDS = st.sets(st.sampled_from("123456789"), min_size=1)
+CANDIDATES = st.dictionaries(st.sampled_from("abcdef"), IDS, max_size=6)
+
+
+def due(keys: str, new: Iterable[str], **more: Any) -> Due:
+    return Due(keys=tuple(keys), weights=dict.fromkeys(sorted(new), 1.0), tokens=100, **more)
+
+
+@pytest.mark.parametrize(("keys", "packets"), [("", []), ("b", ["b"]), ("ba", ["b", "a", "ab"])])
+def test_a_memory_is_in_the_packet_of_each_subject_and_of_each_pair(keys: str, packets: list[str]) -> None:
+    assert ["".join(one) for one in keys_of(keys)] == packets
+
+
+def test_a_memory_of_many_subjects_makes_few_pairs() -> None:
+    assert sum(len(one) > 1 for one in keys_of([str(number) for number in range(40)])) == MOST_TAGS * (MOST_TAGS - 1) / 2
+
+
+@given(found=CANDIDATES, known=IDS)
+def test_a_pass_takes_the_best_first_and_no_repetition(found: dict[str, set[str]], known: set[str]) -> None:
+    """The same as looking at all of them again for each turn."""
+    candidates = {(key,): due(key, new) for key, new in found.items()}
+    names = {keys: keys[0] for keys in candidates}
+    taken = in_order(candidates, names, known)
+    shown, waiting, wanted = set(known), dict(candidates), []
+    while waiting := {keys: one for keys, one in waiting.items() if one.says_enough(shown)}:
+        best = min(waiting, key=lambda keys: (-waiting[keys].worth(shown), names[keys]))
+        wanted.append((waiting[best], waiting[best].worth(shown)))
+        shown |= set(waiting.pop(best).weights)
+    assert taken == wanted
+
+
+@pytest.mark.parametrize(
+    ("new", "known", "enough"), [("123", "", True), ("1234", "12", True), ("1234", "123", False), ("12345678", "12345", True)]
 )
+def test_what_is_mostly_shown_already_says_too_little(new: str, known: str, enough: bool) -> None:
+    assert due("a", new).says_enough(set(known)) is enough
 
 
-@given(items=ITEMS)
-def test_every_subject_and_every_pair_of_what_is_new_is_due_once(items: list[Item]) -> None:
-    found = {one.keys: set(one.new) for one in due(items)}
-    wanted: dict[tuple[str, ...], set[str]] = {}
-    for item in items:
-        for keys in [(key,) for key in item.keys] + [tuple(sorted(pair)) for pair in combinations(item.keys, 2)]:
-            wanted.setdefault(keys, set()).add(item.id)
-    assert found == wanted
+def test_worth_rises_with_what_is_new_and_with_doubts_of_what_was_written() -> None:
+    little = due("a", "12")
+    assert little.worth({"1"}) < little.worth() < due("a", "123").worth()
+    assert little.worth() < due("a", "12", shown=3).worth() < due("a", "12", shaken=True).worth()
+    assert due("ab", "12").worth() == little.worth() / 2
+    assert (
+        Due(keys=("a",), weights={"1": 1.0}, tokens=400).worth() == Due(keys=("a",), weights={"1": 1.0}, tokens=100).worth() / 2
+    )
 
 
-def test_nothing_new_makes_nothing_due() -> None:
-    assert due([]) == []
-    assert due([Item("1", 0.5, ())]) == []
+def test_what_changes_or_solves_weighs_more_than_a_fact_and_what_is_related_twice() -> None:
+    kinds = ["change", "solution", "problem", "preference", "fact"]
+    found = [weight(kind, {"preference": 1.0}.get(kind, 0.5), related=False) for kind in kinds]
+    assert found == sorted(found, reverse=True) and found[-1] >= 0.8
+    assert weight("fact", 0.5, related=True) == 2 * found[-1]
 
 
-@pytest.mark.parametrize(("keys", "shared", "trivial"), [(("a",), 1, False), (("a", "b"), 2, True), (("a", "b"), 3, False)])
-def test_a_pair_is_trivial_up_to_two_observations_and_a_subject_never(keys: tuple[str, ...], shared: int, trivial: bool) -> None:
-    assert is_trivial(Due(keys, {"1": 0.5}), shared) is trivial
-
-
-def test_worth_rises_with_what_is_new_and_with_what_nobody_wrote_yet() -> None:
-    little, much = Due(("a",), {"1": 0.5}), Due(("a",), {"1": 0.5, "2": 0.8})
-    assert worth(little, 5, True) < worth(much, 5, True) < worth(much, 5, False)
-    pair = Due(("a", "b"), {"1": 0.5})
-    assert worth(pair, 1, True) < worth(pair, 5, True) < worth(little, 5, True)
-
-
-def test_what_is_known_already_is_not_due() -> None:
-    assert Due(("a",), {"1": 0.5, "2": 0.25}).without({"1"}) == Due(("a",), {"2": 0.25})
+@pytest.mark.parametrize(
+    ("shared", "one", "other", "part"), [(4, 5, 90, True), (3, 4, 4, False), (3, 3, 9, True), (3, 9, 9, False)]
+)
+def test_a_subject_that_shares_most_of_what_it_has_is_a_part(shared: int, one: int, other: int, part: bool) -> None:
+    assert is_contained(shared, one, other) is part
 
 
 @given(texts=st.lists(st.text(max_size=300), max_size=10), room=st.integers(1, 200))

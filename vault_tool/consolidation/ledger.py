@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vault_tool.util.text import one_line
+from vault_tool.util.text import normal_name, one_line
 
 # Characters of an id in a ledger: 48 bits, which no two notes of one vault share.
 SHOWN_ID = 13
@@ -15,9 +15,15 @@ SHOWN_ID = 13
 TITLED = 200
 
 _PER_LINE = 8
+
+# The normalised names of a packet's subjects, in their order.
+PacketName = tuple[str, ...]
+
 _NEW, _UNREAD = "## New", "## Not read"
+_SETTLED, _SKIPPED = "## Settled", "## Skipped"
 _ENDED = "Ended "
 _ENTRY = re.compile(r"(- `([0-9a-f]{8}-[0-9a-f]{4})`) (.*?)(\r?)", re.ASCII)
+_IDS_AT_END = re.compile(r":(?: `[0-9a-f]{8}-[0-9a-f]{4}`)*\r?$", re.ASCII)
 _ID = re.compile(r"`([0-9a-f]{8}-[0-9a-f]{4})`", re.ASCII)
 
 
@@ -29,12 +35,21 @@ class LedgerLine:
     title: str
 
 
+@dataclass(frozen=True, slots=True)
+class SettledPacket:
+    """A packet that was settled: what it is called, and the ids of the memories that it showed."""
+
+    label: str
+    ids: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
     """What a pass did; while it is open only what was new, its packets and the counts before are known.
 
-    `packets`, `skipped` and `left` are lines for people. `superseded` lists what the pass's own writing replaced.
-    `unread` is what was new and stands in no packet that was settled or passed over: it stays new.
+    `packets` and `left` are lines for people. `settled` are the packets that were written of, `skipped` those of which nothing
+    was to be said. `superseded` lists what the pass's own writing replaced.
+    `unread` is what is new in a packet that was neither: it stays new.
     `new_as_written` is the list of what was new as an earlier state of the ledger has it, to be kept to the letter.
     """
 
@@ -46,7 +61,8 @@ class Ledger:
     ended: str = ""
     written: tuple[LedgerLine, ...] = ()
     superseded: tuple[LedgerLine, ...] = ()
-    skipped: tuple[str, ...] = ()
+    settled: tuple[SettledPacket, ...] = ()
+    skipped: tuple[SettledPacket, ...] = ()
     left: tuple[str, ...] = ()
     unread: tuple[LedgerLine, ...] = ()
     after: Mapping[str, int] = field(default_factory=dict)
@@ -57,12 +73,17 @@ class Ledger:
 class ReadLedger:
     """What the tool itself reads back from a ledger: the beginnings of the ids that it took in, and whether it is ended.
 
-    `listed` is false for a ledger of another hand, which does not name what was new.
+    `listed` is false for a ledger of another hand, which does not name what was new. `unread` are those that it left new,
+    `settled` and `skipped` by packet what that showed; `by_packet` is false for a ledger that does not say so.
     """
 
     new: frozenset[str]
     ended: bool
     listed: bool = True
+    unread: frozenset[str] = frozenset()
+    settled: Mapping[PacketName, frozenset[str]] = field(default_factory=dict)
+    skipped: Mapping[PacketName, frozenset[str]] = field(default_factory=dict)
+    by_packet: bool = True
 
 
 def body(ledger: Ledger) -> str:
@@ -75,7 +96,21 @@ def read(text: str) -> ReadLedger:
     lines = text.split("\n")
     begun = any(line.startswith("Pass ") for line in lines)
     ended = any(line.startswith(_ENDED) for line in lines) or not begun
-    return ReadLedger(_ids(lines, _NEW) - _ids(lines, _UNREAD), ended, _NEW in lines)
+    unread = _ids(lines, _UNREAD)
+    return ReadLedger(
+        _ids(lines, _NEW) - unread,
+        ended,
+        _NEW in lines,
+        unread,
+        _by_packet(lines, _SETTLED),
+        _by_packet(lines, _SKIPPED),
+        _SETTLED in lines,
+    )
+
+
+def packet_name(label: str) -> PacketName:
+    """The normalised names of a packet's subjects, as a ledger has them."""
+    return tuple(sorted(normal_name(part) for part in _safe(label).split("×")))
 
 
 def known(identity: str) -> str:
@@ -130,7 +165,12 @@ def _lines(ledger: Ledger) -> Iterator[str]:
     yield from _bullets("## Packets", ledger.packets)
     yield from _listed("## Written", ledger.written)
     yield from _listed("## Superseded", ledger.superseded)
-    yield from _bullets("## Skipped", ledger.skipped)
+    if ledger.ended:
+        yield from ("", _SETTLED)
+    yield from _packets(ledger.settled)
+    if ledger.skipped:
+        yield from ("", _SKIPPED)
+    yield from _packets(ledger.skipped)
     yield from _bullets("## Left", ledger.left)
     yield from _listed(_UNREAD, ledger.unread)
 
@@ -144,6 +184,29 @@ def _listed(heading: str, entries: Sequence[LedgerLine]) -> Iterator[str]:
         return
     for start in range(0, len(entries), _PER_LINE):
         yield " ".join(f"`{known(one.id)}`" for one in entries[start : start + _PER_LINE])
+
+
+def _packets(packets: Sequence[SettledPacket]) -> Iterator[str]:
+    if packets:
+        yield ""
+    for one in packets:
+        ids = [f"`{known(identity)}`" for identity in one.ids]
+        yield f"- {_safe(one.label)}: {' '.join(ids[:_PER_LINE])}".rstrip()
+        for start in range(_PER_LINE, len(ids), _PER_LINE):
+            yield f"  {' '.join(ids[start : start + _PER_LINE])}"
+
+
+def _by_packet(lines: Sequence[str], heading: str) -> dict[PacketName, frozenset[str]]:
+    """What stands below a heading of packets; a line without ids, as ledgers had them, names none."""
+    found: dict[PacketName, set[str]] = {}
+    name: PacketName = ()
+    for line in _section(lines, heading):
+        if line.startswith("- "):
+            name = packet_name(_IDS_AT_END.sub("", line[2:]))
+            found.setdefault(name, set())
+        if name:
+            found[name].update(_ID.findall(line))
+    return {name: frozenset(ids) for name, ids in found.items()}
 
 
 def _bullets(heading: str, texts: Iterable[str]) -> Iterator[str]:

@@ -1,60 +1,78 @@
-"""What a pass of consolidation consists of: a packet for each subject with new content, then one for each changed pair."""
+"""What a pass of consolidation consists of: a packet for each subject with enough that is new, then one for a few pairs."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+import heapq
+import math
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from vault_tool.util.text import first_tokens, tokens
 
-# Up to so many shared observations an intersection may be incidental: it is listed, and flagged.
-TRIVIAL = 2
+# So many current observations a subject has before it is worth a first understanding, and a pair before it is a relation.
+ENOUGH = 3
+
+# So many new ones a subject needs that is understood already; one is enough where it is about that understanding itself.
+MORE = 2
+
+# Of a pair that shares so much of its smaller side, one is a part of the other: no relation between two.
+CONTAINED = 0.8
+
+# So many pairs are in one pass, after all subjects.
+MOST_PAIRS = 3
 
 # Of a memory with more subjects than this only so many make pairs: a list of everything is no claim of a relation.
 MOST_TAGS = 12
 
+# What a new memory weighs by its type; of other types from `_LEAST` to one, by the importance of the type.
+_WEIGHTS = {"change": 1.5, "solution": 1.2, "failed_tactic": 1.2, "problem": 1.1, "decision": 1.1}
+_LEAST = 0.8
+
 _ELLIPSIS = "…"
-_UNSYNTHESISED = 1.5
-_PAIR = 0.8
-_TRIVIAL_WORTH = 0.1
+_RELATED = 2.0
+_SHAKEN = 2.0
+_PER_SHOWN = 0.5
+_SHOWN_ALREADY = 0.25
+_PAIR = 0.5
+_A_HUNDRED = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One memory that no pass has read yet: its id, what it weighs (0..1), and the keys of its subjects."""
-
-    id: str
-    importance: float
-    keys: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
-    """A subject, or a pair of them, with the new items that make it due and what each weighs."""
+    """A subject, or a pair of them, with the new memories that make it due and what each weighs.
+
+    `tokens` is about how long their texts are, `shaken` says that a source of the present understanding is overtaken or
+    questioned, and `shown` how often that understanding was shown since it was written.
+    """
 
     keys: tuple[str, ...]
     weights: Mapping[str, float]
+    tokens: int = 0
+    shaken: bool = False
+    shown: int = 0
 
     @property
     def new(self) -> tuple[str, ...]:
-        """The ids of the new items."""
+        """The ids of the new memories."""
         return tuple(self.weights)
-
-    @property
-    def importance(self) -> float:
-        """What the new items weigh together."""
-        return sum(self.weights.values())
-
-    def without(self, known: Container[str]) -> Due:
-        """The same but for what is `known` already."""
-        return Due(self.keys, {identity: weight for identity, weight in self.weights.items() if identity not in known})
 
     @property
     def kind(self) -> str:
         """The type of the understanding that would settle it."""
         return "single_subject" if len(self.keys) == 1 else "relationship"
+
+    def worth(self, known: Container[str] = ()) -> float:
+        """What it is worth to settle it, by how long it takes to read; what is `known` from an earlier packet counts little."""
+        value = sum(weight * (_SHOWN_ALREADY if one in known else 1.0) for one, weight in self.weights.items())
+        value += _SHAKEN * self.shaken + _PER_SHOWN * math.log1p(self.shown)
+        value /= math.sqrt(max(1, self.tokens) / _A_HUNDRED)
+        return round(value * (_PAIR if len(self.keys) > 1 else 1.0), 3)
+
+    def says_enough(self, known: Collection[str]) -> bool:
+        """Whether so much of it is not `known` from an earlier packet of the pass that it is no repetition."""
+        unknown = sum(one not in known for one in self.weights)
+        return unknown >= ENOUGH or 2 * unknown >= len(self.weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,35 +83,46 @@ class Cut:
     whole: bool
 
 
-def due(items: Iterable[Item]) -> list[Due]:
-    """The subjects and pairs that new items touch; the cost grows with the items alone."""
-    touched: dict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
-    for item in items:
-        for keys in keys_of(item.keys):
-            touched[keys][item.id] = item.importance
-    return [Due(keys, weights) for keys, weights in touched.items()]
-
-
 def keys_of(keys: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """The packets that a memory of these subjects is in: one for each, and for each pair of the first of them."""
     yield from ((key,) for key in keys)
     yield from combinations(sorted(keys[:MOST_TAGS]), 2)
 
 
-def is_trivial(pair: Due, observations: int) -> bool:
-    """Whether a pair shares so little that it may be chance; a subject never is."""
-    return len(pair.keys) > 1 and observations <= TRIVIAL
+def weight(type: str, importance: float, related: bool) -> float:
+    """What a new memory weighs: by its type, whose `importance` is in 0..1, and twice where it is about the understanding."""
+    value = _WEIGHTS.get(type, _LEAST + (1 - _LEAST) * importance)
+    return value * _RELATED if related else value
 
 
-def worth(one: Due, observations: int, understood: bool) -> float:
-    """The estimated value of settling a packet: the importance of what is new, more where nothing says it yet.
+def is_contained(shared: int, one: int, other: int) -> bool:
+    """Whether of two subjects with so many observations one is a part of the other."""
+    return shared >= CONTAINED * min(one, other)
 
-    A pair counts a little less than a subject, and a trivial one hardly.
+
+def in_order(
+    found: Mapping[tuple[str, ...], Due], names: Mapping[tuple[str, ...], str], known: Collection[str]
+) -> list[tuple[Due, float]]:
+    """Those that one pass takes, best first, by worth and then by name: what an earlier one of them shows counts little, and
+    what would be mostly repetition is left for the next pass. Each with its worth when it comes.
     """
-    value = one.importance * (1.0 if understood else _UNSYNTHESISED)
-    if len(one.keys) > 1:
-        value *= _TRIVIAL_WORTH if is_trivial(one, observations) else _PAIR
-    return round(value, 3)
+    shown = set(known)
+    waiting = [(-one.worth(shown), names[keys], keys) for keys, one in found.items()]
+    heapq.heapify(waiting)
+    taken: list[tuple[Due, float]] = []
+    while waiting:
+        value, name, keys = heapq.heappop(waiting)
+        one = found[keys]
+        if not one.says_enough(shown):
+            continue
+        # The worth of the others only falls by what is taken: whichever is the best still at its turn comes next.
+        now = -one.worth(shown)
+        if now > value and waiting and (now, name, keys) > waiting[0]:
+            heapq.heappush(waiting, (now, name, keys))
+            continue
+        taken.append((one, -now))
+        shown.update(one.weights)
+    return taken
 
 
 def fitted(texts: Sequence[str], room: int, cost: Callable[[int, Cut], int]) -> list[Cut]:
@@ -123,8 +152,3 @@ def shortened(text: str, room: int) -> Cut:
         return Cut(head.rstrip() + _ELLIPSIS, False)
     at = max(head.rfind(" "), head.rfind("\n"))
     return Cut((head[:at] if at > len(head) // 2 else head).rstrip() + _ELLIPSIS, False)
-
-
-def best_first(worths: Mapping[tuple[str, ...], float], names: Mapping[tuple[str, ...], str]) -> list[tuple[str, ...]]:
-    """The keys of packets as a pass takes them: subjects, then pairs, each by worth and then by name."""
-    return sorted(worths, key=lambda keys: (len(keys), -worths[keys], names[keys]))

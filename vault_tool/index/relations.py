@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.database import marks
@@ -112,6 +113,14 @@ class Region:
     entry: Entry | None = None
 
 
+class Piece(NamedTuple):
+    """An observation of a region in a few words: where it is, its type, and how long its beginning is, in characters."""
+
+    path: str
+    type: str
+    length: int
+
+
 class Regions:
     """The regions of one catalogue, each looked up once; for the length of one answer.
 
@@ -124,6 +133,7 @@ class Regions:
         self._by_name: dict[str, Region] = {}
         self._by_key: dict[str, Region] = {}
         self._observations: dict[str, frozenset[int]] = {}
+        self._evidence: dict[str, dict[str, Piece]] = {}
         self._touching: dict[str, list[Entry]] = {}
 
     def called(self, name: str) -> Region:
@@ -157,6 +167,33 @@ class Regions:
             rows = self._catalog.rows(query, (*region.names, RecordClass.OBSERVATION.value)) if region.names else []
             self._observations[region.key] = frozenset(row[0] for row in rows)
         return self._observations[region.key]
+
+    def evidence(self, region: Region) -> Mapping[str, Piece]:
+        """The observations of a region by their ids, without their heads."""
+        if region.key not in self._evidence:
+            query = f"SELECT e.id, e.path, e.type, length(e.preview) FROM {_tagged(region)} WHERE +e.class = ?"
+            rows = self._catalog.rows(query, (*region.names, RecordClass.OBSERVATION.value)) if region.names else []
+            self._evidence[region.key] = {row[0]: Piece(*row[1:]) for row in rows}
+        return self._evidence[region.key]
+
+    def read_evidence(self) -> None:
+        """Look up the observations of all regions at once: for who asks about many."""
+        keys = _keys(self._catalog)
+        query = "SELECT n, id, path, type, length(preview) FROM entries WHERE class = ?"
+        pieces = {row[0]: (row[1], Piece(*row[2:])) for row in self._catalog.each(query, (RecordClass.OBSERVATION.value,))}
+        found: dict[str, dict[str, Piece]] = defaultdict(dict)
+        for number, normal in self._catalog.each("SELECT n, normal FROM memberships"):
+            if number in pieces:
+                identity, piece = pieces[number]
+                found[keys.get(normal, normal)][identity] = piece
+        self._evidence.update(found)
+
+    def keyed(self, key: str) -> Region:
+        """The region that has this key: a subject's id, or the name of one that no file describes."""
+        if key in self._by_key:
+            return self._by_key[key]
+        subject = next((one for one in self._catalog.get(key) if one.record_class is RecordClass.SUBJECT), None)
+        return self.called(key) if subject is None else self._of_subject(subject)
 
     def understandings(self, regions: Iterable[Region], type: str = "") -> list[Entry]:
         """The active understandings tagged with exactly these regions, of any type or one; the newest first.
@@ -200,7 +237,9 @@ class Regions:
         found = self._catalog.subject_named(normal) if normal else ()
         if len(found) != 1:
             return Region(normal, name, (normal,) if normal else ())
-        subject = found[0]
+        return self._of_subject(found[0])
+
+    def _of_subject(self, subject: Entry) -> Region:
         if subject.id not in self._by_key:
             own = tuple(other for other in names_of(subject) if len(self._catalog.subject_named(other)) == 1)
             self._by_key[subject.id] = Region(subject.id, subject.title, own, subject)

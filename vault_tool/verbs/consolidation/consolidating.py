@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from vault_tool.consolidation import ledger
-from vault_tool.consolidation.ledger import Ledger, LedgerLine
+from vault_tool.consolidation.ledger import Ledger, LedgerLine, SettledPacket
 from vault_tool.errors import NotFound, VaultError
 from vault_tool.files import frontmatter, reader
 from vault_tool.files.skipped_turns import skipped
 from vault_tool.index.relations import Regions, regions_of, supersession
-from vault_tool.index.timeline import unlinked_count
+from vault_tool.index.timeline import entries_of, unlinked_count
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Consolidation
 from vault_tool.model.signals import EpisodeEntry
@@ -34,11 +34,11 @@ from vault_tool.verbs.consolidation.passes import (
     due,
     is_placed,
     label,
+    of_pass,
+    pending,
     plans,
-    plans_of,
     unread,
     unread_batches,
-    waiting,
     written_in,
     written_packets,
 )
@@ -207,9 +207,8 @@ def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> 
     At most `limit` subjects and as many intersections are listed.
     """
     known = passes(vault)
-    regions = regions_of(vault.index.catalog)
     arrived = sum(map(len, unread_batches(vault, known))) if known.open else 0
-    heads = [head_of(plan) for plan in pending_plans(vault, regions)]
+    heads = [head_of(plan) for plan in pending(vault).next]
     waits = due(vault)
     subjects = [head for head in heads if head.type == "single_subject"][:limit]
     intersections = [head for head in heads if head.type == "relationship"][:limit]
@@ -225,12 +224,6 @@ def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> 
         more=len(heads) - len(subjects) - len(intersections),
         trivial=sum(head.trivial for head in heads),
     )
-
-
-def pending_plans(vault: Context, regions: Regions) -> list[PacketPlan]:
-    """The packets that wait: what is left of the open pass, else what a pass would consist of. Indexes must be fresh."""
-    known = passes(vault)
-    return waiting(vault, known.open, regions) if known.open else plans_of(vault, unread_batches(vault, known), regions)
 
 
 @verb
@@ -250,14 +243,15 @@ def start(vault: Context) -> Started:
         known = passes(vault)
         regions = regions_of(vault.index.catalog)
         fresh = unread(vault, known)
-        packets = plans(vault, fresh, regions)
+        closed = replace(known, open=None)
+        packets = plans(vault, fresh, closed)
         if not (packets or _unplaced(vault, fresh)):
             return _resumed(vault, known, regions)
-        entries = _with_left(vault, known.open, regions, fresh)
+        entries = _with_left(vault, known, fresh)
         if known.open:
             _complete(op, known.open, regions)
         if len(entries) > len(fresh):
-            packets = plans(vault, entries, regions)
+            packets = plans(vault, entries, closed)
         made = _began(op, known, entries, packets)
         saved = op.carry_out(f"pass {made.generation}", [made.id])
     return _begun(vault, saved, made, entries, packets, regions)
@@ -280,7 +274,7 @@ def end_consolidation(vault: Context, pass_id: str = "", *, core: bool = True) -
         generation=said.number,
         written=tuple(line.id for line in said.written),
         superseded=tuple(line.id for line in said.superseded),
-        skipped=said.skipped,
+        skipped=tuple(one.label for one in said.skipped),
         left=said.left,
         before=dict(said.before),
         after=dict(said.after),
@@ -328,7 +322,7 @@ def _resumed(vault: Context, known: Passes, regions: Regions) -> Started:
     one = known.open
     entries = items_of(vault, one) if one else []
     done = written_packets(vault, one, regions) | skipped(vault.root, one.id) if one else set()
-    found = plans(vault, entries, regions, one)
+    found = of_pass(vault, one, known).all if one else []
     answer = Begun(
         id=one.id if one else None,
         generation=known.generation,
@@ -393,9 +387,10 @@ def _complete(op: Operation, one: Entry, regions: Regions) -> Ledger:
     text = body_of(vault, one)
     written = written_in(vault, one)
     entries = items_of(vault, one)
-    packets = plans(vault, entries, regions, one)
+    packets = of_pass(vault, one, passes(vault))
     passed = skipped(vault.root, one.id)
     done = written_packets(vault, one, regions)
+    left = [*packets.next, *packets.left]
     said = Ledger(
         number=one.generation or 0,
         begun=one.text("created"),
@@ -405,9 +400,10 @@ def _complete(op: Operation, one: Entry, regions: Regions) -> Ledger:
         ended=vault.now(),
         written=_lines(written),
         superseded=_lines(_replaced(vault, written)),
-        skipped=tuple(label(plan.names) for plan in packets if plan.keys in passed - done),
-        left=tuple(label(plan.names) for plan in packets if plan.keys not in done | passed),
-        unread=_lines(_not_read(entries, packets, done | passed)),
+        settled=tuple(_settled(plan) for plan in packets.done if plan.keys in done),
+        skipped=tuple(_settled(plan) for plan in packets.done if plan.keys in passed - done),
+        left=tuple(label(plan.names) for plan in left),
+        unread=_lines(_not_read(vault, left)),
         after=_counts(vault),
         new_as_written=ledger.new_as_written(text),
     )
@@ -420,11 +416,12 @@ def _complete(op: Operation, one: Entry, regions: Regions) -> Ledger:
     return said
 
 
-def _with_left(vault: Context, one: Entry | None, regions: Regions, fresh: Sequence[Entry]) -> list[Entry]:
-    """What is new, and what an open pass leaves undone: all but what was passed over or is trivial."""
-    left = [plan for plan in waiting(vault, one, regions) if not plan.trivial] if one else []
-    wanted = {identity for plan in left for identity in plan.due.new}
-    over = [entry for entry in items_of(vault, one) if entry.id in wanted] if one and wanted else []
+def _with_left(vault: Context, known: Passes, fresh: Sequence[Entry]) -> list[Entry]:
+    """What is new, and what an open pass leaves undone: all but what was passed over."""
+    if known.open is None:
+        return list(fresh)
+    packets = of_pass(vault, known.open, known)
+    over = _not_read(vault, [*packets.next, *packets.left])
     return list({entry.path: entry for entry in (*over, *fresh)}.values())
 
 
@@ -434,13 +431,13 @@ def _replaced(vault: Context, written: Iterable[Entry]) -> list[Entry]:
     return [entry for old in olds for entry in vault.index.catalog.get(old)]
 
 
-def _not_read(entries: Iterable[Entry], packets: Iterable[PacketPlan], handled: Collection[tuple[str, ...]]) -> list[Entry]:
-    """What stands in packets, none of which was settled or passed over: a pass that is ended early did not take it in."""
-    taken: set[str] = set()
-    waits: set[str] = set()
-    for plan in packets:
-        (taken if plan.keys in handled else waits).update(plan.due.new)
-    return [entry for entry in entries if entry.id in waits - taken]
+def _not_read(vault: Context, left: Iterable[PacketPlan]) -> list[Entry]:
+    """What is new in packets that were neither settled nor passed over, and so stays new."""
+    return entries_of(vault.index.catalog, [identity for plan in left for identity in plan.due.weights])
+
+
+def _settled(plan: PacketPlan) -> SettledPacket:
+    return SettledPacket(label(plan.names), plan.due.new)
 
 
 def _lines(entries: Iterable[Entry]) -> tuple[LedgerLine, ...]:
@@ -474,5 +471,5 @@ def _counts(vault: Context) -> dict[str, int]:
 
 __all__ = [
     "ORIENTATION", "Begun", "Ended", "PacketHead", "Pending", "RecentActivity", "begin_consolidation", "end_consolidation",
-    "get_pending_consolidation", "head_of", "open_pass", "pending_plans", "recent_activity",
+    "get_pending_consolidation", "head_of", "open_pass", "recent_activity",
 ]  # fmt: skip

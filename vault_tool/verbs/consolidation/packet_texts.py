@@ -22,7 +22,7 @@ from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import NOTICE, Short, filled, lean_details, lean_tokens
-from vault_tool.vault.open_pass import items_of, passes
+from vault_tool.vault.open_pass import passes
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.statuses import statuses
 from vault_tool.verbs.consolidation.consolidating import PacketHead, head_of, open_pass, start
@@ -30,7 +30,7 @@ from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
     PacketPlan,
     label,
-    plans,
+    of_pass,
     related_to,
     written_in,
     written_packets,
@@ -216,17 +216,18 @@ class _Walk:
         self.vault = vault
         self.entry = entry
         self.regions = regions or regions_of(vault.index.catalog)
-        self.plans = plans(vault, items_of(vault, entry), self.regions, entry) if planned is None else planned
         self.done = written_packets(vault, entry, self.regions) | skipped(vault.root, entry.id)
-        self.open = [plan for plan in self.plans if plan.keys not in self.done]
+        found = of_pass(vault, entry, passes(vault)) if planned is None else None
+        self.plans = [*found.all, *found.left] if found else list(planned or ())
+        self.open = found.next if found else [plan for plan in self.plans if plan.keys not in self.done]
 
     @property
     def next(self) -> PacketPlan | tuple[str, ...] | None:
         """The packet that comes next: the orientation once all others are done."""
         if self.open:
             return self.open[0]
-        # What was settled may be nothing new any more: that a pass wrote or passed over something is enough.
-        some = self.plans or self.done or self._related_to_orientation()
+        # Nothing else says where we are otherwise than before.
+        some = written_in(self.vault, self.entry) or self._related_to_orientation()
         return ORIENTATION if some and ORIENTATION not in self.done else None
 
     def without(self, packets: Sequence[str], *, trivial: bool) -> _Walk:
@@ -236,7 +237,7 @@ class _Walk:
         # What was passed over is read and written as a whole: of two processes at it, one would lose its own.
         with writer.lock(self.vault.root, self.vault.settings.lock_wait, "consolidate"):
             pass_over(self.vault.root, self.entry.id, [*named, *light])
-        return _Walk(self.vault, self.entry, self.plans, self.regions)
+        return _Walk(self.vault, self.entry, regions=self.regions)
 
     def at(self, packet: str, tokens: int) -> PassStep:
         """The answer with the packet that somebody calls so, or with the next one."""

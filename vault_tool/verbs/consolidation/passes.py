@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from vault_tool.consolidation import ledger, packets
-from vault_tool.consolidation.packets import MOST_TAGS, Due, Item, best_first, is_trivial, keys_of, worth
+from vault_tool.consolidation.packets import MOST_PAIRS, MOST_TAGS, Due
 from vault_tool.files.skipped_turns import Keys, skipped
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.relations import Region, Regions, active, lineage, present_first, regions_of, supersession, tagging
+from vault_tool.index.relations import Region, Regions, active, lineage, regions_of, tagging
 from vault_tool.index.timeline import ageless, ages, batches_of, ids_since
-from vault_tool.model.authority import weights
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.clock import moment, parse_time, stamp
-from vault_tool.util.text import counted, normal_name
+from vault_tool.util.text import counted
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.open_pass import Passes, items_of, passes, spoken_of
+from vault_tool.verbs.consolidation.eligible import Eligible, Finder, Touched, precedes
 
 # So many passes back it is looked whether something came too late for them: by a pull, from a machine that had not heard.
 LATE = 2
@@ -44,7 +43,7 @@ class PacketPlan:
     observations: int
     understanding: Entry | None
     worth: float
-    trivial: bool
+    trivial: bool = False
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -90,7 +89,7 @@ def unread_batches(vault: Context, known: Passes, *, observations: bool = True) 
     catalog = vault.index.catalog
     found = unread_ids(vault, known)
     for some in batches_of(catalog, [*(found.observations if observations else ()), *found.understandings]):
-        yield active(catalog, [e for e in some if _counts(e) and not any(_precedes(e, one) for one in found.doubtful)])
+        yield active(catalog, [e for e in some if _counts(e) and not any(precedes(e, one) for one in found.doubtful)])
 
 
 def unread_ids(vault: Context, known: Passes) -> UnreadIds:
@@ -107,7 +106,13 @@ def unread_ids(vault: Context, known: Passes) -> UnreadIds:
         else [e for e in known.all if e in later or e.text("created") >= since]
     )
     ledgers = [(entry, ledger.read(body_of(vault, entry))) for entry in asked]
-    read = {start for _, kept in ledgers for start in kept.new}
+    # Of two passes that took a memory in, the later one says whether it was read or left new.
+    ledgers.sort(key=lambda pair: (pair[0].generation or 0, pair[0].by_created))
+    is_read = {start: start in kept.new for _, kept in ledgers for start in kept.new | kept.unread}
+    read = {start for start, yes in is_read.items() if yes}
+    left = {start for entry, kept in ledgers if entry in known.heads for start in kept.unread} - read
+    # What the last passes left new stays so, however old it is by now.
+    observations = list(dict.fromkeys((*observations, *_observations_of(catalog, left))))
     # Ledgers hold the beginnings of ids, and so are asked for the beginning.
     return UnreadIds(
         [identity for identity in observations if ledger.known(identity) not in read],
@@ -116,33 +121,82 @@ def unread_ids(vault: Context, known: Passes) -> UnreadIds:
     )
 
 
-def plans(vault: Context, entries: Iterable[Entry], regions: Regions, within: Entry | None = None) -> list[PacketPlan]:
-    """The packets that new memories come to, in the order in which a pass takes them.
+def _observations_of(catalog: Catalog, starts: Iterable[str]) -> Iterator[str]:
+    """The ids that begin so, of observations."""
+    for start in starts:
+        for entry in catalog.by_prefix(start, limit=2):
+            if entry.record_class is RecordClass.OBSERVATION:
+                yield entry.id
 
-    What the current understanding of just these subjects rests on already is not due again, unless that understanding
-    was written in the pass that we are `within`.
+
+def plans(vault: Context, entries: Iterable[Entry], known: Passes, done: Collection[Keys] = ()) -> list[PacketPlan]:
+    """The packets that new memories come to, in the order in which a pass takes them, without those that are `done`."""
+    touched = Touched()
+    touched.add_entries(vault, entries, regions_of(vault.index.catalog))
+    return planned(vault, touched, known, done).next
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The packets that are touched and have enough in them: those that are `done`, those of this pass that come `next`, in their
+    order, and those that are `left` for another: mostly shown already, or pairs beyond the most of one pass.
     """
-    return plans_of(vault, [list(entries)], regions, within)
+
+    done: list[PacketPlan]
+    next: list[PacketPlan]
+    left: list[PacketPlan]
+
+    @property
+    def all(self) -> list[PacketPlan]:
+        """Those of this pass, the done ones first."""
+        return [*self.done, *self.next]
 
 
-def plans_of(
-    vault: Context, batches: Iterable[Sequence[Entry]], regions: Regions, within: Entry | None = None
-) -> list[PacketPlan]:
-    """The same of memories that come by the thousand (`unread_batches`): nothing of them is kept but what a plan holds."""
-    found: dict[str, Region] = {}
-    items: list[Item] = []
-    for entries in batches:
-        believed = vault.standings.beliefs(entries)
-        for entry in entries:
-            # What was found useful or questioned is worth reading for it: signals count from a half to one and a half.
-            weight = _importance(vault, entry, believed[entry.id].reviewed) * (0.5 + believed[entry.id].utility)
-            for tagged in (regions.of(entry), *spoken_of(vault, entry, regions)):
-                found.update((region.key, region) for region in tagged)
-                items.append(Item(entry.id, weight, tuple(region.key for region in tagged)))
-    planned = (_plan(one, _by_name(found[key] for key in one.keys), regions, within) for one in packets.due(items))
-    made = {plan.keys: plan for plan in planned if plan.due.new}
-    order = best_first({keys: plan.worth for keys, plan in made.items()}, {keys: plan.label for keys, plan in made.items()})
-    return [made[keys] for keys in order]
+def planned(vault: Context, touched: Touched, known: Passes, done: Collection[Keys] = ()) -> Planned:
+    """The packets of what was touched; of two that show the same, the one that says more comes."""
+    found = Finder(vault, known).found(touched)
+    names = {keys: label([region.name for region in one.regions]) for keys, one in found.items()}
+    over = {keys: one for keys, one in found.items() if keys in done}
+    shown = {identity for one in over.values() for identity in one.due.weights}
+    chosen: list[PacketPlan] = []
+    for size in (1, 2):
+        open_ones = {keys: one.due for keys, one in found.items() if len(keys) == size and keys not in over}
+        taken = packets.in_order(open_ones, names, shown)
+        if size > 1:
+            taken = taken[: max(0, MOST_PAIRS - sum(len(keys) > 1 for keys in over))]
+        chosen += [_plan(found[one.keys], worth) for one, worth in taken]
+        shown.update(identity for one, _ in taken for identity in one.weights)
+    taken_keys = {plan.keys for plan in chosen} | over.keys()
+    return Planned(
+        [_plan(one, one.due.worth()) for one in over.values()],
+        chosen,
+        [_plan(one, 0.0) for keys, one in found.items() if keys not in taken_keys],
+    )
+
+
+def of_pass(vault: Context, one: Entry, known: Passes) -> Planned:
+    """The packets of a pass, as far as they are known of its ledger."""
+    regions = regions_of(vault.index.catalog)
+    touched = Touched()
+    touched.add_entries(vault, items_of(vault, one), regions)
+    return planned(vault, touched, replace(known, open=one), written_packets(vault, one, regions) | skipped(vault.root, one.id))
+
+
+def pending(vault: Context) -> Planned:
+    """The packets that wait: what is left of the open pass, else what a pass would consist of; kept until the catalogue changes
+    or another packet is passed over. Indexes must be fresh.
+    """
+    known = passes(vault)
+    over = skipped(vault.root, known.open.id) if known.open else frozenset()
+    return vault.index.catalog.derived(("pending", over), lambda: _pending(vault, known))
+
+
+def _pending(vault: Context, known: Passes) -> Planned:
+    if known.open is not None:
+        return of_pass(vault, known.open, known)
+    touched = Touched()
+    _touch_new(vault, known, touched)
+    return planned(vault, touched, known)
 
 
 def is_placed(vault: Context, entry: Entry) -> bool:
@@ -182,44 +236,10 @@ def written_in(vault: Context, one: Entry) -> list[Entry]:
     return sorted(found, key=lambda entry: (entry.by_created[0], entry.path))
 
 
-def waiting(vault: Context, one: Entry, regions: Regions) -> list[PacketPlan]:
-    """The packets of a pass that are neither settled nor passed over."""
-    done = written_packets(vault, one, regions) | skipped(vault.root, one.id)
-    return [plan for plan in plans(vault, items_of(vault, one), regions, one) if plan.keys not in done]
-
-
-def _plan(one: Due, regions: tuple[Region, ...], known: Regions, within: Entry | None) -> PacketPlan:
-    shared = frozenset.intersection(*(known.observations(region) for region in regions))
-    understood = next(iter(known.understandings(regions, one.kind)), None)
-    one = one.without(rests_on(understood, within))
+def _plan(one: Eligible, worth: float) -> PacketPlan:
     return PacketPlan(
-        regions=regions,
-        due=one,
-        observations=len(shared),
-        understanding=understood,
-        worth=worth(one, len(shared), understood is not None),
-        trivial=is_trivial(one, len(shared)),
+        regions=one.regions, due=one.due, observations=one.observations, understanding=one.understanding, worth=worth
     )
-
-
-def rests_on(understood: Entry | None, within: Entry | None) -> set[str]:
-    """What an understanding was made of, with itself: not new in its packet, but in the pass that it was written `within`."""
-    # Within its own pass a new understanding settles its packet; taken for known, it would make the packet vanish.
-    if understood is None or (within is not None and understood.text("pass") == within.id):
-        return set()
-    return {understood.id, *understood.texts("sources")}
-
-
-def _by_name(regions: Iterable[Region]) -> tuple[Region, ...]:
-    return tuple(sorted(regions, key=lambda region: normal_name(region.name)))
-
-
-def _precedes(entry: Entry, one: Entry) -> bool:
-    """Whether a memory was written before a pass began, by its generation or else by the clock."""
-    generation, number = entry.generation, one.generation
-    if generation is not None and number is not None:
-        return generation < number
-    return bool(entry.text("created")) and entry.text("created") < one.text("created")
 
 
 def _undated(vault: Context, identities: Sequence[str]) -> bool:
@@ -231,10 +251,6 @@ def _counts(entry: Entry) -> bool:
     if entry.record_class is RecordClass.OBSERVATION:
         return True
     return not entry.text("pass") and bool(entry.subjects)
-
-
-def _importance(vault: Context, entry: Entry, reviewed: bool) -> float:
-    return weights(entry, vault.settings.types.spec(entry.type).importance, reviewed)[1]
 
 
 def _some_days_before(moment: str) -> str:
@@ -256,79 +272,30 @@ def told(observations: int, packets: int) -> str:
 
 
 def due(vault: Context) -> DueCount:
-    """What waits, kept until the catalogue changes or another packet is passed over. Indexes must be fresh."""
-    known = passes(vault)
-    over = skipped(vault.root, known.open.id) if known.open else frozenset()
-    return vault.index.catalog.derived(("due", over), lambda: _counted(vault, known, over))
+    """What waits. Indexes must be fresh."""
+    waits = pending(vault).next
+    return DueCount(len(waits), len({identity for plan in waits for identity in plan.due.weights}))
 
 
-def _counted(vault: Context, known: Passes, over: frozenset[Keys]) -> DueCount:
+def _touch_new(vault: Context, known: Passes, touched: Touched) -> None:
+    """Collect what no pass has read touches, while none is open."""
     catalog = vault.index.catalog
     regions = regions_of(catalog)
-    done = written_packets(vault, known.open, regions) | over if known.open else frozenset()
-    touched: dict[Keys, set[str]] = defaultdict(set)
-    observed: set[str] = set()
-    for identity, is_evidence, keys in _new_keys(vault, known, regions):
-        if is_evidence:
-            observed.add(identity)
-        for one in keys_of(keys):
-            if one not in done:
-                touched[one].add(identity)
-    _leave_out_known(vault, known, regions, touched)
-    left = [ids for ids in touched.values() if ids]
-    return DueCount(len(left), len(observed.intersection(*[set().union(*left)]) if left else ()))
-
-
-def _leave_out_known(vault: Context, known: Passes, regions: Regions, touched: Mapping[Keys, set[str]]) -> None:
-    """Take out of each packet what the understanding of just its subjects rests on."""
-    catalog = vault.index.catalog
-    gone = supersession(catalog)
-    for kind in ("single_subject", "relationship"):
-        views: dict[Keys, list[Entry]] = defaultdict(list)
-        for view in catalog.of_class(RecordClass.UNDERSTANDING, kind):
-            if view.id not in gone:
-                views[tuple(sorted(region.key for region in regions.of(view)))].append(view)
-        for keys in views.keys() & touched.keys():
-            touched[keys].difference_update(rests_on(present_first(catalog, views[keys])[0], known.open))
-
-
-def _new_keys(vault: Context, known: Passes, regions: Regions) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
-    """Each new memory, once for each set of subjects by which it is in packets: its id, whether it is evidence, their keys."""
-    if known.open:
-        yield from _with_keys(vault, items_of(vault, known.open), regions)
-        return
     ids = unread_ids(vault, known)
     observations = set(ids.observations)
     if ids.doubtful or len(observations) <= _FEW:
         for some in unread_batches(vault, known):
-            yield from _with_keys(vault, some, regions)
+            touched.add_entries(vault, some, regions)
         return
-    yield from _tagged(vault.index.catalog, observations, regions)
-    related = [one for one, _ in vault.index.catalog.pairs("related_to") if one in observations]
-    for some in batches_of(vault.index.catalog, related):
-        for entry in some:
-            yield from ((entry.id, True, tuple(one.key for one in tags)) for tags in spoken_of(vault, entry, regions))
-    for some in unread_batches(vault, known, observations=False):
-        yield from _with_keys(vault, some, regions)
-
-
-def _tagged(catalog: Catalog, observations: set[str], regions: Regions) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
-    """The tags of many observations, read at once and without their heads."""
+    # The tags of many are read at once and without their heads.
     tags = tagging(catalog)
-    many = []
+    heads = [one for one, _ in catalog.pairs("related_to") if one in observations]
     for number, identity, _, _ in ages(catalog, RecordClass.OBSERVATION):
         if identity in observations:
             keys = tags.get(number, frozenset())
             if len(keys) > MOST_TAGS:
-                many.append(identity)  # which of them make pairs depends on their order
+                heads.append(identity)  # which of them make pairs depends on their order
             else:
-                yield identity, True, tuple(keys)
-    for some in batches_of(catalog, many):
-        yield from ((entry.id, True, tuple(region.key for region in regions.of(entry))) for entry in some)
-
-
-def _with_keys(vault: Context, entries: Iterable[Entry], regions: Regions) -> Iterator[tuple[str, bool, tuple[str, ...]]]:
-    for entry in entries:
-        is_evidence = entry.record_class is RecordClass.OBSERVATION
-        for tags in (regions.of(entry), *spoken_of(vault, entry, regions)):
-            yield entry.id, is_evidence, tuple(region.key for region in tags)
+                touched.add(tuple(keys))
+    for some in batches_of(catalog, heads):
+        touched.add_entries(vault, some, regions)

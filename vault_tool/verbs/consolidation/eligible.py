@@ -1,0 +1,304 @@
+"""Which subjects and pairs have enough that is new for a packet: said once, for passes and for every count of what is due."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from vault_tool.consolidation import ledger, packets
+from vault_tool.consolidation.ledger import PacketName
+from vault_tool.consolidation.packets import ENOUGH, MORE, Due, is_contained, keys_of
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.relations import Piece, Region, Regions, regions_of
+from vault_tool.index.timeline import entries_of, questioned
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import BYTES_A_TOKEN, normal_name
+from vault_tool.vault.answers import body_of
+from vault_tool.vault.contests import all_overtaken
+from vault_tool.vault.context import Context
+from vault_tool.vault.open_pass import Passes, spoken_of
+
+# What names a packet: the keys of its subjects.
+Keys = tuple[str, ...]
+
+# Of more touched subjects the observations are read together.
+_MANY = 200
+
+# The tokens of a line beside its text: id, type and date.
+_LINE = 10
+
+# The edges by which a memory says something against another.
+_AGAINST = ("CHANGES", "CONTRADICTS", "QUESTIONS")
+
+
+@dataclass(slots=True)
+class Touched:
+    """The packets that new memories are in, whether or not there is enough for one; mutable, because it is collected.
+
+    `related` are by packet the ids of those that were related to an understanding of its subjects.
+    """
+
+    subjects: set[str] = field(default_factory=set)
+    pairs: set[Keys] = field(default_factory=set)
+    related: dict[Keys, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def add(self, keys: Sequence[str], related: str = "") -> None:
+        """A memory that is tagged with the subjects of these keys, or is `related` (its id) to an understanding of them."""
+        for one in keys_of(keys):
+            if len(one) == 1:
+                self.subjects.add(one[0])
+            else:
+                self.pairs.add(one)
+            if related:
+                self.related[one].add(related)
+
+    def add_entries(self, vault: Context, entries: Iterable[Entry], regions: Regions) -> None:
+        """The observations among these."""
+        for entry in entries:
+            if entry.record_class is RecordClass.OBSERVATION:
+                self.add([region.key for region in regions.of(entry)])
+                for spoken in spoken_of(vault, entry, regions):
+                    self.add([region.key for region in spoken], entry.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eligible:
+    """A packet with enough in it: what is new, of whom, how many observations there are, and what is understood already."""
+
+    due: Due
+    regions: tuple[Region, ...]
+    observations: int
+    understanding: Entry | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """What the ledgers say was settled: by packet, of which packets nothing was to be said, and what was read before ledgers
+    said it by packet; `doubtful` passes have a ledger of another hand, and stand for all that was before them.
+    """
+
+    by_packet: Mapping[PacketName, frozenset[str]]
+    nothing: Mapping[PacketName, frozenset[str]]
+    read: frozenset[str]
+    doubtful: tuple[Entry, ...]
+
+
+def settled(vault: Context, known: Passes) -> _Settled:
+    """What the ledgers of the passes so far come to, kept until the catalogue changes."""
+    return vault.index.catalog.derived("settled", lambda: _settled(vault, known))
+
+
+def _settled(vault: Context, known: Passes) -> _Settled:
+    by_packet: dict[PacketName, frozenset[str]] = {}
+    nothing: dict[PacketName, frozenset[str]] = {}
+    read: set[str] = set()
+    doubtful = []
+    for entry in known.all:
+        kept = ledger.read(body_of(vault, entry))
+        if not kept.ended:
+            continue
+        if not kept.listed:
+            doubtful.append(entry)
+        elif not kept.by_packet:
+            read |= kept.new
+        else:
+            for found, said in ((by_packet, kept.settled), (nothing, kept.skipped)):
+                found.update({name: found.get(name, frozenset()) | ids for name, ids in said.items()})
+    return _Settled(by_packet, nothing, frozenset(read), tuple(doubtful))
+
+
+def precedes(entry: Entry, one: Entry) -> bool:
+    """Whether a memory was written before a pass began, by its generation or else by the clock."""
+    generation, number = entry.generation, one.generation
+    if generation is not None and number is not None:
+        return generation < number
+    return bool(entry.text("created")) and entry.text("created") < one.text("created")
+
+
+class Finder:
+    """Looks for the packets of one catalogue; for the length of one answer."""
+
+    def __init__(self, vault: Context, known: Passes, *, again: bool = False) -> None:
+        self._vault = vault
+        self._regions = regions_of(vault.index.catalog)
+        self._settled = settled(vault, known)
+        self._open = known.open
+        self._again = again
+        catalog = vault.index.catalog
+        self._overtaken: set[str] = catalog.derived("overtaken", lambda: all_overtaken(vault))
+        self._against: Mapping[str, set[str]] = catalog.derived("spoken against", lambda: _spoken_against(catalog))
+        self._questioned: Collection[str] = catalog.derived("questioned now", lambda: _questioned(vault))
+
+    def found(self, touched: Touched) -> dict[Keys, Eligible]:
+        """The packets with enough in them among those that were touched."""
+        if len(touched.subjects) > _MANY:
+            self._regions.read_evidence()
+        found: dict[Keys, Eligible] = {}
+        for key in touched.subjects:
+            one = self._subject(key, touched.related.get((key,), frozenset()))
+            if one is not None:
+                found[(key,)] = one
+        for pair in touched.pairs:
+            both = self._pair(pair, touched.related.get(pair, frozenset()))
+            if both is not None:
+                found[pair] = both
+        return found
+
+    def contained(self, pair: Keys) -> bool:
+        """Whether one subject of a pair is a part of the other, by what they share."""
+        one, other = (self._regions.evidence(self._regions.keyed(key)) for key in pair)
+        return is_contained(len(one.keys() & other.keys()), len(one), len(other))
+
+    def _subject(self, key: str, related: Collection[str]) -> Eligible | None:
+        region = self._regions.keyed(key)
+        evidence = self._regions.evidence(region)
+        if len(evidence) < ENOUGH and not self._is_understood(region):
+            return None
+        view = self._present([region])
+        one = self._new((key,), [region], evidence, view, related)
+        understood = view is not None and not self._is_of_the_pass(view)
+        if understood:
+            enough = len(self._current(one.new, evidence)) >= MORE or self._concerns(one, view, related)
+        else:
+            enough = len(self._current(evidence, evidence)) >= ENOUGH
+        return self._eligible(one, [region], evidence, view) if enough and self._is_more(one, [region]) else None
+
+    def _pair(self, keys: Keys, related: Collection[str]) -> Eligible | None:
+        regions = [self._regions.keyed(key) for key in keys]
+        if not all(map(self._is_understood, regions)):
+            return None
+        one, other = map(self._regions.evidence, regions)
+        shared = {identity: piece for identity, piece in one.items() if identity in other}
+        enough = len(self._current(shared, shared)) >= ENOUGH and not is_contained(len(shared), len(one), len(other))
+        if not (enough or related):
+            return None
+        view = self._present(regions)
+        if not all(self._present([region]) for region in regions) or (not enough and view is None):
+            return None
+        due = self._new(keys, regions, shared, view, related)
+        return self._eligible(due, regions, shared, view) if due.new and self._is_more(due, regions) else None
+
+    def _is_understood(self, region: Region) -> bool:
+        """Whether there could be an understanding of a subject: for the many of which there is none."""
+        names: set[str] = self._vault.index.catalog.derived("understood names", self._understood_names)
+        return not names.isdisjoint(region.names)
+
+    def _understood_names(self) -> set[str]:
+        query = "SELECT DISTINCT normal FROM memberships WHERE n IN (SELECT n FROM entries WHERE class = ?)"
+        return {row[0] for row in self._vault.index.catalog.rows(query, (RecordClass.UNDERSTANDING.value,))}
+
+    def _present(self, regions: Sequence[Region]) -> Entry | None:
+        kind = "single_subject" if len(regions) == 1 else "relationship"
+        return next(iter(self._regions.understandings(regions, kind)), None)
+
+    def _is_of_the_pass(self, view: Entry) -> bool:
+        """Whether an understanding was written in the pass that is open: to that its subjects were not understood before."""
+        return self._open is not None and view.text("pass") == self._open.id and not self._before(view)
+
+    def _before(self, view: Entry) -> list[Entry]:
+        """What an understanding of the open pass replaces that was written before it."""
+        older = [entry for identity in view.texts("supersedes") for entry in self._vault.index.catalog.get(identity)]
+        assert self._open is not None
+        return [entry for entry in older if entry.text("pass") != self._open.id]
+
+    def _rests_on(self, view: Entry | None) -> set[str]:
+        """What is known of a packet by its understanding; by the one before, where it was written in the open pass."""
+        if view is None:
+            return set()
+        if self._open is not None and view.text("pass") == self._open.id:
+            return {one for entry in self._before(view) for one in (entry.id, *entry.texts("sources"))}
+        return {view.id, *view.texts("sources")}
+
+    def _new(
+        self, keys: Keys, regions: Sequence[Region], evidence: Mapping[str, Piece], view: Entry | None, related: Collection[str]
+    ) -> Due:
+        """What of a packet's evidence no understanding of it rests on, and no pass has settled."""
+        rests = self._rests_on(view)
+        starts = self._starts(regions)
+        fresh = [one for one in (*evidence, *(one for one in related if one not in evidence)) if one not in rests]
+        fresh = [one for one in fresh if ledger.known(one) not in starts]
+        if view is not None and fresh and not self._is_of_the_pass(view):
+            fresh = [one for one in fresh if ledger.known(one) not in self._settled.read or one in related]
+            fresh = self._after_doubtful(fresh) if self._settled.doubtful else fresh
+        weights = {one: self._weight(evidence.get(one), one in related) for one in fresh}
+        length = sum(evidence[one].length for one in fresh if one in evidence)
+        return Due(
+            keys=keys,
+            weights=weights,
+            tokens=length // BYTES_A_TOKEN + _LINE * len(fresh),
+            shaken=view is not None and self._is_shaken(view),
+            shown=0 if view is None or not fresh else self._vault.standings.belief_of(view).access_count,
+        )
+
+    def _weight(self, piece: Piece | None, related: bool) -> float:
+        if piece is None:
+            return packets.weight("", 1.0, related)
+        if piece.path in self._overtaken:
+            return 0.0
+        return packets.weight(piece.type, self._vault.settings.types.spec(piece.type).importance, related)
+
+    def _after_doubtful(self, ids: Sequence[str]) -> list[str]:
+        entries = {entry.id: entry for entry in entries_of(self._vault.index.catalog, ids)}
+        return [one for one in ids if not any(precedes(entries[one], other) for other in self._settled.doubtful)]
+
+    def _starts(self, regions: Sequence[Region]) -> frozenset[str]:
+        """The beginnings of the ids that passes have settled in the packet of these subjects."""
+        found: frozenset[str] = frozenset()
+        for name in _names(regions) if self._settled.by_packet or self._settled.nothing else ():
+            found |= self._settled.by_packet.get(name, frozenset())
+            found |= frozenset() if self._again else self._settled.nothing.get(name, frozenset())
+        return found
+
+    def _is_more(self, one: Due, regions: Sequence[Region]) -> bool:
+        """Whether enough came since a pass that had nothing to say of it."""
+        if not one.new:
+            return False
+        said = not self._again and any(name in self._settled.nothing for name in _names(regions))
+        return not said or len(one.new) >= MORE
+
+    def _current(self, ids: Iterable[str], evidence: Mapping[str, Piece]) -> list[str]:
+        return [one for one in ids if one not in evidence or evidence[one].path not in self._overtaken]
+
+    def _concerns(self, one: Due, view: Entry | None, related: Collection[str]) -> bool:
+        """Whether something new is about the understanding itself, or against what that rests on."""
+        rests = self._rests_on(view)
+        return any(new in related or not rests.isdisjoint(self._against.get(new, ())) for new in one.new)
+
+    def _is_shaken(self, view: Entry) -> bool:
+        sources = view.texts("sources")
+        if any(one in self._questioned for one in sources):
+            return True
+        found = self._vault.index.catalog.cached_by_id if self._overtaken else None
+        return found is not None and any(entry.path in self._overtaken for one in sources for entry in found(one))
+
+    def _eligible(
+        self, due: Due, regions: Sequence[Region], evidence: Mapping[str, Piece], view: Entry | None
+    ) -> Eligible | None:
+        by_name = tuple(sorted(regions, key=lambda region: normal_name(region.name)))
+        return Eligible(due=due, regions=by_name, observations=len(evidence), understanding=view)
+
+
+def _names(regions: Sequence[Region]) -> Iterator[PacketName]:
+    """How ledgers may call a packet: by any of its subjects' names."""
+    for some in product(*({*region.names, normal_name(region.name)} for region in regions)):
+        yield ledger.packet_name(" × ".join(some))
+
+
+def _spoken_against(catalog: Catalog) -> Mapping[str, set[str]]:
+    """By the id of a memory those that it changes or contradicts, by its own head or by an edge."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for one, other in catalog.pairs("change_targets"):
+        found[one].add(other)
+    for edge in catalog.of_class(RecordClass.EDGE, *_AGAINST):
+        found[edge.text("from_id")].add(edge.text("to_id"))
+    return found
+
+
+def _questioned(vault: Context) -> Collection[str]:
+    """The ids of what is questioned now."""
+    entries = entries_of(vault.index.catalog, questioned(vault.index.catalog))
+    believed = vault.standings.beliefs(entries)
+    return {one for one, belief in believed.items() if belief.questionable or belief.told}
