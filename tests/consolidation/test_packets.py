@@ -30,7 +30,7 @@ def test_a_memory_of_many_subjects_makes_few_pairs() -> None:
 @given(found=CANDIDATES, known=IDS)
 def test_a_pass_takes_the_best_first_and_no_repetition(found: dict[str, set[str]], known: set[str]) -> None:
     """The same as looking at all of them again for each turn."""
-    candidates = {(key,): due(key, new) for key, new in found.items()}
+    candidates: dict[tuple[str, ...], Due] = {(key,): due(key, new) for key, new in found.items()}
     names = {keys: keys[0] for keys in candidates}
     taken = in_order(candidates, names, known)
     shown, waiting, wanted = set(known), dict(candidates), []

@@ -5,25 +5,32 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import click
 
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, in_a_cell, table
+from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.cli.setup import in_editor
-from vault_tool.errors import Exit, UsageError, VaultError
-from vault_tool.util.text import counted
+from vault_tool.errors import Exit, NotFound, UsageError, VaultError
+from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
-from vault_tool.verbs.consolidation import consolidating, drafting, packet_texts, report
+from vault_tool.verbs.consolidation import consolidating, drafting, packet_texts, report, round_trip
 from vault_tool.verbs.consolidation.consolidating import Begun, Ended, PacketHead, Pending
 from vault_tool.verbs.consolidation.packet_texts import Packet, PassStep
 from vault_tool.verbs.consolidation.passes import told
 from vault_tool.verbs.consolidation.report import ConsolidationReport
+from vault_tool.verbs.consolidation.round_trip import NextPacket
 
 KEYS = "e write it   s skip   t skip all trivial ones   d end the pass   q stop here"
+
+# What an answer to a packet may hold.
+_ANSWER: dict[str, type] = {"packet": str, "content": str, "summary": str, "sources": list, "budget": int}
 
 # Observations that a person sees before they open the packet in the editor, each in so many characters:
 SHOWN = 12
@@ -47,10 +54,30 @@ _TOKENS = click.IntRange(packet_texts.FEWEST_TOKENS)
 )
 @takes(packet_texts.consolidate, "packet", "skip", "skip_trivial", "tokens", tokens={"type": _TOKENS})
 @click.option("--list", "listed", is_flag=True, help="Only list the packets; begins no pass.")
+@click.option(
+    "--next",
+    "request",
+    is_flag=False,
+    flag_value="",
+    default=None,
+    metavar="[FILE|-]",
+    help="Answer the packet at hand with a request in JSON, and get the next.",
+)
+@click.option("--budget", type=click.IntRange(round_trip.FEWEST), metavar="TOKENS", help="With --next: most tokens of the pass.")
+@click.option("--again", is_flag=True, help="With --next: ask again where nothing was to say.")
 @click.option("--done", is_flag=True, help="End the pass: complete its ledger, make CORE.md.")
 @writes
 def consolidate(
-    call: Call, packet: str, skip: tuple[str, ...], skip_trivial: bool, tokens: int, listed: bool, done: bool
+    call: Call,
+    packet: str,
+    skip: tuple[str, ...],
+    skip_trivial: bool,
+    tokens: int,
+    listed: bool,
+    request: str | None,
+    budget: int | None,
+    again: bool,
+    done: bool,
 ) -> Exit:
     """Turn what is new into understandings.
 
@@ -58,7 +85,13 @@ def consolidate(
     then the orientation. In a terminal each packet is shown, and one key opens your editor on its understanding. Programs
     get the next packet, write with --pass, and call again. It may be left at any time: the pass is taken up again.
     """
+    if request is None and (budget or again):
+        raise UsageError("a budget is for packets one by one", "`vt consolidate --next --budget TOKENS`")
+    answer = _request(request) if request is not None else {}
     with call.open_vault() as vault:
+        if request is not None:
+            given = {"budget": budget or 0, **answer}
+            return call.emit(round_trip.consolidate_next(vault, **given, again=again), _next, vault)
         if done:
             return call.emit(consolidating.end_consolidation(vault), _ended, vault)
         if not listed or packet or skip or skip_trivial:
@@ -69,6 +102,37 @@ def consolidate(
         if asks and step.pass_id:
             return _walk(call, vault, step, tokens)
         return call.emit(step, _step, vault)
+
+
+def _request(name: str) -> dict[str, Any]:
+    """The answer to the packet at hand, from a file or from standard input; nothing where none is named."""
+    if not name:
+        return {}
+    example = 'write it like {"packet": "f78597-3", "content": "...", "summary": "...", "sources": ["ef1824"]}'
+    try:
+        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+        [found] = objects(f"[{text}]", "packet")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise NotFound(f"`{one_line(name, 60)}` cannot be read: {getattr(fault, 'strerror', '') or fault}", example) from fault
+    except ValueError as fault:
+        raise UsageError("an answer is one object of JSON", example) from fault
+    for field, value in found.items():
+        if field not in _ANSWER:
+            raise UsageError(f"`{one_line(field, 40)}` is no part of an answer", f"its parts are {', '.join(_ANSWER)}")
+        if not isinstance(value, _ANSWER[field]) or isinstance(value, bool):
+            raise UsageError(f"`{field}` is not as it should be", example)
+    return dict(found)
+
+
+def _next(found: NextPacket, short: Short) -> Iterator[Block]:
+    if found.written:
+        waits = ", and waits for review" if found.written.waits else ""
+        yield f"{short(found.written.id)} is written{waits}"
+    if found.said:
+        yield found.said
+    if found.packet is not None:
+        yield f"packet {found.packet.id}, {found.left} after it; {found.spent} of {found.budget} tokens"
+        yield Body(found.packet.text)
 
 
 @command("begin-consolidation", "vt begin-consolidation --json")

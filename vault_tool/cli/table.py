@@ -158,7 +158,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
 PARTS = {
     "drain": "turn", "link_beats": "turn", "purge": "forget", "list_consents": "consent", "forget_user": "forget",
     "export_user": "export", "adopt_local": "doctor", "moved": "doctor",
-    "unsettled": "review", "settle_texts": "review",
+    "unsettled": "review", "settle_texts": "review", "consolidate_next": "consolidate",
 }  # fmt: skip
 
 

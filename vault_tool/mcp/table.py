@@ -191,6 +191,12 @@ TOOLS: Mapping[str, Described] = {
         "`pass_id`, then call again; `end_consolidation` when none is left.",
         {"skip_trivial": True}, writes=True,
     ),
+    "consolidate_next": Described(
+        "Answer the packet at hand with the text that it comes to (`none`: nothing to say), and get the next one, until none is "
+        "left or the budget is spent. The first call begins a pass, the last one ends it.",
+        {"packet": "f78597-3", "content": "Redis drops idle connections; a keepalive stops that.", "summary": "Idle drops."},
+        writes=True,
+    ),
     "end_consolidation": Described(
         "Complete the ledger of a pass.", writes=True, again=True, omit=SAVED
     ),

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from vault_tool.verbs.consolidation import open_intersections as _open_intersections
     from vault_tool.verbs.consolidation import packet_texts as _packet_texts
     from vault_tool.verbs.consolidation import report as _report
+    from vault_tool.verbs.consolidation import round_trip as _round_trip
     from vault_tool.verbs.contracts import op as _op
     from vault_tool.verbs.contracts import read as _read
     from vault_tool.verbs.contracts import update as _update
@@ -103,6 +104,7 @@ else:
     _open_intersections = deferred_verbs("vault_tool.verbs.consolidation.open_intersections")
     _packet_texts = deferred_verbs("vault_tool.verbs.consolidation.packet_texts")
     _report = deferred_verbs("vault_tool.verbs.consolidation.report")
+    _round_trip = deferred_verbs("vault_tool.verbs.consolidation.round_trip")
     _op = deferred_verbs("vault_tool.verbs.contracts.op")
     _read = deferred_verbs("vault_tool.verbs.contracts.read")
     _update = deferred_verbs("vault_tool.verbs.contracts.update")
@@ -165,6 +167,7 @@ class Vault(Context):
     get_pending_consolidation = _consolidating.get_pending_consolidation
     get_consolidation_report = _report.get_consolidation_report
     consolidate = _packet_texts.consolidate
+    consolidate_next = _round_trip.consolidate_next
     review = _reviewing.review
     unsettled = _settling.unsettled
     settle_texts = _settling.settle_texts

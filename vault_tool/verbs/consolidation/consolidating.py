@@ -11,6 +11,7 @@ from vault_tool.consolidation import ledger
 from vault_tool.consolidation.ledger import Ledger, LedgerLine, SettledPacket
 from vault_tool.errors import NotFound, VaultError
 from vault_tool.files import frontmatter, reader
+from vault_tool.files.given_packets import Walk, walk
 from vault_tool.files.skipped_turns import skipped
 from vault_tool.index.relations import Regions, regions_of, supersession
 from vault_tool.index.timeline import entries_of, unlinked_count
@@ -37,6 +38,7 @@ from vault_tool.verbs.consolidation.passes import (
     of_pass,
     pending,
     plans,
+    settled_with_nothing,
     unread,
     unread_batches,
     written_in,
@@ -237,21 +239,22 @@ def begin_consolidation(vault: Context) -> Begun:
     return start(vault).answer
 
 
-def start(vault: Context) -> Started:
-    """What `begin_consolidation` does, for a caller who goes on with the pass."""
+def start(vault: Context, *, again: bool = False) -> Started:
+    """What `begin_consolidation` does, for a caller who goes on with the pass; `again` with what nothing was to be said of."""
     with writing(vault, "consolidate") as op:
         known = passes(vault)
         regions = regions_of(vault.index.catalog)
         fresh = unread(vault, known)
         closed = replace(known, open=None)
-        packets = plans(vault, fresh, closed)
+        fresh = [*fresh, *(settled_with_nothing(vault, known) if again else ())]
+        packets = plans(vault, fresh, closed, again=again)
         if not (packets or _unplaced(vault, fresh)):
             return _resumed(vault, known, regions)
         entries = _with_left(vault, known, fresh)
         if known.open:
             _complete(op, known.open, regions)
         if len(entries) > len(fresh):
-            packets = plans(vault, entries, closed)
+            packets = plans(vault, entries, closed, again=again)
         made = _began(op, known, entries, packets)
         saved = op.carry_out(f"pass {made.generation}", [made.id])
     return _begun(vault, saved, made, entries, packets, regions)
@@ -388,9 +391,12 @@ def _complete(op: Operation, one: Entry, regions: Regions) -> Ledger:
     written = written_in(vault, one)
     entries = items_of(vault, one)
     packets = of_pass(vault, one, passes(vault))
+    kept = walk(vault.root, one.id)
     passed = skipped(vault.root, one.id)
     done = written_packets(vault, one, regions)
     left = [*packets.next, *packets.left]
+    shown = {plan.keys: _shown(plan, kept) for plan in packets.done}
+    cut = [identity for plan in packets.done for identity in plan.due.new if identity not in shown[plan.keys]]
     said = Ledger(
         number=one.generation or 0,
         begun=one.text("created"),
@@ -400,10 +406,10 @@ def _complete(op: Operation, one: Entry, regions: Regions) -> Ledger:
         ended=vault.now(),
         written=_lines(written),
         superseded=_lines(_replaced(vault, written)),
-        settled=tuple(_settled(plan) for plan in packets.done if plan.keys in done),
-        skipped=tuple(_settled(plan) for plan in packets.done if plan.keys in passed - done),
+        settled=tuple(SettledPacket(label(plan.names), shown[plan.keys]) for plan in packets.done if plan.keys in done),
+        skipped=tuple(SettledPacket(label(plan.names), shown[plan.keys]) for plan in packets.done if plan.keys in passed - done),
         left=tuple(label(plan.names) for plan in left),
-        unread=_lines(_not_read(vault, left)),
+        unread=_lines(_not_read(vault, left, cut)),
         after=_counts(vault),
         new_as_written=ledger.new_as_written(text),
     )
@@ -431,13 +437,15 @@ def _replaced(vault: Context, written: Iterable[Entry]) -> list[Entry]:
     return [entry for old in olds for entry in vault.index.catalog.get(old)]
 
 
-def _not_read(vault: Context, left: Iterable[PacketPlan]) -> list[Entry]:
-    """What is new in packets that were neither settled nor passed over, and so stays new."""
-    return entries_of(vault.index.catalog, [identity for plan in left for identity in plan.due.weights])
+def _not_read(vault: Context, left: Iterable[PacketPlan], cut: Sequence[str] = ()) -> list[Entry]:
+    """What is new in packets that were neither settled nor passed over, and so stays new; so does what one had no room for."""
+    return entries_of(vault.index.catalog, [*(identity for plan in left for identity in plan.due.weights), *cut])
 
 
-def _settled(plan: PacketPlan) -> SettledPacket:
-    return SettledPacket(label(plan.names), plan.due.new)
+def _shown(plan: PacketPlan, kept: Walk | None) -> tuple[str, ...]:
+    """What of a packet's new memories its reader saw: all of them, where it is not known what was given."""
+    shown = kept.shown(plan.keys) if kept else None
+    return plan.due.new if shown is None else shown
 
 
 def _lines(entries: Iterable[Entry]) -> tuple[LedgerLine, ...]:

@@ -8,10 +8,11 @@ from datetime import timedelta
 
 from vault_tool.consolidation import ledger, packets
 from vault_tool.consolidation.packets import MOST_PAIRS, MOST_TAGS, Due
+from vault_tool.files.given_packets import walk
 from vault_tool.files.skipped_turns import Keys, skipped
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.relations import Region, Regions, active, lineage, regions_of, tagging
-from vault_tool.index.timeline import ageless, ages, batches_of, ids_since
+from vault_tool.index.timeline import ageless, ages, batches_of, entries_of, ids_since
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.clock import moment, parse_time, stamp
@@ -19,7 +20,7 @@ from vault_tool.util.text import counted
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.open_pass import Passes, items_of, passes, spoken_of
-from vault_tool.verbs.consolidation.eligible import Eligible, Finder, Touched, precedes
+from vault_tool.verbs.consolidation.eligible import Eligible, Finder, Touched, precedes, settled
 
 # So many passes back it is looked whether something came too late for them: by a pull, from a machine that had not heard.
 LATE = 2
@@ -129,11 +130,19 @@ def _observations_of(catalog: Catalog, starts: Iterable[str]) -> Iterator[str]:
                 yield entry.id
 
 
-def plans(vault: Context, entries: Iterable[Entry], known: Passes, done: Collection[Keys] = ()) -> list[PacketPlan]:
-    """The packets that new memories come to, in the order in which a pass takes them, without those that are `done`."""
+def plans(vault: Context, entries: Iterable[Entry], known: Passes, *, again: bool = False) -> list[PacketPlan]:
+    """The packets that new memories come to, in the order in which a pass takes them; `again` asks once more for those of which
+    there was nothing to say.
+    """
     touched = Touched()
     touched.add_entries(vault, entries, regions_of(vault.index.catalog))
-    return planned(vault, touched, known, done).next
+    return planned(vault, touched, known, again=again).next
+
+
+def settled_with_nothing(vault: Context, known: Passes) -> list[Entry]:
+    """The observations of packets of which there was nothing to say."""
+    starts = {start for ids in settled(vault, known).nothing.values() for start in ids}
+    return entries_of(vault.index.catalog, _observations_of(vault.index.catalog, sorted(starts)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +161,9 @@ class Planned:
         return [*self.done, *self.next]
 
 
-def planned(vault: Context, touched: Touched, known: Passes, done: Collection[Keys] = ()) -> Planned:
+def planned(vault: Context, touched: Touched, known: Passes, done: Collection[Keys] = (), *, again: bool = False) -> Planned:
     """The packets of what was touched; of two that show the same, the one that says more comes."""
-    found = Finder(vault, known).found(touched)
+    found = Finder(vault, known, again=again).found(touched)
     names = {keys: label([region.name for region in one.regions]) for keys, one in found.items()}
     over = {keys: one for keys, one in found.items() if keys in done}
     shown = {identity for one in over.values() for identity in one.due.weights}
@@ -179,7 +188,9 @@ def of_pass(vault: Context, one: Entry, known: Passes) -> Planned:
     regions = regions_of(vault.index.catalog)
     touched = Touched()
     touched.add_entries(vault, items_of(vault, one), regions)
-    return planned(vault, touched, replace(known, open=one), written_packets(vault, one, regions) | skipped(vault.root, one.id))
+    done = written_packets(vault, one, regions) | skipped(vault.root, one.id)
+    kept = walk(vault.root, one.id)
+    return planned(vault, touched, replace(known, open=one), done, again=kept is not None and kept.again)
 
 
 def pending(vault: Context) -> Planned:
@@ -188,7 +199,8 @@ def pending(vault: Context) -> Planned:
     """
     known = passes(vault)
     over = skipped(vault.root, known.open.id) if known.open else frozenset()
-    return vault.index.catalog.derived(("pending", over), lambda: _pending(vault, known))
+    kept = walk(vault.root, known.open.id) if known.open else None
+    return vault.index.catalog.derived(("pending", over, kept is not None and kept.again), lambda: _pending(vault, known))
 
 
 def _pending(vault: Context, known: Passes) -> Planned:

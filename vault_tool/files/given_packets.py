@@ -1,0 +1,85 @@
+"""Where a pass stands that is walked packet by packet from this machine: what was given of it, and what that came to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vault_tool.files.layout import LOCAL
+from vault_tool.files.local_trust import place
+from vault_tool.util import atomic
+from vault_tool.util.json_text import read_own
+
+_FILE = "packets.json"
+_PRIVATE_FOLDER = 0o700
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A packet as it was given: its id, what it is about, what was new in it, what of that it showed, and the id of the
+    understanding that it showed ("" for none).
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    new: tuple[str, ...]
+    shown: tuple[str, ...]
+    understanding: str
+    settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A pass and what was given of it, the last one at hand; `at` is when. `again` says that what was settled by nothing to say
+    is asked again in it.
+    """
+
+    pass_id: str
+    at: str
+    budget: int
+    spent: int = 0
+    again: bool = False
+    given: tuple[Given, ...] = field(default=())
+
+    def shown(self, keys: tuple[str, ...]) -> tuple[str, ...] | None:
+        """What the packet of these keys showed; None where none was given."""
+        found = [one.shown for one in self.given if one.keys == keys]
+        return found[-1] if found else None
+
+
+def walk(root: Path, pass_id: str = "") -> Walk | None:
+    """What is kept of the pass that is walked, or of this one; None where nothing readable says so."""
+    try:
+        said = read_own((place(root) / LOCAL / _FILE).read_bytes())
+        found = _walk(said)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return None if pass_id and found.pass_id != pass_id else found
+
+
+def keep(root: Path, kept: Walk) -> None:
+    """Keep where a pass stands, in place of what was kept of another. Raises StorageError."""
+    folder = place(root) / LOCAL
+    with atomic.storage(f"{LOCAL}/{_FILE}"):
+        folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
+    atomic.write(folder / _FILE, json.dumps(asdict(kept)).encode() + b"\n", mode=0o600)
+
+
+def _walk(said: Mapping[str, Any]) -> Walk:
+    given = tuple(
+        Given(
+            str(one["id"]), _texts(one["keys"]), _texts(one["new"]), _texts(one["shown"]), str(one["understanding"]),
+            one["settled"] is True,
+        )
+        for one in said["given"]
+    )  # fmt: skip
+    return Walk(str(said["pass_id"]), str(said["at"]), int(said["budget"]), int(said["spent"]), said["again"] is True, given)
+
+
+def _texts(said: Any) -> tuple[str, ...]:
+    if not isinstance(said, list):
+        raise ValueError("this is no list")
+    return tuple(map(str, said))
