@@ -47,7 +47,7 @@ def test_each_list_names_what_needs_it(kept: Vault, root: Path) -> None:
     [dense] = report.semantically_dense_intersections
     assert (dense.subject_a, dense.subject_b, dense.similarity_score, dense.intersection_size) == ("Homelab", "Redis", None, 3)
     assert "no embeddings: similarity is left out" in report.degraded
-    assert (report.pending_consolidation_count, report.due_packets, len(report.unlinked_observations)) == (8, 4, 7)
+    assert (report.pending_consolidation_count, report.due_packets, len(report.unlinked_observations)) == (7, 1, 7)
     assert "Evidence." not in [one.content for one in report.unlinked_observations]
     [item] = report.questionable_items
     assert (item.id, item.kind, item.reason) == (doubted.id, "observation", "it was another day")

@@ -51,10 +51,11 @@ def test_a_new_vault_says_who_we_are_how_we_work_and_where_we_stand(agent: Vault
 
 
 def test_it_counts_what_waits_and_names_what_happened(agent: Vault) -> None:
-    agent.remember("Redis drops idle connections", ["Redis"])
+    for number in range(3):
+        agent.remember(f"Redis drops idle connections, part {number}", ["Redis"])
     agent.create_understanding(["Pump"], "The pump stops when it is cold.", "It stops in the cold.")
     found = agent.orient()
-    assert found.pending_consolidation_count == 1
+    assert found.pending_consolidation_count == 3
     assert found.recent_activity
     assert tuple(found.recent_activity.subjects_with_new_observations) == ("Redis",)
     assert "Pump" in found.recent_activity.subjects_with_new_understandings

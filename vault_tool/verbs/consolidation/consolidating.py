@@ -236,11 +236,13 @@ def begin_consolidation(vault: Context) -> Begun:
     Where an open pass was left unfinished and more came, its ledger is completed, and the new pass takes over what it
     left. The generation is one higher from then on.
     """
-    return start(vault).answer
+    return start(vault, empty=True).answer
 
 
-def start(vault: Context, *, again: bool = False) -> Started:
-    """What `begin_consolidation` does, for a caller who goes on with the pass; `again` with what nothing was to be said of."""
+def start(vault: Context, *, again: bool = False, empty: bool = False) -> Started:
+    """What `begin_consolidation` does, for a caller who goes on with the pass; `again` with what nothing was to be said of, and
+    `empty` where there is something new, though too little for a packet.
+    """
     with writing(vault, "consolidate") as op:
         known = passes(vault)
         regions = regions_of(vault.index.catalog)
@@ -248,7 +250,7 @@ def start(vault: Context, *, again: bool = False) -> Started:
         closed = replace(known, open=None)
         fresh = [*fresh, *(settled_with_nothing(vault, known) if again else ())]
         packets = plans(vault, fresh, closed, again=again)
-        if not (packets or _unplaced(vault, fresh)):
+        if not (packets or _unplaced(vault, fresh) or (empty and fresh)):
             return _resumed(vault, known, regions)
         entries = _with_left(vault, known, fresh)
         if known.open:

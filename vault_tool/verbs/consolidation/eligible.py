@@ -147,10 +147,19 @@ class Finder:
                 found[pair] = both
         return found
 
-    def contained(self, pair: Keys) -> bool:
-        """Whether one subject of a pair is a part of the other, by what they share."""
-        one, other = (self._regions.evidence(self._regions.keyed(key)) for key in pair)
-        return is_contained(len(one.keys() & other.keys()), len(one), len(other))
+    def changed(self, touched: Touched) -> dict[Keys, Eligible]:
+        """The pairs that share enough and something new, whether or not it is their turn: for a report."""
+        found: dict[Keys, Eligible] = {}
+        for keys in touched.pairs:
+            regions = [self._regions.keyed(key) for key in keys]
+            one, other = map(self._regions.evidence, regions)
+            shared = {identity: piece for identity, piece in one.items() if identity in other}
+            if len(shared) >= ENOUGH:
+                view = self._present(regions)
+                due = self._new(keys, regions, shared, view, touched.related.get(keys, frozenset()))
+                if due.new:
+                    found[keys] = self._eligible(due, regions, shared, view)
+        return found
 
     def _subject(self, key: str, related: Collection[str]) -> Eligible | None:
         region = self._regions.keyed(key)
@@ -274,9 +283,7 @@ class Finder:
         found = self._vault.index.catalog.cached_by_id if self._overtaken else None
         return found is not None and any(entry.path in self._overtaken for one in sources for entry in found(one))
 
-    def _eligible(
-        self, due: Due, regions: Sequence[Region], evidence: Mapping[str, Piece], view: Entry | None
-    ) -> Eligible | None:
+    def _eligible(self, due: Due, regions: Sequence[Region], evidence: Mapping[str, Piece], view: Entry | None) -> Eligible:
         by_name = tuple(sorted(regions, key=lambda region: normal_name(region.name)))
         return Eligible(due=due, regions=by_name, observations=len(evidence), understanding=view)
 

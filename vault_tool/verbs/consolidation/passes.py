@@ -203,6 +203,20 @@ def pending(vault: Context) -> Planned:
     return vault.index.catalog.derived(("pending", over, kept is not None and kept.again), lambda: _pending(vault, known))
 
 
+def changed_pairs(vault: Context) -> list[PacketPlan]:
+    """The pairs that share enough and something new, whether or not it is their turn, best first. Indexes must be fresh."""
+    known = passes(vault)
+    regions = regions_of(vault.index.catalog)
+    touched = Touched()
+    if known.open is not None:
+        touched.add_entries(vault, items_of(vault, known.open), regions)
+    else:
+        _touch_new(vault, known, touched)
+    done = written_packets(vault, known.open, regions) if known.open else ()
+    found = [_plan(one, one.due.worth()) for keys, one in Finder(vault, known).changed(touched).items() if keys not in done]
+    return sorted(found, key=lambda plan: (-plan.worth, plan.label))
+
+
 def _pending(vault: Context, known: Passes) -> Planned:
     if known.open is not None:
         return of_pass(vault, known.open, known)

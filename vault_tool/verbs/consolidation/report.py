@@ -22,7 +22,7 @@ from vault_tool.vault.facts import Memory
 from vault_tool.vault.open_pass import passes
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.verbs.consolidation.open_intersections import Brief, brief, briefs
-from vault_tool.verbs.consolidation.passes import PacketPlan, due, pending
+from vault_tool.verbs.consolidation.passes import PacketPlan, changed_pairs, due
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, usual
 
 # From so many shared observations without a relationship understanding a pair is asked about.
@@ -202,7 +202,7 @@ def _reported(vault: Context, limit: int | None) -> ConsolidationReport:
     }
     waits = due(vault)
     count = unlinked_count(vault.index.catalog)
-    pairs = [plan for plan in pending(vault).next if len(plan.keys) > 1]
+    pairs = changed_pairs(vault)
     totals = {name: len(items) for name, items in found.items()}
     totals |= {"unlinked_observations": count, "intersections_needing_synthesis": len(pairs)}
     return ConsolidationReport(
