@@ -91,6 +91,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "off": Meaning("Let it fade again."),
     "dry_run": Meaning("Say what would happen, and write nothing."),
     "tokens": Meaning("Most tokens of the packet.", value="count"),
+    "again": Meaning("Once more."),
     "packet": Meaning("A packet by its label.", metavar="LABEL"),
     "skip": Meaning("Labels of packets to pass over.", metavar="LABEL"),
     "skip_trivial": Meaning("Pass over all that share too little."),
@@ -112,6 +113,14 @@ MEANINGS_OF: Mapping[str, Mapping[str, str]] = {
         "summary": "One line that stands for it.",
         "why": "What changed; without new sources, that only the wording did.",
         "kind": "Else as before, or by the number of subjects.",
+    },
+    "consolidate_next": {
+        "packet": "The packet's id from the call before.",
+        "content": "The understanding, or `none`.",
+        "summary": "One line that stands for it.",
+        "sources": "Ids of the memories that it rests on; all of the packet if left out.",
+        "budget": "Most tokens of all packets together; 3000 if left out.",
+        "again": "Ask again where there was nothing to say.",
     },
     "end_session": {
         "memories": "At most 6, each as for `remember`.",
