@@ -26,7 +26,7 @@ def test_it_begins_with_what_a_first_session_needs(tmp_path: Path) -> None:
     """The lines between installing and the client, in an empty home: what they put there then answers as the client calls it."""
     install, *lines, session = _block("start").strip().split("\n")
     assert README.index("<!-- start -->") < README.index("\n## ") and len(lines) == 2
-    assert install.startswith("pipx install .") and session.startswith('claude "')
+    assert install.startswith("pipx install '.[local]'") and session.startswith('claude "')
     env = {**newcomer(tmp_path), "VAULT_HOOK_SECONDS": "200"}
     done = subprocess.run(["bash", "-euc", "\n".join(lines)], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -57,7 +57,7 @@ def _reminders(found: ambient.Reminders, short: Short) -> Iterator[Block]:
 
 def _reminder(one: ambient.Reminder, name: str) -> Iterator[Block]:
     """One memory: what it is and where from, then what it says."""
-    match = f"match {one.match:.2f}{' weak' if one.weak else ''}"
+    match = f"match {one.match:.2f}{f' weak, {one.weak_why}' if one.weak else ''}"
     about = ", ".join((one.type, *one.subjects))
     yield one_line(f"{name} ({about}; {match}; from {source(one.origin, reviewed=one.reviewed)})", _HEADLINE)
     said = one.content if len(one.content) <= _REMINDED else f"{beginning(one.content, _REMINDED)} (`vt get {name}`)"

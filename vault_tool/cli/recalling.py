@@ -123,7 +123,7 @@ def warnings_of(one: Recalled, short: Short) -> Iterator[str]:
 
 
 def _row(one: Recalled, short: Short, titles: Mapping[str, str]) -> tuple[str, ...]:
-    marks = [mark for mark, is_so in (("weak", one.weak), ("global", one.scope == "global")) if is_so]
+    marks = [mark for mark, is_so in ((f"weak: {one.weak_why}", one.weak), ("global", one.scope == "global")) if is_so]
     if one.like_it:
         marks.append(f"{len(one.like_it)} more like it")
     name = short(one.id) if one.scope == "repo" else one.id[:8]
@@ -146,7 +146,7 @@ def _fate(found: Fate, short: Short) -> Iterator[Block]:
     match = (
         ""
         if found.match is None
-        else f"{found.match:.2f}{' (weak)' if found.weak else ''}, of {found.least or 0:.2f} that it takes"
+        else f"{found.match:.2f}{f' (weak: {found.weak_why})' if found.weak else ''}, of {found.least or 0:.2f} that it takes"
     )
     yield Heading(f"{'Where' if found.stage == 'answered' else 'Why not'}: {found.title or found.id}")
     yield fields(("id", short(found.id)), ("stage", found.stage), ("reason", found.reason), ("place", place), ("match", match))

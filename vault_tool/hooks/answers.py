@@ -235,7 +235,7 @@ def _block(memory: Recalled, short: Callable[[str], str]) -> str:
     name = short(memory.id) if memory.scope == "repo" else memory.id
     marks = [memory.type, memory.observed[:10]]
     marks += [] if memory.reviewed or memory.origin in ("", "owner") else ["not reviewed"]
-    marks += [mark for mark, holds in (("weak", memory.weak), ("stale", memory.stale)) if holds]
+    marks += [mark for mark, holds in ((f"weak: {memory.weak_why}", memory.weak), ("stale", memory.stale)) if holds]
     beginning = memory.title.removesuffix("…").rstrip(" .:").casefold()
     parts = [
         "" if memory.content.casefold().startswith(beginning) else memory.title,

@@ -127,6 +127,11 @@ class TextSearch:
             for path, share in shares.items()
         }
 
+    def shared(self, catalog: Catalog, text: str, others: Sequence[str]) -> tuple[int, list[int]]:
+        """How many words of a question are looked for, and how many of them each of these texts has; Spoilt as `search`."""
+        with self._distrusting(catalog):
+            return self._index(catalog).shared(text, others)
+
     def mentioned(
         self, catalog: Catalog, sentences: Sequence[Mapping[str, float]], limit: int, classes: Collection[str],
         among: Collection[str] | None = None,

@@ -171,6 +171,10 @@ class Index:
         """How the words of the best files of these classes stand to a question, best first; see `search` for what it raises."""
         return _built(self._lexically(lambda: self._search.wording(self.catalog, text, limit, classes, whole)))
 
+    def shared(self, text: str, others: Sequence[str]) -> tuple[int, list[int]]:
+        """How many words of a question are looked for, and how many of them each of these texts has; see `search`."""
+        return _built(self._lexically(lambda: self._search.shared(self.catalog, text, others)))
+
     def mentioned(
         self, sentences: Sequence[Mapping[str, float]], limit: int, classes: Collection[str], among: Collection[str] | None = None
     ) -> dict[str, float]:

@@ -211,6 +211,10 @@ class UserIndex(Index):
         """Write the changes that wait for the full-text index."""
         self._whole.flush()
 
+    def shared(self, text: str, others: Sequence[str]) -> tuple[int, list[int]]:
+        """The same as of all: texts that are given are in nobody's index."""
+        return self._whole.shared(text, others)
+
     def wording(self, text: str, limit: int, classes: Collection[str], whole: str = "") -> dict[str, Wording]:
         """How the words of the best files stand to a question; see `Index.wording`."""
         return self._seen(limit, lambda most: self._whole.wording(text, most, classes, whole))

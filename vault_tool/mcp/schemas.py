@@ -88,7 +88,7 @@ _MARKS = _list(_object(mark=TEXT, by=TEXTS, why=TEXT))
 _STATUS: Mapping[str, Schema] = {"status": TEXT, "status_by": TEXTS, "status_why": TEXT, "marks": _MARKS}
 _MEMORY = _object(
     id=TEXT, path=TEXT, **{"class": TEXT}, type=TEXT, title=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, match=_NUMBER,
-    weak=_TRUE, why=TEXT, observed=TEXT, caution=TEXT, **_STATUS,
+    weak=_TRUE, weak_why=TEXT, why=TEXT, observed=TEXT, caution=TEXT, **_STATUS,
     solved_by=TEXT, stale=_TRUE, like_it=TEXTS, not_reviewed=_NOT_REVIEWED,
 )  # fmt: skip
 _UNDERSTOOD = _object(id=TEXT, content=TEXT, updated=TEXT, **_STATUS)

@@ -129,10 +129,14 @@ class Question:
     advice: bool = False
 
     @property
+    def asked(self) -> str:
+        """What is asked, but for its times."""
+        return self.text if self.times is None else self.times.rest
+
+    @property
     def codes(self) -> tuple[str, ...]:
         """Its numbers and codes of three signs or more, but for its times: what has none of them answers something else."""
-        text = self.text if self.times is None else self.times.rest
-        return tuple(dict.fromkeys(one.casefold() for one in _CODE.findall(text) if any(map(str.isdigit, one))))
+        return tuple(dict.fromkeys(one.casefold() for one in _CODE.findall(self.asked) if any(map(str.isdigit, one))))
 
 
 def read(text: str, said: bool = False, today: date | None = None) -> Question:
@@ -150,7 +154,7 @@ def read(text: str, said: bool = False, today: date | None = None) -> Question:
         # `let's release it` speaks of the subject `releases`.
         names = (other for name in names for other in (name, name[:-1] if name.endswith("s") else f"{name}s"))
     parts = sentences(text)
-    spelled = tuple(map(_bare_word, whole.split()[1:])) if all(map(_frames, _PART.findall(whole))) else ()
+    spelled = tuple(map(_bare_word, whole.split()[1:])) if all(map(frames, _PART.findall(whole))) else ()
     return Question(
         whole, _telling(whole), tuple(dict.fromkeys(names)), bool(_SELF.search(whole)), page, bool(parts) and (page or said),
         tuple(parts.values()), tuple(parts), spelled, None if page or today is None else _times(whole, today),
@@ -179,11 +183,12 @@ def _times(text: str, today: date) -> Times | None:
 
 def _telling(text: str) -> str:
     """The text without the words that only frame it; all of it when nothing else is left."""
-    kept = [part for part in _PART.findall(text) if part.startswith('"') or not _frames(part)]
+    kept = [part for part in _PART.findall(text) if part.startswith('"') or not frames(part)]
     return " ".join(kept) or text
 
 
-def _frames(part: str) -> bool:
+def frames(part: str) -> bool:
+    """Whether a word only frames a question, and tells nothing of its answer."""
     word = part.strip(_AROUND).casefold().replace("’", "'")
     return word in _FUNCTION or word.partition("'")[0] in _FUNCTION
 
@@ -251,7 +256,7 @@ def without(text: str, names: Collection[str]) -> str:
         if stop is None:
             kept.append(parts[start])
         start = stop or start + 1
-    return " ".join(kept) if len(kept) < len(parts) and not all(map(_frames, kept)) else ""
+    return " ".join(kept) if len(kept) < len(parts) and not all(map(frames, kept)) else ""
 
 
 def asks_of(text: str, names: Collection[str], *, several: bool = False) -> bool:

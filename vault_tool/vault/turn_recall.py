@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from vault_tool.belief.gates import withheld
 from vault_tool.index.timeline import written_of
@@ -43,7 +43,7 @@ _NAMES = 120
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beat:
     """One recalled memory: `why` it is here, how well it fits what was said (`match`, None where it does not) and whether it
-    is not sure to (`weak`), and `content` as short as the budget asks.
+    is not sure to (`weak`, `weak_why`), and `content` as short as the budget asks.
     """
 
     id: str
@@ -58,6 +58,7 @@ class Beat:
     why: Literal["recent", "similar"]
     match: float | None = None
     weak: bool | None = None
+    weak_why: str = ""
     origin: str = ""
 
 
@@ -139,7 +140,7 @@ def _in_force(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _beat(vault: Context, entry: Entry, content: str, why: Literal["recent", "similar"], hit: Recalled | None) -> Beat:
-    fits = {"match": round(hit.match, 4), "weak": hit.weak} if hit is not None else {}
+    fits: dict[str, Any] = {"match": round(hit.match, 4), "weak": hit.weak, "weak_why": hit.weak_why} if hit is not None else {}
     return Memory(vault, entry).told(Beat, content=one_line(content), why=why, **fits)
 
 

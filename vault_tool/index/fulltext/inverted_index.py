@@ -11,7 +11,7 @@ from pathlib import Path
 import tantivy
 from tantivy import Occur, Query
 
-from vault_tool.index.fulltext.documents import Called, Clause, SearchDocument, TextHit, read_query, words_alone
+from vault_tool.index.fulltext.documents import Called, Clause, SearchDocument, TextHit, read_query, searchable, words_alone
 from vault_tool.index.fulltext.index_format import (
     FIELD,
     PROPERTIES,
@@ -127,6 +127,11 @@ class InvertedIndex:
         if hidden or len({score for _, score in hits}) < len(hits):
             hits.sort(key=lambda hit: (-hit.score, hit.path))
         return hits[:limit]
+
+    def shared(self, text: str, others: Iterable[str]) -> tuple[int, list[int]]:
+        """How many words of a question are looked for, and how many of them each of these texts has."""
+        words = {token for one in self._clauses(text) if not one.instead for token in one.tokens}
+        return len(words), [len(words.intersection(self._analyze(searchable(other)))) for other in others]
 
     def weights(self, text: str) -> dict[str, float]:
         """How much each word of a question says: its rarity (BM25's idf).

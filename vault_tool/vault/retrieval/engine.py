@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from vault_tool.belief.gates import doubtful
@@ -28,8 +29,9 @@ from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.perhaps_changed import holding
 from vault_tool.vault.retrieval import chaining, retrievers, weighing
 from vault_tool.vault.retrieval.chaining import Link
+from vault_tool.vault.retrieval.doubts import Doubts
 from vault_tool.vault.retrieval.filters import require_kinds, unknown
-from vault_tool.vault.retrieval.query import Fate, Part, Query, RecallAnswer, Recalled
+from vault_tool.vault.retrieval.query import Fate, Fit, Part, Query, RecallAnswer, Recalled
 from vault_tool.vault.retrieval.retrievers import Pool, Scope
 from vault_tool.vault.retrieval.vector_scores import reasons
 from vault_tool.vault.retrieval.weighing import Ranked, threshold
@@ -62,6 +64,7 @@ class _Crowds(NamedTuple):
     page: bool = False
 
 
+_Fits: TypeAlias = Callable[[Sequence[str]], Mapping[str, Fit]]
 _Pair: TypeAlias = tuple[Candidate, Candidate]
 # A result, with the ids of the exact copies that it stands for.
 _Chosen: TypeAlias = tuple[Ranked, tuple[str, ...]]
@@ -88,9 +91,8 @@ def gather(vault: Context, asked: Query, weights: Weights | None = None, *, look
         return RecallAnswer(query=asked.query, results=(), degraded=())
     # In a large process one collection takes longer than the whole answer.
     with no_collection(), vault.consistent_read():
-        results, lacks, fate, ranked = _answered(places, read, asked, used)
+        results, lacks, fate, fits = _answered(places, read, asked, used)
     hints = () if results else tuple(unknown([place for place, _ in places], asked))
-    fits = {each.one.entry.path: (round(each.one.match, 4), each.weak) for each in ranked}
     return RecallAnswer(query=asked.query, results=results, degraded=lacks, warnings=hints, why_not=fate, fits=fits)
 
 
@@ -104,8 +106,8 @@ def scopes(vault: Context, *, include_global: bool) -> list[tuple[Context, Scope
 
 def _answered(
     scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Query, weights: Weights
-) -> tuple[tuple[Recalled, ...], tuple[str, ...], Fate | None, list[Ranked]]:
-    """The results, what they fell short of, what became of the one that is asked for, and all of this vault that was weighed."""
+) -> tuple[tuple[Recalled, ...], tuple[str, ...], Fate | None, _Fits]:
+    """The results, what they fell short of, what became of the one that is asked for, and how well others of this vault fit."""
     until = time.monotonic() + scopes[0][0].settings.embedding_wait
     pools, unread = _searched(scopes, read, asked, weights, until)
     crowds = _rank(pools, read, weights)
@@ -116,15 +118,24 @@ def _answered(
     if read.said:
         fitting = list(_within_bounds(fitting))
     chosen = [_for_copies(kept) for kept in select.pick(_copy_texts(fitting, changes), asked.limit, weights)]
-    results = tuple(_within(pools, chosen, changes, alike, perhaps, asked, read.codes))
+    doubts = Doubts(read, partial(_bar, weights=weights))
+    results = tuple(_within(pools, chosen, changes, alike, perhaps, asked, doubts))
     lacks = (*reasons(_lacks(pool) for pool in pools), *unread)
-    own = [each for each in ranked if each.pool.scope == "repo"]
+    own = {each.one.entry.path: each for each in ranked if each.pool.scope == "repo"}
+
+    def fits(paths: Sequence[str]) -> Mapping[str, Fit]:
+        some = [own[path] for path in paths if path in own]
+        doubts.note(some, _bodies(some))
+        return {each.one.entry.path: Fit(round(each.one.match, 4), each.weak, each.weak_why) for each in some}
+
     if not asked.why_not:
-        return results, lacks, None, own
+        return results, lacks, None, fits
+    named = [each for each in ranked if each.one.entry.id == asked.why_not]
+    doubts.note(named, _bodies(named))
     from vault_tool.vault.retrieval.fates import fate  # few ask it
 
     texts = list(_copy_texts(fitting, changes))
-    return results, lacks, fate(asked.why_not, pools, ranked, texts, results, read, asked, weights), own
+    return results, lacks, fate(asked.why_not, pools, ranked, texts, results, read, asked, weights), fits
 
 
 def _profile(asked: Query) -> Weights:
@@ -255,7 +266,7 @@ def _ordered(
         if each.link is not None and each.link.role == "update" and each.link.of in there and each.one.entry.id in there:
             changed.append((there[each.link.of], each.one))
     for each in ranked:
-        each.weak = _is_weak(each, weights)
+        each.weak = each.one.certainty < _bar(each, weights)
     for first, other in (*_newer_first(by_key, perhaps), *order.before([each.one for each in ranked], _said(changed, asked))):
         order.put_before(first, other)
         by_key[first.key].weak = by_key[first.key].weak and by_key[other.key].weak
@@ -389,25 +400,26 @@ def _within(
     alike: Sequence[_Pair],
     perhaps: _Perhaps,
     asked: Query,
-    codes: Sequence[str],
+    doubts: Doubts,
 ) -> list[Recalled]:
     """The results with their texts, as many as fit; without those whose files went since."""
     newest = {key: one.entry for key, one in changes.items()}
     standing = _standing(pools, [each for each, _ in chosen], newest, alike, perhaps)
+    companions: list[tuple[Ranked, Ranked]] = []
     if asked.with_changes:
         companions = list(_companions(chosen, standing))
         there = {each.one.key for each, _ in chosen}
         standing |= _standing(pools, [one for _, one in companions if one.one.key not in there], newest, alike, perhaps)
         chosen = _accompanied(chosen, companions)[: asked.limit]
-    chosen = _directly_below(chosen, perhaps)
-    bodies: dict[Key, str] = {}
+    bodies = _bodies([each for each, _ in chosen])
     solved: dict[str, Entry] = {}
     for pool in pools:
-        entries = [each.one.entry for each, _ in chosen if each.pool is pool]
-        solved.update(pool.vault.standings.solved_since(entries))
-        bodies.update(((pool.scope, path), body) for path, body in bodies_of(pool.vault, entries).items())
-    for each, _ in chosen if codes else ():
-        each.weak = each.weak or _lacks_a_code(each.one, bodies.get(each.one.key, ""), codes)
+        solved.update(pool.vault.standings.solved_since([each.one.entry for each, _ in chosen if each.pool is pool]))
+    doubts.note([each for each, _ in chosen], bodies)
+    if not companions:
+        # What was found to lack something now. What overtook a memory stays before it.
+        chosen = sorted(chosen, key=lambda one: one[0].weak)
+    chosen = _directly_below(chosen, perhaps)
     made = [
         _recalled(each, bodies[each.one.key], like_it, standing[each.one.key], solved.get(each.one.entry.id), asked)
         for each, like_it in chosen
@@ -427,11 +439,13 @@ def _directly_below(chosen: Sequence[_Chosen], perhaps: _Perhaps) -> list[_Chose
     return [by_key[key] for key in update_pairs.directly_below(by_key, over)] if over else list(chosen)
 
 
-def _lacks_a_code(one: Candidate, body: str, codes: Iterable[str]) -> bool:
-    """Whether a number or code that is asked for stands nowhere in a memory."""
-    said = (one.entry.path, one.entry.title, body, *one.entry.subjects, *one.entry.texts("tags"), *one.entry.texts("aliases"))
-    text = "\n".join(said).casefold()
-    return not one.exact and any(code not in text for code in codes)
+def _bodies(some: Sequence[Ranked]) -> dict[Key, str]:
+    """The texts of memories, but for those whose files went since."""
+    bodies: dict[Key, str] = {}
+    for pool in {id(each.pool): each.pool for each in some}.values():
+        entries = [each.one.entry for each in some if each.pool is pool]
+        bodies.update(((pool.scope, path), body) for path, body in bodies_of(pool.vault, entries).items())
+    return bodies
 
 
 def _standing(
@@ -501,16 +515,17 @@ def _recalled(
 ) -> Recalled:
     one, entry, belief = each.one, each.one.entry, each.belief
     return Memory(each.pool.vault, entry, status, belief).told(
-        Recalled, content=content, score=round(one.score, 4), match=round(one.match, 4), weak=each.weak, why=_why(each),
+        Recalled, content=content, score=round(one.score, 4), match=round(one.match, 4), weak=each.weak,
+        weak_why=each.weak_why, why=_why(each),
         truth=round(belief.truth, 4), utility=round(belief.utility, 4), scope=each.pool.scope,
         matched_perspective=one.perspective, role=_role(each), of=each.link.of if each.link else None, caution=_caution(entry),
         solved_by=solution.id if solution else None, like_it=like_it, factors=each.factors if asked.explain else None,
     )  # fmt: skip
 
 
-def _is_weak(each: Ranked, weights: Weights) -> bool:
-    """Whether it is less sure than it should be; what came along by a link is as weak as what it came with."""
-    return each.one.certainty < threshold(weights.weak, each.one.entry, weights) * (each.link.keeps if each.link else 1.0)
+def _bar(each: Ranked, weights: Weights) -> float:
+    """How sure it must be; what came along by a link is as weak as what it came with."""
+    return threshold(weights.weak, each.one.entry, weights) * (each.link.keeps if each.link else 1.0)
 
 
 def _role(each: Ranked) -> Part:

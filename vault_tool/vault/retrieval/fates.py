@@ -36,7 +36,9 @@ def fate(
     if each is None:
         return found
     least = round(threshold(weights.least, entry, weights), 4)
-    return replace(found, match=round(each.one.match, 4), weak=each.weak, least=least, factors=each.factors)
+    return replace(
+        found, match=round(each.one.match, 4), weak=each.weak, weak_why=each.weak_why, least=least, factors=each.factors
+    )
 
 
 _Found = tuple[Stage, str, int | None, int | None]

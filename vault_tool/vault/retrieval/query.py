@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 from vault_tool.vault.answers import EYES_FIRST, Headline
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
@@ -62,15 +62,16 @@ class Query:
 class Recalled(Headline):
     """One result. `score` orders within one answer, `match` (0..1) says how well it fits on an absolute scale.
 
-    `weak` marks what is not sure to answer; `why` says how it was found; `caution` is said of a failed tactic;
-    `solved_by` is the id of the newest solution of what a tactic failed at before; `of` is the id of the result that a chained
-    one came with; `like_it` are the ids of its exact copies; `factors` explain the score when asked for.
+    `weak` marks what is not sure to answer, and `weak_why` says for what; `why` says how it was found; `caution` is said of a
+    failed tactic; `solved_by` is the id of the newest solution of what a tactic failed at before; `of` is the id of the result
+    that a chained one came with; `like_it` are the ids of its exact copies; `factors` explain the score when asked for.
     """
 
     content: str
     score: float
     match: float
     weak: bool
+    weak_why: str
     why: tuple[str, ...]
     truth: float
     utility: float
@@ -104,7 +105,8 @@ class Recalled(Headline):
         return filled({
             "id": short(self.id) if self.scope == "repo" else self.id, "class": self.record_class, "type": self.type,
             **titled(self.title, self.content), **lean_details(self.details, short, self.caution or ""),
-            "subjects": self.subjects, "match": round(self.match, 2), "weak": self.weak, "why": why,
+            "subjects": self.subjects, "match": round(self.match, 2), "weak": self.weak, "weak_why": self.weak_why,
+            "why": why,
             "observed": self.observed[:10], "caution": self.caution, **status,
             "solved_by": self.solved_by and short(self.solved_by), "stale": self.stale,
             "like_it": [short(one) if self.scope == "repo" else one for one in self.like_it],
@@ -117,8 +119,8 @@ class Fate:
     """What became of one memory on its way to an answer: it was `answered`, or at which stage it fell out, and why.
 
     `place` is where it stands, from 1: among the results, else among the `of` that it is compared with there. `match` is how
-    well it fits, `weak` whether it is not sure to answer, and `least` what the profile asks for; `factors` are those of its
-    score, as far as it came.
+    well it fits, `weak` whether it is not sure to answer, and for what (`weak_why`), and `least` what the profile asks for;
+    `factors` are those of its score, as far as it came.
     """
 
     id: str
@@ -130,6 +132,7 @@ class Fate:
     of: int | None = None
     match: float | None = None
     weak: bool | None = None
+    weak_why: str = ""
     least: float | None = None
     factors: Mapping[str, float] | None = None
 
@@ -138,11 +141,19 @@ class Fate:
         return filled({"id": short(self.id), "title": self.title, "stage": self.stage, "reason": self.reason})
 
 
+class Fit(NamedTuple):
+    """How well a memory fits a question, whether it is not sure to answer it, and why."""
+
+    match: float
+    weak: bool
+    weak_why: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallAnswer:
     """The answer to a question, best first; `degraded` says what it had to do without, `warnings` what nothing here has.
 
-    `fits` says of all that was weighed in this vault, by path, how well it fits (`match`) and whether it is weak.
+    `fits` says of those of these paths that were weighed in this vault how well each fits.
     """
 
     query: str
@@ -150,5 +161,5 @@ class RecallAnswer:
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     why_not: Fate | None = None
-    fits: Mapping[str, tuple[float, bool]] = field(default_factory=dict)
+    fits: Callable[[Sequence[str]], Mapping[str, Fit]] = lambda _: {}
     notice: str = EYES_FIRST

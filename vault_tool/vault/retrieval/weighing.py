@@ -26,13 +26,17 @@ from vault_tool.vault.standing import confidence_of
 
 @dataclass(slots=True)
 class Ranked:
-    """A candidate with the vault that it is of, why it came along if it did, and what is believed of it."""
+    """A candidate with the vault that it is of, why it came along if it did, and what is believed of it.
+
+    `weak_why` says why it is `weak`, once somebody is told so.
+    """
 
     one: Candidate
     pool: Pool
     link: Link | None
     belief: Belief
     weak: bool = True
+    weak_why: str = ""
 
     @property
     def factors(self) -> dict[str, float]:

@@ -60,6 +60,7 @@ class ReadMemory(HasStatus):
     match: float
     confidence: float | None
     weak: bool
+    weak_why: str
     caution: str | None
     solved_by: str | None
     evidence_moved: bool

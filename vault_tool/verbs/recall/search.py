@@ -38,8 +38,9 @@ SEARCHED = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult(HasStatus):
-    """One result: `score` orders within one answer, `match` (0..1) says how well a memory fits and `weak` whether it is not sure
-    to answer, as recall does (None for what words alone found); `matched_perspective` is the angle from which its meaning fits.
+    """One result: `score` orders within one answer, `match` (0..1) says how well a memory fits, `weak` whether it is not sure
+    to answer and `weak_why` for what, as recall does (None for what words alone found); `matched_perspective` is the angle from
+    which its meaning fits.
 
     A search hides nothing that fits: what is believed to be false is there too, and its status says so.
     """
@@ -55,6 +56,7 @@ class SearchResult(HasStatus):
     score: float
     match: float | None = None
     weak: bool | None = None
+    weak_why: str = ""
     scope: str = "repo"
     path: str
     created: str
@@ -71,7 +73,8 @@ class SearchResult(HasStatus):
         return filled({
             **name, "class": self.record_class, "type": self.type, **titled(self.title, self.matched_content),
             **lean_details(self.details, short), "subjects": self.subjects,
-            "match": None if self.match is None else round(self.match, 2), "weak": self.weak, "observed": self.observed[:10],
+            "match": None if self.match is None else round(self.match, 2), "weak": self.weak,
+            "weak_why": self.weak_why, "observed": self.observed[:10],
             **self.lean_status(short), "stale": self.stale,
             **whose(self.origin, self.reviewed),
         })  # fmt: skip
@@ -139,10 +142,9 @@ def search(
 
     answer = engine.gather(vault, asked, looked=True)
     memories = tuple(_recalled(one) for one in answer.results)
-    fitting = [
-        one if one.path not in answer.fits else replace(one, match=answer.fits[one.path][0], weak=answer.fits[one.path][1])
-        for one in by_words
-    ]
+    there = {one.path for one in memories}
+    fits = answer.fits([one.path for one in by_words if one.path not in there])
+    fitting = [replace(one, **fits[one.path]._asdict()) if one.path in fits else one for one in by_words]
     fitting = [one for one in fitting if one.match is None or one.match >= engine.LEAST]
     results = _with_statuses(vault, _merged(memories, fitting)[:limit], {one.path for one in memories})
     return SearchResults(query=query, results=results, degraded=answer.degraded, warnings=() if results else answer.warnings)

@@ -1,0 +1,53 @@
+"""Why a memory is not sure to answer: in words, the same at every door."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from vault_tool.recall.question import frames
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_BEGINS = re.compile(r"(?:^|[.?!:;…\n•>])[\s\"'“‘(\[*_]*$")
+_MONTHS = "january february march april june july august september october november december"
+_DAYS = "monday tuesday wednesday thursday friday saturday sunday"
+_OF_TIME = frozenset(f"{_MONTHS} {_DAYS}".split())
+
+# Words by which a text is German, where every noun has a capital.
+_GERMAN_WORDS = "der das dem den ein eine einen ist sind und wo wie wer wann im zum zur für von mit ich wir nicht"
+_GERMAN = frozenset(_GERMAN_WORDS.split())
+
+NOTHING_STANDS_OUT = "nothing stands out"
+
+
+def proper_names(text: str) -> tuple[str, ...]:
+    """The words of a question that only names are written like: with a capital that no beginning of a sentence asks for."""
+    words = [(found.start(), found[0]) for found in _WORD.finditer(text) if not found[0][0].isdigit()]
+    if 2 * sum(word[0].isupper() for _, word in words) > len(words) + 1 or _GERMAN & {word.casefold() for _, word in words}:
+        # A heading, or one who shouts: capitals say nothing.
+        return ()
+    named = (
+        _POSSESSIVE.sub("", word) for at, word in words if word[0].isupper() and not _BEGINS.search(text[max(0, at - 40) : at])
+    )
+    return tuple(
+        dict.fromkeys(name for word in named if len(name := word.casefold()) > 1 and name not in _OF_TIME and not frames(name))
+    )
+
+
+def lacking(text: str, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Those of these words (case folded) that stand nowhere in a text, not even written apart or in the singular."""
+    said = text.casefold()
+    joined = re.sub(r"[\s_-]+", "", said)
+    return tuple(one for one in wanted if one not in said and one.replace("-", "").removesuffix("s") not in joined)
+
+
+def reason(missing: Sequence[str], said: int, asked: int, *, crowded: bool) -> str:
+    """Why a memory is weak: what is `missing` of the names and codes that are asked for, else how many of the words that are
+    `asked` it has, where it would not be sure for being `crowded` by others that fit as well.
+    """
+    if missing:
+        return f"no word of {', '.join(f'*{one}*' for one in missing)}"
+    if crowded or said >= asked:
+        return NOTHING_STANDS_OUT
+    return f"only {said} of {asked} words" if said else "no word of the question"

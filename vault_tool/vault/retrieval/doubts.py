@@ -1,0 +1,62 @@
+"""Which results are not sure to answer for what they lack, and why each weak one is, told by its own text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from vault_tool.index.relations import names_of
+from vault_tool.recall import doubt
+from vault_tool.recall.candidate import Key
+from vault_tool.recall.match import FEW, certainty
+from vault_tool.recall.question import Question
+from vault_tool.util.text import normal_name
+from vault_tool.vault.retrieval.weighing import Ranked
+
+
+class Doubts:
+    """What is doubted of the results of one question; `bar` is how sure each must be."""
+
+    def __init__(self, read: Question, bar: Callable[[Ranked], float]) -> None:
+        self._read = read
+        self._bar = bar
+        # A page of conversation names much that one memory need not have.
+        self._wanted = () if read.page else (*read.codes, *doubt.proper_names(read.asked))
+
+    def note(self, some: Sequence[Ranked], bodies: Mapping[Key, str]) -> None:
+        """Make those weak that lack a name, number or code that is asked for, and say of each weak one why it is."""
+        for each in some:
+            missing = self._missing(each, bodies.get(each.one.key, ""))
+            each.weak = each.weak or bool(missing)
+            each.weak_why = doubt.reason(missing, 0, 0, crowded=True) if each.weak and (missing or self._read.page) else ""
+        unsaid = [each for each in some if each.weak and not each.weak_why]
+        for pool in {id(each.pool): each.pool for each in unsaid}.values():
+            own = [each for each in unsaid if each.pool is pool]
+            asked, counts = pool.vault.index.shared(self._read.words, [_told(each, bodies) for each in own])
+            for each, said in zip(own, counts, strict=True):
+                crowded = certainty(each.one, FEW) >= self._bar(each)
+                each.weak_why = doubt.reason((), said, asked, crowded=crowded)
+
+    def _missing(self, each: Ranked, body: str) -> tuple[str, ...]:
+        if not self._wanted or each.one.exact:
+            return ()
+        missing = doubt.lacking(_whole(each, body), self._wanted)
+        # Of a code and its number the code is told.
+        longest = (one for one in missing if not any(one != other and one in other for other in missing))
+        return tuple(one for one in longest if not _is_about(each, one)) if missing else ()
+
+
+def _is_about(each: Ranked, name: str) -> bool:
+    """Whether a memory is tagged with a subject that has this name too."""
+    if not each.one.entry.subjects:
+        return False
+    tagged = set(map(normal_name, each.one.entry.subjects))
+    return any(not tagged.isdisjoint(names_of(one)) for one in each.pool.catalog.subject_named(normal_name(name)))
+
+
+def _whole(each: Ranked, body: str) -> str:
+    entry = each.one.entry
+    return "\n".join((entry.path, entry.title, body, *entry.subjects, *entry.texts("tags"), *entry.texts("aliases")))
+
+
+def _told(each: Ranked, bodies: Mapping[Key, str]) -> str:
+    return _whole(each, bodies.get(each.one.key, "") or each.one.entry.preview)
