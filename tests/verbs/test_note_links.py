@@ -38,6 +38,7 @@ LINKS = (
     ("[[../People/Lena Voss]]", "People/Lena Voss.md"),
     ("[[Lena Voss.md]]", "People/Lena Voss.md"),
     ("[[the keeper|Lena Voss]]", "People/Lena Voss.md"),
+    ("[[Dunes|Lena Voss]]", "Trips/Dunes.md"),
     ("[[Recipe #7]]", "Recipe #7.md"),
     ("[[Recipe #7|soup]]", "Recipe #7.md"),
     ("[seven](../Recipe%20%237.md)", "Recipe #7.md"),

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from vault_tool.files.layout import AROUND, VAULT
 from vault_tool.model.details import IDS, Details
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import is_pulled
@@ -13,6 +14,9 @@ from vault_tool.util.deferred import orjson
 from vault_tool.util.text import tokens
 
 NOTICE = "check against what you see now"
+
+# Where notes of other tools lie.
+_OTHERS = (AROUND, f"{VAULT}/imported/")
 
 # From a whole id to a prefix that means it alone.
 Short = Callable[[str], str]
@@ -50,9 +54,16 @@ class Found(Leans, Protocol):
 
 
 def leaned(results: Sequence[Found], short: Short) -> list[dict[str, Any]]:
-    """The results of an answer in their lean form; those that are called alike have their paths, by which they are told apart."""
+    """The results of an answer in their lean form. Notes of other tools that are called alike have their paths: by these their
+    writer tells them apart, where a memory is told by its text.
+    """
     called = Counter(one.title.casefold() for one in results)
-    return [{**one.lean(short), "path": one.path} if called[one.title.casefold()] > 1 else one.lean(short) for one in results]
+    return [
+        {**one.lean(short), "path": one.path}
+        if called[one.title.casefold()] > 1 and one.path.startswith(_OTHERS)
+        else one.lean(short)
+        for one in results
+    ]
 
 
 def titled(title: str, text: str) -> dict[str, str]:
