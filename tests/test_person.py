@@ -52,6 +52,7 @@ ACTS: Mapping[str, tuple[str, ...]] = {
     "texts leave": ("config", "--provider", "openai"),
     "one among others": ("config", "--model", "m", "--owners", "evil@example.org"),
     "unattended": ("config", "--unattended"),
+    "sessions are read": ("capture", "--set", "point", "--folder", "."),
     "no review any more": ("config", "write_policy", "auto"),
     "no review of understandings": ("config", "understanding_policy", "auto"),
     "the page": ("web", "--no-open", "--port", "0"),
@@ -208,7 +209,7 @@ EVERYBODY = frozenset((
     "adopt", "people", "commit", "import", "activity", "log", "history", "diff", "decay", "core", "reflection", "reflect",
     "mcp", "get-stats", "status", "reindex", "embed", "watch", "owner", "completion",
 ))  # fmt: skip
-PART_OF_IT = frozenset({"config", "serve", "doctor", "consent"})
+PART_OF_IT = frozenset({"config", "serve", "doctor", "consent", "capture"})
 """Commands that everybody has, and of which a person alone has a part."""
 
 

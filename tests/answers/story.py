@@ -127,6 +127,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "import_cognitive_memory": {"source": "notes"},
     "config": {"name": "write_policy"},
     "project": {"name": "Lab", "folder": "notes"},
+    "capture": {},
     "init": {"path": "another", "no_git": True},
 }  # fmt: skip
 """Each verb by its name, with arguments in which `<name>` is the id of what the story calls so."""

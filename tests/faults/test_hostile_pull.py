@@ -309,6 +309,7 @@ TYPED: dict[str, tuple[str, ...]] = {
     "unlink": ("unlink", "000000"),
     "pin": ("pin", "{mine}"),
     "project": ("project", "--list"),
+    "capture": ("capture",),
     "tag": ("tag", "{mine}", "+kept"),
     "episode": ("episode", "Pulled", "What Mallory brought."),
     "write": ("write", "By contract.", "--kind", "fact"),

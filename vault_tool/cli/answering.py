@@ -176,6 +176,7 @@ class Answers:
         """What an event of an agent's client brings into its conversation, as `vt hook` gives it."""
         names = ("event", "prompt", "source", "session", "user", "folder", "vault", "caller")
         asked = {name: str(request[name]) for name in names}
+        beside = {name: str(request.get(name, "")) for name in ("client", "transcript")}
         # What is at work for others is not waited for: whoever asks has a few seconds, and answers by itself.
         if not self._turn.acquire(timeout=_HOOK_TURN):
             raise Busy("the owner is at work", "ask again in a moment")
@@ -185,7 +186,8 @@ class Answers:
                 raise UsageError("another vault is meant")
             lent = vault.lent(Who("agent", asked["session"], user=asked["user"]))
             lent.is_current = self._soon or lent.is_current
-            return {"text": answer(lent, asked["event"], asked["prompt"], asked["source"], asked["caller"], asked["folder"])}
+            event, prompt, source, caller = (asked[name] for name in ("event", "prompt", "source", "caller"))
+            return {"text": answer(lent, event, prompt, source, caller, asked["folder"], **beside)}
         finally:
             self._turn.release()
 

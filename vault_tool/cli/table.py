@@ -13,6 +13,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("project", "projects", "Show or name the project of a folder."),
         Listed("install", "installing", "Tell an agent's client of the vault."),
         Listed("hook", "hooking", "Answer an event of an agent's client."),
+        Listed("capture", "capturing", "Show or set what of sessions is read."),
     ),
     "Converse": (
         Listed("orient", "sessions", "Read soul, protocol and orientation."),

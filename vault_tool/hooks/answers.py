@@ -6,18 +6,20 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 import vault_tool.verbs  # noqa: F401  (who opens a vault must know how a forgetting is finished)
+from vault_tool.capture import capture_settings
 from vault_tool.errors import Busy, VaultError
 from vault_tool.files.sessions import AgentSession
 from vault_tool.generate.budget import cut
 from vault_tool.generate.escape import inline, unframed
 from vault_tool.hooks.clients import COMPACTION, PROMPT, SECONDS
-from vault_tool.hooks.ended import taken
+from vault_tool.hooks.ended import taken, told_of
 from vault_tool.model.details import in_words
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import MARK, told
@@ -47,6 +49,11 @@ _SAME_MOMENT = timedelta(minutes=1)
 # What was begun so long ago and is not done was given up: no client waits longer.
 _IN_TIME = timedelta(seconds=max(SECONDS.values()))
 _DONE = "done"
+# After so many prompts it is said once that nothing of them is kept.
+_MANY_PROMPTS = 12
+_NUDGED = "nothing kept"
+
+NOTHING_KEPT = "Memory: nothing of this session is kept yet; `remember` keeps one thing for later ones.\n"
 
 MORE = (
     "\nMore: `orient` gives soul, protocol and orientation whole, `recall` answers a question, `get ID` gives one memory whole.\n"
@@ -62,16 +69,27 @@ def answer_here(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
     """The text for an event, by this process: `asked` names event, prompt, source, session, user, folder, vault and caller."""
     root = find(asked["vault"] or None, environ, Path(asked["folder"]))
     with Context.open(root, origin="agent", session=asked["session"], user=asked["user"], environ=environ) as vault:
-        return answer(vault, asked["event"], asked["prompt"], asked["source"], asked.get("caller", ""), asked["folder"])
+        beside = {name: asked.get(name, "") for name in ("caller", "folder", "client", "transcript")}
+        return answer(vault, asked["event"], asked["prompt"], asked["source"], **beside)
 
 
-def answer(vault: Context, event: str, prompt: str, source: str, caller: str = "", folder: str = "") -> str:
+def answer(
+    vault: Context,
+    event: str,
+    prompt: str,
+    source: str,
+    caller: str = "",
+    folder: str = "",
+    client: str = "",
+    transcript: str = "",
+) -> str:
     """The text for an event that is not the end; empty where there is nothing to say. Raises what verbs raise.
 
     Its client waits for a few seconds in all: what another process holds locked is waited for so long that the words still come.
     What was shown is then not kept, and the indexes answer as of the last look at the files.
     `caller` names the process that was called, whoever answers for it: what it was not given in time it is given once more.
-    A start's page is for the project of `folder`, which the session's record notes.
+    A start's page is for the project of `folder`, which the session's record notes; `client` and the file `transcript` say whose
+    session it is, for what is pointed at where a person lets sessions be read.
     """
     vault.hurried_until = time.monotonic() + LOCK_SECONDS
     if event == COMPACTION:
@@ -81,7 +99,8 @@ def answer(vault: Context, event: str, prompt: str, source: str, caller: str = "
         turn, make_text = _Turn(vault, f"prompt {prompt}", caller), partial(_reminders, vault, prompt)
     else:
         turn = _Turn(vault, f"start {source}", caller, _SAME_MOMENT)
-        make_text = partial(_start, vault, project_of(vault, folder), compacted=source == "compact")
+        where = _Place(folder, client, transcript)
+        make_text = partial(_start, vault, project_of(vault, folder), where, compacted=source == "compact")
     if not turn.begun():
         return ""
     with vault.whole_index.hurried(vault.hurried_until):
@@ -160,7 +179,16 @@ def _compacts(vault: Context) -> None:
         seen.store(vault).update(vault.who.session, moment, lambda state: state.compacts(moment.isoformat()))
 
 
-def _start(vault: Context, project: str, *, compacted: bool) -> str:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a session starts: its folder, its client, and the file in which this keeps it."""
+
+    folder: str
+    client: str
+    transcript: str
+
+
+def _start(vault: Context, project: str, where: _Place, *, compacted: bool) -> str:
     """The page that a prompt loads, in bounds and whole lines, with what is known of this session or of the ones before."""
     # A prompt waits for this module, and needs nothing of what a session's start needs: half of all that there is to load.
     from vault_tool.vault.core_making import PAGE_TOKENS
@@ -169,6 +197,7 @@ def _start(vault: Context, project: str, *, compacted: bool) -> str:
     from vault_tool.verbs.pages import SMALLEST_BUDGET, rest_of_page
 
     beside = _of_this_session(vault) if compacted else _of_those_before(vault)
+    beside += _pointed(vault, where, compacted=compacted)
     end = f"{beside}{_settings_line(vault)}{MORE}"
     room = min(PAGE_CHARACTERS, PAGE_TOKENS * BYTES_A_TOKEN) - len(end.encode("utf-8", "replace"))
     if project and vault.who.session:
@@ -197,12 +226,47 @@ def _of_this_session(vault: Context) -> str:
     return f"\nThe conversation was compacted. This session wrote ({context.written_count} in all):\n{''.join(lines)}"
 
 
+def _pointed(vault: Context, where: _Place, *, compacted: bool) -> str:
+    """Turns that may be worth keeping, of the session before in this folder or of this one, where a person lets them be read."""
+    if not capture_settings.settings_of(vault.root).reads(vault.root, where.folder):
+        return ""
+    from vault_tool.vault import pointing  # for those alone who said so
+
+    if not compacted:
+        now = vault.clock.now().timestamp()
+        return pointing.of_notes(vault, where.folder, where.client, told_of(vault.root, now), now)
+    try:
+        turns = pointing.pointed_at(vault, where.transcript, where.client) if where.transcript else []
+        return pointing.told(vault.who.session, turns, compacted=True)
+    except VaultError:
+        return ""
+
+
+def _nothing_kept(vault: Context) -> str:
+    """One line, once a session, after many prompts of which nothing was kept; where a person lets sessions be read."""
+    if not vault.who.session or capture_settings.settings_of(vault.root).mode == capture_settings.OFF:
+        return ""
+    state = seen.current(vault)
+    if state is None or len(state.answered) <= _MANY_PROMPTS or _NUDGED in state.answered:
+        return ""
+    from vault_tool.index.timeline import written_in  # as above
+
+    if written_in(vault.index.catalog, vault.who.session):
+        return ""
+    moment = vault.clock.now()
+    with suppress(*seen.UNKEPT):
+        at = moment.isoformat()
+        seen.store(vault).update(vault.who.session, moment, lambda state: state.answers(_NUDGED, at), durable=False)
+        return NOTHING_KEPT
+    return ""
+
+
 def _of_those_before(vault: Context) -> str:
     """Tasks that ended sessions left, judging and keeping: the next session may do them."""
     from vault_tool.verbs.sessions.ending import end_session  # as above
 
     lines = ""
-    for session in taken(vault.root)[:_TOLD]:
+    for session in taken(vault.root, keep=capture_settings.settings_of(vault.root).mode != capture_settings.OFF)[:_TOLD]:
         try:
             left = end_session(vault.as_(session=session))
         except VaultError:
@@ -227,7 +291,7 @@ def _reminders(vault: Context, prompt: str) -> str:
             text += block
             shown.append(memory.id)
     seen.note_seen(vault, shown, "hook")
-    return text if shown else ""
+    return (text if shown else "") + _nothing_kept(vault)
 
 
 def _block(memory: Recalled, short: Callable[[str], str]) -> str:

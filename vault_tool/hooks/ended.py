@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 _LOCAL, _SESSIONS, _ENDED = "_local", "sessions", "ended"
 # As `files.layout` has them, which takes longer to load than all this.
@@ -17,8 +18,16 @@ _HOMES = ("", "memory", "vt-memory")
 _LONGEST = 2**16
 
 
-def hand_over(session: str, folder: str, vault: str, environ: Mapping[str, str]) -> None:
-    """Note that a session ended, in the vault that knows it: the one that was shown to it. Raises OSError."""
+# So long a note of a session is kept whose turns nobody was shown.
+_KEPT_SECONDS = 30 * 86400
+_TOLD = ".told"
+
+
+def hand_over(session: str, folder: str, vault: str, environ: Mapping[str, str], **beside: str) -> None:
+    """Note that a session ended, in the vault that knows it: the one that was shown to it. Raises OSError.
+
+    `beside` are its client, its user and the file in which its client keeps it, which is named here and not looked at.
+    """
     if not session:
         return
     name = f"{sha256(session.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}.json"
@@ -28,23 +37,54 @@ def hand_over(session: str, folder: str, vault: str, environ: Mapping[str, str])
             ended.mkdir(mode=0o700, exist_ok=True)
             temporary = ended / f".{name}.{os.getpid()}"
             with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-                json.dump({"session": session, "at": time.time()}, file)
+                json.dump({"session": session, "at": time.time(), "cwd": folder, **beside}, file)
             temporary.replace(ended / name)
             return
 
 
-def taken(root: Path) -> list[str]:
-    """The sessions that ended since the last call, the newest first; each is told of once."""
+def taken(root: Path, *, keep: bool = False) -> list[str]:
+    """The sessions that ended since the last call, the newest first; each is told of once.
+
+    With `keep` their notes stay, for `told_of`.
+    """
     from vault_tool.files.local_trust import place  # asked by whoever has loaded it anyway, and an end has no time for it
 
     ended: list[tuple[float, str]] = []
     for path in _files(place(root) / _LOCAL / _ENDED):
-        with suppress(OSError, ValueError, TypeError, KeyError), open(path, encoding="utf-8") as file:
-            event = json.loads(file.read(_LONGEST))
+        event = {} if path.suffix == _TOLD else _note(path)
+        with suppress(ValueError, TypeError, KeyError):
             ended.append((float(event["at"]), str(event["session"])))
         with suppress(OSError):
-            path.unlink()
+            if keep and event.get("transcript"):
+                path.replace(path.with_suffix(_TOLD))
+            elif not keep or path.suffix != _TOLD:
+                path.unlink()
     return [session for _, session in sorted(ended, reverse=True)]
+
+
+def told_of(root: Path, now: float) -> list[tuple[Path, dict[str, Any]]]:
+    """The notes of ended sessions that were told of and kept, the newest first; what is too old goes."""
+    from vault_tool.files.local_trust import place  # as above
+
+    found: list[tuple[float, Path, dict[str, Any]]] = []
+    for path in _files(place(root) / _LOCAL / _ENDED):
+        if path.suffix != _TOLD:
+            continue
+        note = _note(path)
+        at = note.get("at")
+        if isinstance(at, (int, float)) and now - at < _KEPT_SECONDS:
+            found.append((at, path, note))
+        else:
+            with suppress(OSError):
+                path.unlink()
+    return [(path, note) for _, path, note in sorted(found, key=lambda one: one[0], reverse=True)]
+
+
+def _note(path: Path) -> dict[str, Any]:
+    with suppress(OSError, ValueError, RecursionError), open(path, encoding="utf-8") as file:
+        told = json.loads(file.read(_LONGEST))
+        return told if isinstance(told, dict) else {}
+    return {}
 
 
 def _files(folder: Path) -> list[Path]:

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from vault_tool.hooks.clients import (
     END,
@@ -25,6 +26,9 @@ from vault_tool.hooks.clients import (
 _SETTINGS, _RECORD = "vault.toml", "_local/owner.json"
 # Most bytes that a client may say of an event.
 _LONGEST = 10 * 2**20
+_LONGEST_PATH = 4096
+# Whoever asks a model about a session sets this: a client that is started for that has no memory, and its end is no end.
+_CAPTURING = "VAULT_CAPTURING"
 
 # What a session's start is told where its page is not made in time.
 LATE = (
@@ -49,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
     """Answer one event (`EVENT --client NAME [--vault DIR] [--user ID]`) from standard input; always 0, or a client stops."""
     printed = _silenced()
     event, client, vault, user = _asked(arguments)
-    if event:
+    if event and not os.environ.get(_CAPTURING):
         # What hangs (a disk, a lock) ends with the process: the next one finishes what it began.
         limit = threading.Timer(_patience(event), _given_up, (printed, event, client))
         # Beside much other work this process may never come to its answer: then at least the next event's is ready.
@@ -98,7 +102,8 @@ def answered(event: str, client: str, data: bytes, environ: Mapping[str, str], v
         if event == END:
             from vault_tool.hooks.ended import hand_over  # next to nothing, and all that an end has time for
 
-            hand_over(session, folder, vault, environ)
+            kept = {"client": client, "user": user or user_of(fields, environ), "transcript": _transcript(fields)}
+            hand_over(session, folder, vault, environ, **kept)
             return b""
         prompt, source = prompt_of(fields) if event == PROMPT else "", str(fields.get("source") or "startup")
         # The client replays what it was given before.
@@ -109,10 +114,18 @@ def answered(event: str, client: str, data: bytes, environ: Mapping[str, str], v
             return shaped(client, event, GONE.format(vault=where["vault"], client=client))
         who = {"session": session, "user": user or user_of(fields, environ)}
         asked = {"event": event, "prompt": prompt, "source": source, "caller": os.urandom(8).hex(), **who, **where}
+        if event == START:
+            asked |= {"client": client, "transcript": _transcript(fields)}
         text = _text(asked, environ)
         return shaped(client, event, text) if text else b""
     except BaseException:  # noqa: BLE001  (the boundary, panics of libraries too: a client obeys whatever a hook complains of)
         return b""
+
+
+def _transcript(told: Mapping[str, Any]) -> str:
+    """The file in which the client keeps the session; empty where it names none."""
+    said = told.get("transcript_path")
+    return said if isinstance(said, str) and len(said) < _LONGEST_PATH else ""
 
 
 def _absolute(path: str) -> str:

@@ -14,9 +14,9 @@ import orjson
 from vault_tool.errors import Exit, UsageError, VaultError
 from vault_tool.mcp import wording
 from vault_tool.mcp.lean_table import LIMIT, NAMES
-from vault_tool.mcp.starting import forget_after_gap, start_page, without_query
 from vault_tool.mcp.table import RENAMED, TOOLS
 from vault_tool.mcp.tools import Caller, Tool, named, plain_names
+from vault_tool.mcp.without_query import forget_after_gap, start_page, without_query
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import MARK
 from vault_tool.util.hints import told as told_by

@@ -245,6 +245,7 @@ WITHHELD: Mapping[str, str] = {
     "export_user": "what is given out about somebody is for a person to say",
     "undo": "what is taken back is for a person to say",
     "adopt_local": "what came from elsewhere is for a person to take over",
+    "capture": "whether sessions are read is for a person to say",
     "moved": "which note a lost one has become is for a person to say",
     "review": "what waits for a person is not an agent's to accept",
     **dict.fromkeys(("unsettled", "settle_texts"), "which of two texts stays is for a person to say"),

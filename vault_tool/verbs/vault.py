@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from vault_tool.vault import seen as _seen
     from vault_tool.verbs import activity as _activity
     from vault_tool.verbs import adopting as _adopting
+    from vault_tool.verbs import capturing as _capturing
     from vault_tool.verbs import consents as _consents
     from vault_tool.verbs import correcting as _correcting
     from vault_tool.verbs import doctor as _doctor
@@ -71,6 +72,7 @@ else:
     _seen = deferred_verbs("vault_tool.vault.seen")
     _activity = deferred_verbs("vault_tool.verbs.activity")
     _adopting = deferred_verbs("vault_tool.verbs.adopting")
+    _capturing = deferred_verbs("vault_tool.verbs.capturing")
     _consents = deferred_verbs("vault_tool.verbs.consents")
     _correcting = deferred_verbs("vault_tool.verbs.correcting")
     _doctor = deferred_verbs("vault_tool.verbs.doctor")
@@ -228,4 +230,5 @@ class Vault(Context):
     import_cognitive_memory = _memory_graph.import_cognitive_memory
     config = _setup.config
     project = _projects.project
+    capture = _capturing.capture
     init = staticmethod(_setup.init)

@@ -1,0 +1,78 @@
+"""Whether the sessions of clients are read on this machine, and which: set by a person, kept where nothing is tracked."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vault_tool.files import layout
+from vault_tool.files.local_trust import place, repositories
+from vault_tool.util import atomic
+
+OFF, POINT = "off", "point"
+MODES = (OFF, POINT)
+
+_FILE = "capture.json"
+_MODE = 0o600
+_LONGEST = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureSettings:
+    """What is read of sessions: nothing (`off`) or turns that the next session is shown (`point`).
+
+    It is read for sessions in the `folders`, without any for those in the repository that holds the vault; never in the `but`.
+    """
+
+    mode: str = OFF
+    folders: tuple[str, ...] = ()
+    but: tuple[str, ...] = ()
+
+    def reads(self, root: Path, folder: str) -> bool:
+        """Whether sessions in a folder are read, for the vault at `root`."""
+        real = os.path.realpath(folder) if folder else ""
+        if self.mode == OFF or not real or any(_holds(one, real) for one in self.but):
+            return False
+        return any(_holds(one, real) for one in self.folders or own_folders(root))
+
+
+def own_folders(root: Path) -> tuple[str, ...]:
+    """The folder of the repository that holds a vault which is part of it; none for a vault by itself."""
+    real = os.path.realpath(root)
+    above = next(repositories(Path(real)), None)
+    return () if above is None or os.path.realpath(above.work_tree) == real else (os.path.realpath(above.work_tree),)
+
+
+def settings_of(root: Path) -> CaptureSettings:
+    """What was set for a vault on this machine; `off` where nothing was, or where it cannot be read."""
+    with suppress(OSError, ValueError):
+        with open(_path(root), "rb") as file:
+            told = json.loads(file.read(_LONGEST))
+        if isinstance(told, dict) and told.get("mode") in MODES:
+            return CaptureSettings(told["mode"], _texts(told.get("folders")), _texts(told.get("but")))
+    return CaptureSettings()
+
+
+def keep_settings(root: Path, settings: CaptureSettings) -> None:
+    """Set it."""
+    told: Mapping[str, Any] = {"mode": settings.mode, "folders": list(settings.folders), "but": list(settings.but)}
+    path = _path(root)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    atomic.write(path, json.dumps(told, indent=1, ensure_ascii=False).encode() + b"\n", mode=_MODE)
+
+
+def _path(root: Path) -> Path:
+    return place(root) / layout.LOCAL / _FILE
+
+
+def _texts(said: object) -> tuple[str, ...]:
+    return tuple(one for one in said if isinstance(one, str)) if isinstance(said, Sequence) and not isinstance(said, str) else ()
+
+
+def _holds(above: str, folder: str) -> bool:
+    return f"{folder.rstrip(os.sep)}{os.sep}".startswith(f"{above.rstrip(os.sep)}{os.sep}")

@@ -1,0 +1,192 @@
+"""What people and models said in a session, read from the file that its client keeps.
+
+What tools put out, what a model thought, images and what is marked private are not read; nor what the client, a hook or a program
+said in a person's place. Each shape is checked: of a line that is not as expected nothing is taken.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.util.text import one_line
+
+CLIENTS = ("claude-code", "codex")
+
+# At most so many bytes are read, from the end.
+MOST_BYTES = 4 * 2**20
+
+# Of a turn so many characters are kept.
+MOST_OF_A_TURN = 400
+
+# A file of more lines than this that gives no turn is of a form that is not known.
+_SHORT = 20
+
+_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
+# What a client puts into a person's mouth: its own blocks, commands and remarks.
+_FRAME = re.compile(r"<([a-z][a-z0-9]{0,20}[-_][\w-]{0,40})>.*?(?:</\1>|\Z)", re.DOTALL)
+_REMARKS = (
+    "[Request interrupted", "Caveat: The messages below", "This session is being continued from a previous conversation",
+    "Stop hook feedback", "# AGENTS.md instructions", "<user_instructions>", "<environment_context>",
+)  # fmt: skip
+_COMMAND = re.compile(r"[/!#$@][\w:.-]*(?=\s|$)")
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTurn:
+    """What was said at a line of the file; `line` counts from 1, or from where reading began in a large one."""
+
+    line: int
+    by_person: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionText:
+    """What was said in a session; `fault` says that the client's form of it is not known."""
+
+    turns: tuple[SessionTurn, ...]
+    fault: str = ""
+
+    @property
+    def of_person(self) -> int:
+        """How often a person spoke."""
+        return sum(one.by_person for one in self.turns)
+
+
+def folders_of(client: str, environ: Mapping[str, str]) -> Path:
+    """The folder below which a client keeps its sessions. UsageError for a client whose sessions are not read."""
+    home = Path(environ.get("HOME") or "~").expanduser()
+    if client == "claude-code":
+        return Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
+    if client == "codex":
+        return Path(environ.get("CODEX_HOME") or home / ".codex") / "sessions"
+    raise UsageError(f"sessions of `{one_line(client, 30)}` are not read", f"one of {', '.join(CLIENTS)}")
+
+
+def read_session(path: str, client: str, environ: Mapping[str, str]) -> SessionText:
+    """What was said in the session of a file. Refused for a file that is not its client's own, or is another user's."""
+    data = _data(path, folders_of(client, environ))
+    lines = data.decode("utf-8", "replace").split("\n")[:-1]  # what comes after the last break is not whole yet
+    turns: list[SessionTurn] = []
+    version = ""
+    for number, line in enumerate(lines, 1):
+        try:
+            told = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if not isinstance(told, dict):
+            continue
+        if client == "claude-code":
+            version = version or _text(told.get("version"))
+            if _calls_the_end(told):
+                turns.clear()
+            turns += [SessionTurn(number, *said) for said in _of_claude(told)]
+        else:
+            payload = told.get("payload")
+            if not isinstance(payload, dict):
+                continue
+            if told.get("type") == "session_meta":
+                version = version or _text(payload.get("cli_version"))
+                if _is_a_programs(payload.get("source")):
+                    return SessionText(())
+            if payload.get("type") == "function_call" and _text(payload.get("name")).endswith("end_session"):
+                turns.clear()
+            turns += [SessionTurn(number, *said) for said in _of_codex(told, payload)]
+    if not turns and len(lines) > _SHORT and not _is_known(lines, client):
+        name = {"claude-code": "Claude Code", "codex": "Codex"}[client]
+        return SessionText((), one_line(f"cannot read sessions of {name} {version}", 80).rstrip())
+    return SessionText(tuple(turns))
+
+
+def _data(path: str, folder: Path) -> bytes:
+    """The end of a file, at most `MOST_BYTES` of it, from a line's beginning on."""
+    shown = one_line(path, 200)
+    real = os.path.realpath(path)
+    if not real.startswith(f"{os.path.realpath(folder)}{os.sep}"):
+        raise Refused(f"{shown} is not in {one_line(str(folder), 200)}, where its client keeps sessions", "name one that is")
+    try:
+        # A link's target or a pipe would be another file, or none that ends.
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as fault:
+        if Path(path).is_symlink():
+            raise Refused(f"{shown} is a link", "name the file itself") from fault
+        raise NotFound(f"{shown} cannot be read: {fault.strerror}", "name a session's file") from fault
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
+            raise Refused(f"{shown} is no file of yours", "name a session's file")
+        begins = max(0, found.st_size - MOST_BYTES)
+        data = bytearray()
+        while len(data) < MOST_BYTES and (part := os.pread(file, MOST_BYTES - len(data), begins + len(data))):
+            data += part
+    finally:
+        os.close(file)
+    return bytes(data) if not begins else bytes(data[data.find(b"\n") + 1 :])
+
+
+def _of_claude(told: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
+    """What a line of Claude Code's says, and whether a person said it."""
+    kind, message = told.get("type"), told.get("message")
+    if kind not in ("user", "assistant") or not isinstance(message, dict):
+        return
+    if told.get("isSidechain") or told.get("isMeta") or told.get("isCompactSummary") or told.get("entrypoint") == "sdk-cli":
+        return
+    content = message.get("content")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content if isinstance(content, list) else []
+    for block in blocks:
+        if isinstance(block, dict) and block.get("type") == "text":
+            yield from _said(_text(block.get("text")), by_person=kind == "user")
+
+
+def _calls_the_end(told: Mapping[str, Any]) -> bool:
+    """Whether a line of Claude Code's calls `end_session`: what came before is kept as far as it was worth it."""
+    message = told.get("message")
+    blocks = message.get("content") if isinstance(message, dict) and told.get("type") == "assistant" else None
+    return isinstance(blocks, list) and any(
+        isinstance(one, dict) and one.get("type") == "tool_use" and _text(one.get("name")).endswith("end_session")
+        for one in blocks
+    )
+
+
+def _of_codex(told: Mapping[str, Any], payload: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
+    """The same of a line of Codex'."""
+    kind = payload.get("type")
+    if told.get("type") == "event_msg" and kind in ("user_message", "agent_message"):
+        yield from _said(_text(payload.get("message")), by_person=kind == "user_message")
+
+
+def _is_a_programs(source: object) -> bool:
+    """Whether a program or another agent began a session of Codex'."""
+    return source == "exec" or (isinstance(source, (dict, str)) and "subagent" in json.dumps(source).replace("_", ""))
+
+
+def _is_known(lines: list[str], client: str) -> bool:
+    """Whether anything of a file without a turn is as its client writes it: then nothing was said."""
+    mark = '"isSidechain"' if client == "claude-code" else '"payload"'
+    return any(mark in line for line in lines)
+
+
+def _said(text: str, *, by_person: bool) -> Iterator[tuple[bool, str]]:
+    # Half a character, as JSON can have it, is none.
+    text = _PRIVATE.sub(" ", text.encode("utf-8", "replace").decode())
+    if by_person:
+        text = _FRAME.sub(" ", text).strip()
+        if text.startswith(_REMARKS) or _COMMAND.match(text):
+            return
+    text = _SPACE.sub(" ", _CODE.sub("[code]", text)).strip()
+    if text:
+        yield by_person, text[:MOST_OF_A_TURN]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
