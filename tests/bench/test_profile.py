@@ -10,13 +10,8 @@ import pytest
 from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
-<<<<<<< HEAD
-    "remember": 103,
-    "recall": 102,
-=======
     "remember": 105,
-    "recall": 101,
->>>>>>> cb55e591 (capture: what a session said is pointed at for the next one in its folder, where a person lets it be read)
+    "recall": 102,
     "search": 88,
     "get": 68,
     "bring-to-mind": 84,
