@@ -57,7 +57,6 @@ MADE_OF_VERBS = {
     "verbs/contracts/op.py": {"correct", "understand"},  # a request of these is the verb, with its parameters
     "verbs/projects.py": {"create_subjects"},  # a new project's subject is made as anybody's is
     "verbs/sessions/ending.py": {"link", "mark_questionable", "mark_useful", "remember"},  # one operation a vote or attempt
-    "verbs/sessions/keeping.py": {"remember"},  # each memory of a session is kept or refused by itself
     "verbs/settling.py": {"commit"},  # what goes is committed before it goes
     "verbs/turns/accept.py": {"link_beats"},  # beats are linked after they are written, as an operation of its own
 }
