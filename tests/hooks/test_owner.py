@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bounds import eventually
+from tests.bounds import CAMPAIGN, eventually
 from tests.owner.owned import Owned, environment
 from tests.owner.owned import vault as make
 from vault_tool import Vault
@@ -132,8 +133,12 @@ def _is_begun(folder: Path, session: str) -> bool:
     return any(state["id"] == session and state["answered"] for state in kept)
 
 
-@pytest.mark.parametrize("event", [START, PROMPT])
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize(
+    ("event", "how"),
+    [*itertools.product((START, PROMPT), (signal.SIGKILL, signal.SIGSTOP))]
+    if CAMPAIGN
+    else [(START, signal.SIGKILL), (PROMPT, signal.SIGSTOP)],
+)
 def test_an_owner_that_is_killed_or_stopped_in_the_middle_leaves_nobody_without_words(
     event: str, how: signal.Signals, tmp_path: Path
 ) -> None:
