@@ -12,7 +12,6 @@ from vault_tool.cli.lazy import each
 from vault_tool.cli.main import group
 from vault_tool.cli.names import takes
 from vault_tool.cli.options import VaultGroup
-from vault_tool.cli.table import command_of
 from vault_tool.cli.verb_table import verbs
 from vault_tool.mcp.tools import listed
 from vault_tool.model.parameter_table import MEANINGS, MEANINGS_OF
@@ -48,7 +47,7 @@ def test_a_command_and_its_tool_say_the_same_of_a_parameter() -> None:
     commands = options()
     for tool in listed("full"):
         for name, schema in tool["inputSchema"]["properties"].items():
-            option = commands.get(command_of(tool["name"]) or "", {}).get(name)
+            option = commands.get(tool["name"].replace("_", "-"), {}).get(name)
             if option is None or name not in MEANINGS or (tool["name"], name) in OTHER:
                 continue
             if option.flag_value is not False:
