@@ -15,15 +15,20 @@ from vault_tool.model.types import RecordClass
 from vault_tool.recall import update_pairs
 from vault_tool.recall.update_pairs import Update
 from vault_tool.util.clock import moment
+from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.vault import resolve, similar
+from vault_tool.vault import resolve
 from vault_tool.vault.answers import Mark
 from vault_tool.vault.context import Context
 from vault_tool.vault.viewer import request_of
 
 if TYPE_CHECKING:
     from vault_tool.model.records import Observation  # 25 ms, and whoever only looks makes none
+    from vault_tool.vault import similar
+
+else:
+    similar = deferred("vault_tool.vault.similar")  # where something is written
 
 PERHAPS = "perhaps_changed_by"
 
@@ -33,7 +38,7 @@ _TOGETHER = 400
 
 # In a vault of more records a search by words costs more than telling what was asked: there a memory's beginning is looked for.
 _SMALL = 2000
-_LIKE_IT, _WORDS, _BEGINNING = 8, 8, 2
+_LIKE_IT, _OF_SUBJECT, _WORDS, _BEGINNING = 8, 24, 8, 2
 _VALUE = 60
 _NAMED, _SHORT, _LINE = 3, 8, 100
 
@@ -141,8 +146,9 @@ def _like_them(vault: Context, memories: Sequence[Entry]) -> Iterator[Entry]:
     small = catalog.counts().documents <= _SMALL
     for entry in memories:
         if entry.record_class is RecordClass.OBSERVATION:
-            find = partial(_by_words if small else _by_beginning, vault, entry)
-            yield from catalog.derived(("like it", entry.path), find)
+            # Those of a subject are found without the index of words, which a command that only gets a memory does not open.
+            find = _by_words if small and not entry.subjects else _by_beginning
+            yield from catalog.derived(("like it", entry.path), partial(find, vault, entry))
 
 
 def _by_words(vault: Context, entry: Entry) -> Collection[Entry]:
@@ -155,7 +161,7 @@ def _by_words(vault: Context, entry: Entry) -> Collection[Entry]:
 
 
 def _by_beginning(vault: Context, entry: Entry) -> Collection[Entry]:
-    words = normal_name(entry.title).split()
-    while words and len(words) > _BEGINNING + 1:
-        words.pop()
-    return vault.index.catalog.titled_from(" ".join(words), _LIKE_IT) if len(words) >= _BEGINNING else ()
+    catalog, words = vault.index.catalog, normal_name(entry.title).split()[:_BEGINNING]
+    begun = catalog.titled_from(" ".join(words), _LIKE_IT) if len(words) == _BEGINNING else ()
+    tagged = catalog.newest_tagged(set(map(normal_name, entry.subjects)), _OF_SUBJECT) if entry.subjects else []
+    return (*begun, *catalog.cached_by_paths(tagged).values())
