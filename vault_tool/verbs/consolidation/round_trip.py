@@ -173,6 +173,8 @@ class _Trip:
                 return NextPacket(said=self.said or "nothing is due: what is new is too little yet", budget=budget or BUDGET)
         if self.kept is None:
             self.kept = Walk(self.one.id, self.vault.now(), budget or BUDGET, again=again)
+            # What is asked again is planned by what is kept.
+            self._keep()
         return self._next()
 
     def answered(self, packet: str, content: str, summary: str, sources: Sequence[str], budget: int) -> NextPacket:
