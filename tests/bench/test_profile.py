@@ -11,10 +11,10 @@ from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
     "remember": 107,
-    "recall": 105,
-    "search": 92,
+    "recall": 107,
+    "search": 93,
     "get": 72,
-    "bring-to-mind": 86,
+    "bring-to-mind": 87,
     "consolidate": 110,
     "mark-useful": 75,
     "create-understanding": 97,
