@@ -284,6 +284,13 @@ def regions_of(catalog: Catalog) -> Regions:
     return catalog.derived("regions", lambda: Regions(catalog))
 
 
+def understood_names(catalog: Catalog) -> set[str]:
+    """The names that any understanding is tagged with, kept until the catalogue changes."""
+    query = "SELECT DISTINCT normal FROM memberships WHERE n IN (SELECT n FROM entries WHERE class = ?)"
+    values = (RecordClass.UNDERSTANDING.value,)
+    return catalog.derived("understood names", lambda: {str(row[0]) for row in catalog.rows(query, values)})
+
+
 def largest(catalog: Catalog, limit: int) -> list[str]:
     """The names under which most memories are tagged, the most frequent first."""
     query = "SELECT normal FROM memberships GROUP BY normal ORDER BY count(*) DESC, normal LIMIT ?"

@@ -11,7 +11,7 @@ from vault_tool.consolidation import ledger, packets
 from vault_tool.consolidation.ledger import PacketName
 from vault_tool.consolidation.packets import ENOUGH, MORE, Due, is_contained, keys_of
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.relations import Piece, Region, Regions, regions_of
+from vault_tool.index.relations import Piece, Region, Regions, regions_of, understood_names
 from vault_tool.index.timeline import entries_of, questioned
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -192,12 +192,7 @@ class Finder:
 
     def _is_understood(self, region: Region) -> bool:
         """Whether there could be an understanding of a subject: for the many of which there is none."""
-        names: set[str] = self._vault.index.catalog.derived("understood names", self._understood_names)
-        return not names.isdisjoint(region.names)
-
-    def _understood_names(self) -> set[str]:
-        query = "SELECT DISTINCT normal FROM memberships WHERE n IN (SELECT n FROM entries WHERE class = ?)"
-        return {row[0] for row in self._vault.index.catalog.rows(query, (RecordClass.UNDERSTANDING.value,))}
+        return not understood_names(self._vault.index.catalog).isdisjoint(region.names)
 
     def _present(self, regions: Sequence[Region]) -> Entry | None:
         kind = "single_subject" if len(regions) == 1 else "relationship"
