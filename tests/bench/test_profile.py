@@ -11,10 +11,10 @@ from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
     "remember": 107,
-    "recall": 107,
-    "search": 93,
+    "recall": 109,
+    "search": 95,
     "get": 72,
-    "bring-to-mind": 87,
+    "bring-to-mind": 89,
     "consolidate": 110,
     "mark-useful": 75,
     "create-understanding": 97,
