@@ -13,7 +13,7 @@ from mcp.client.client import Client
 
 from tests.mcp.served import ERAS, client_of, client_of_process
 from vault_tool import Vault
-from vault_tool.mcp.lean_table import FORMER, LEAN, NAMES
+from vault_tool.mcp.lean_table import FORMER, LEAN, NAMES, VERBS
 from vault_tool.mcp.tools import Caller, cost, listed, named
 
 
@@ -35,7 +35,7 @@ async def refused(client: Client, tool: str, **given: Any) -> str:
 def test_the_eight_take_what_their_verbs_take_for_fewer_tokens() -> None:
     assert cost(listed("lean")) < 1800
     for tool in listed("lean"):
-        full = named("full")[tool["name"]]["inputSchema"]["properties"]
+        full = named("full")[VERBS.get(tool["name"], tool["name"])]["inputSchema"]["properties"]
         names = NAMES.get(tool["name"], {})
         assert [one for one in tool["inputSchema"]["properties"] if names.get(one, one) not in full] == []
         assert set(tool["inputSchema"]["required"]) <= set(tool["inputSchema"]["properties"])
@@ -65,6 +65,18 @@ def test_a_fresh_agent_gets_from_nothing_to_an_understanding(root: Path, era: st
             made = await call(client, "understand", **text, sources=[solution["id"], fixed["new_id"]])
             found = await call(client, "recall", query="Redis")
             assert found["understanding"]["id"] == made["id"]
+            for number in range(4):
+                lamp = f"Lamp {number} of the shed was changed in week {number}."
+                await call(client, "remember", content=lamp, kind="fact", subjects=["Shed"])
+            given = (await call(client, "consolidate"))["packet"]
+            text = {"content": "All lamps of the shed were changed.", "summary": "All changed."}
+            for _ in range(9):
+                said = await call(client, "consolidate", packet=given["id"], **text)
+                assert said["written"]
+                if not (given := said.get("packet")):
+                    break
+            assert not given
+            assert (await call(client, "recall", query="Shed"))["understanding"]["content"] == text["content"]
 
     anyio.run(talk)
 

@@ -13,7 +13,7 @@ import orjson
 
 from vault_tool.errors import Exit, UsageError, VaultError
 from vault_tool.mcp import wording
-from vault_tool.mcp.lean_table import LIMIT, NAMES
+from vault_tool.mcp.lean_table import LIMIT, NAMES, VERBS
 from vault_tool.mcp.table import RENAMED, TOOLS
 from vault_tool.mcp.tools import Caller, Tool, named, plain_names
 from vault_tool.mcp.without_query import forget_after_gap, start_page, without_query
@@ -81,8 +81,8 @@ def asked(
 ) -> tuple[Vault, object]:
     """The vault as the caller asks it, and what the verb of a tool returned. Raises VaultError, as `answer` does."""
     called = _Called(tool, arguments, caller.preset)
-    verb = without_query(called.arguments) if tool == "recall" else tool
-    if verb != tool:
+    verb = without_query(called.arguments) if tool == "recall" else _verb(tool, caller.preset)
+    if tool == "recall" != verb:
         called.arguments.pop("query", None)
     given = called.checked(named("full")[verb])
     names = RENAMED.get(verb, {})
@@ -100,6 +100,11 @@ def asked(
     return asking, found
 
 
+def _verb(tool: str, preset: str) -> str:
+    """The verb that a tool of a preset is."""
+    return VERBS.get(tool, tool) if preset == "lean" else tool
+
+
 def in_words(tool: str, asking: Vault, result: Any, preset: str = "") -> tuple[str, dict[str, Any]]:
     """What a verb returned in the lean form, as text and as values."""
     if hasattr(result, "lean"):
@@ -107,7 +112,7 @@ def in_words(tool: str, asking: Vault, result: Any, preset: str = "") -> tuple[s
         if fault := asking.settings_fault:
             made["degraded"] = [*made.get("degraded", ()), fault]
     else:
-        found = lean_values(_plain(result), asking, TOOLS[tool].omit)
+        found = lean_values(_plain(result), asking, TOOLS[_verb(tool, preset)].omit)
         made = found if isinstance(found, dict) else {}
         if (fault := asking.settings_fault) and "freshness" not in made:
             made["degraded"] = [*made.get("degraded", ()), fault]

@@ -89,10 +89,16 @@ LEAN_TOOLS: Mapping[str, LeanTool] = {
         ("from", "type", "to", "why"),
     ),
     "consolidate": LeanTool(
-        "Help to keep the memory good, one packet a call, when the user asks for it or when there is time. You get what is new "
-        "of a subject, beside what is understood: write that with `understand`, then call again; `skip` passes over a packet "
-        "that says nothing. Stop at any time; what is written stays.",
-        {"packet": "A packet by its label.", "skip": "Labels of packets to pass over."},
+        "Help to keep the memory good, one packet a call, when the user asks for it or when there is time. You get the subject with "
+        "most to gain: what is new, beside what is understood. Call again with your text for it, and you get the next. `none` as "
+        "text means that there is nothing to say. Stop at any time; what is written stays.",
+        {
+            "packet": "The packet's id from the call before.",
+            "content": "The understanding, or `none`.",
+            "summary": "One line that stands for it.",
+            "sources": "Ids of the memories that it rests on; all of the packet if left out.",
+            "budget": "Most tokens of all packets together; 3000 if left out.",
+        },
     ),
     "end_session": LeanTool(
         "Once, when the work is done or the hook asks: what to keep of this conversation, and which memories helped or misled. "
@@ -120,6 +126,9 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "understand": {"type": "kind"},
     "link": {"from": "from_id", "to": "to_id"},
 }
+
+# The verbs of those tools that are called otherwise.
+VERBS: Mapping[str, str] = {"consolidate": "consolidate_next"}
 
 # Most results of a question where nothing else is said.
 LIMIT = 5

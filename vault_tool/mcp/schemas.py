@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from vault_tool.index.vectors.status import VectorStatus
-from vault_tool.mcp.lean_table import LEAN, LEAN_TOOLS, NAMES, LeanTool
+from vault_tool.mcp.lean_table import LEAN, LEAN_TOOLS, NAMES, VERBS, LeanTool
 from vault_tool.mcp.table import LEFT_OUT, RENAMED, SESSION, TOOLS, Described
 from vault_tool.mcp.tools import cost
 from vault_tool.model.consent import ConsentRecord
@@ -144,7 +144,9 @@ def lean_tools() -> Iterator[Schema]:
     """Every tool of the small preset as it is listed, in the order of its table."""
     full = {one["name"]: one for one in tools()}
     for name, lean in LEAN_TOOLS.items():
-        yield {**full[name], "description": lean.about, "inputSchema": _lean_arguments(full[name], lean)}
+        verb = full[VERBS.get(name, name)]
+        about = {"name": name, "description": lean.about, "title": full[name]["title"], "annotations": full[name]["annotations"]}
+        yield {**verb, **about, "inputSchema": _lean_arguments(verb, lean)}
 
 
 def written() -> str:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from vault_tool.mcp.lean_table import VERBS
 from vault_tool.mcp.tools import named, plain_names
 from vault_tool.util import hints
 from vault_tool.util.hints import Step, Value
 from vault_tool.util.text import one_line
 from vault_tool.vault.plain_words import PlainWords
+
+
+# The small preset's tools by their verbs, where they are called otherwise.
+_TOOLS = {verb: tool for tool, verb in VERBS.items()}
 
 
 class ForClient(PlainWords):
@@ -21,14 +26,14 @@ class ForClient(PlainWords):
 
     def step(self, step: Step) -> str | None:
         """A tool with its arguments; None where the client lacks one of them."""
-        tool = self._tools.get(step.verb)
-        if tool is None:
+        called = _TOOLS.get(step.verb, step.verb) if self._preset == "lean" else step.verb
+        if called not in self._tools:
             return None
-        said = [self._given(step.verb, name, value) for name, value in step.arguments.items()]
+        said = [self._given(called, name, value) for name, value in step.arguments.items()]
         given = [one for one in said if one is not None]
         if len(given) < len(said):
             return None
-        return f"`{step.verb}` ({', '.join(given)})" if given else f"`{step.verb}`"
+        return f"`{called}` ({', '.join(given)})" if given else f"`{called}`"
 
     def option(self, name: str, value: Value) -> str | None:
         """An argument of the tool that was called; None where it takes none of that name."""
