@@ -89,9 +89,9 @@ LEAN_TOOLS: Mapping[str, LeanTool] = {
         ("from", "type", "to", "why"),
     ),
     "consolidate": LeanTool(
-        "Help to keep the memory good, one packet a call, when the user asks for it or when there is time. You get the subject with "
-        "most to gain: what is new, beside what is understood. Call again with your text for it, and you get the next. `none` as "
-        "text means that there is nothing to say. Stop at any time; what is written stays.",
+        "Help to keep the memory good, one packet a call, when the user asks for it or when there is time. You get the subject "
+        "with most to gain: what is new, beside what is understood. Call again with your text for it, and you get the next. "
+        "`none` as text means that there is nothing to say. Stop at any time; what is written stays.",
         {
             "packet": "The packet's id from the call before.",
             "content": "The understanding, or `none`.",

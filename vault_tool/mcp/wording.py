@@ -11,7 +11,6 @@ from vault_tool.util.hints import Step, Value
 from vault_tool.util.text import one_line
 from vault_tool.vault.plain_words import PlainWords
 
-
 # The small preset's tools by their verbs, where they are called otherwise.
 _TOOLS = {verb: tool for tool, verb in VERBS.items()}
 
