@@ -110,8 +110,8 @@ _LEAN: Mapping[str, Schema] = {
     "list": _object(**_ANSWER, total=_COUNT, next=TEXT, warnings=TEXTS),
     "get": _object(**_MEMORY["properties"], links=_list(_LINK), evidence_moved=_TRUE, put_by_others=TEXTS),
     "consolidate_next": _object(
-        written=_object(id=TEXT, replaced=TEXTS, waits=_TRUE), left=_COUNT, spent=_COUNT, budget=_COUNT, said=TEXT, warnings=TEXTS,
-        packet={**_object(id=TEXT, subject=TEXT, tokens=_COUNT, text=TEXT), "type": ["object", "null"]},
+        written=_object(id=TEXT, replaced=TEXTS, waits=_TRUE), left=_COUNT, spent=_COUNT, budget=_COUNT, said=TEXT,
+        warnings=TEXTS, packet={**_object(id=TEXT, subject=TEXT, tokens=_COUNT, text=TEXT), "type": ["object", "null"]},
     ),
     "consolidate": _object(
         pass_id=TEXT, remaining=_COUNT, trivial=_COUNT, next=TEXTS, notice=TEXT,
