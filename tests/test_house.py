@@ -54,6 +54,7 @@ MADE_OF_VERBS = {
     "verbs/sessions/keeping.py": {"remember"},
     "verbs/agent_files.py": {"commit"},  # what a person saved is committed as theirs before it is put right
     "verbs/consolidation/drafting.py": {"create_understanding", "update_understanding"},  # a draft is written as anybody's is
+    "verbs/consolidation/round_trip.py": {"end_consolidation", "understand"},  # an answer is written as any understanding is
     "verbs/contracts/op.py": {"correct", "understand"},  # a request of these is the verb, with its parameters
     "verbs/projects.py": {"create_subjects"},  # a new project's subject is made as anybody's is
     "verbs/sessions/ending.py": {"link", "mark_questionable", "mark_useful", "remember"},  # one operation a vote or attempt

@@ -19,8 +19,8 @@ from vault_tool.util.clock import moment, parse_time, stamp
 from vault_tool.util.text import counted
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
+from vault_tool.vault.eligible import Eligible, Finder, Touched, precedes, settled
 from vault_tool.vault.open_pass import Passes, items_of, passes, spoken_of
-from vault_tool.verbs.consolidation.eligible import Eligible, Finder, Touched, precedes, settled
 
 # So many passes back it is looked whether something came too late for them: by a pull, from a machine that had not heard.
 LATE = 2
