@@ -128,6 +128,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "config": {"name": "write_policy"},
     "project": {"name": "Lab", "folder": "notes"},
     "capture": {},
+    "consolidate_next": {},
     "init": {"path": "another", "no_git": True},
 }  # fmt: skip
 """Each verb by its name, with arguments in which `<name>` is the id of what the story calls so."""
