@@ -108,7 +108,7 @@ def contradicting(vault: Vault) -> None:
     known(vault)
     source = vault.remember("Redis, part 0.", ["Redis"]).id
     other = vault.remember("Redis was never so.", ["Redis"]).id
-    vault.link(other, source, "CONTRADICTS")
+    vault.link(other, "CONTRADICTS", source)
 
 
 def overtaken(vault: Vault) -> None:
