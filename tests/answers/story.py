@@ -31,6 +31,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "delete_observations": {"ids": ["<slip>", "<rule>"]},
     "search_observations": {"subject_names": ["Redis"], "query": "idle connections", "mode": "text"},
     "get_stats": {},
+    "prove": {"questions": 30},
     "tags": {},
     "list_observations": {"subject_name": "Redis"},
     "get_understandings": {"subject_names": ["Redis"]},

@@ -370,6 +370,7 @@ TYPED: dict[str, tuple[str, ...]] = {
     "reflection": ("reflection",),
     "reflect": ("reflect",),
     "get-stats": ("get-stats",),
+    "prove": ("prove",),
     "status": ("status",),
     "doctor": ("doctor",),
     "reindex": ("reindex", "--full"),

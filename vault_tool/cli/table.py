@@ -113,6 +113,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
     ),
     "Upkeep": (
         Listed("get-stats", "statistics", "Count what the vault holds."),
+        Listed("prove", "proving", "Measure whether this memory helps."),
         Listed("status", "upkeep", "Show what the vault holds and needs."),
         Listed("doctor", "upkeep", "Show every problem by file and line."),
         Listed("reindex", "upkeep", "Take in what changed in the files."),

@@ -30,6 +30,7 @@ _DONE_BY: Mapping[str, str] = {
     "end_consolidation": "ending the pass",
     "get": "the memory itself",
     "get_stats": "a count of the vault",
+    "prove": "the proof that this memory helps",
     "get_subjects": "the list of subjects",
     "get_turn": "the turn itself",
     "history": "the note's history",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from vault_tool.verbs import pages as _pages
     from vault_tool.verbs import people as _people
     from vault_tool.verbs import projects as _projects
+    from vault_tool.verbs import proving as _proving
     from vault_tool.verbs import purging as _purging
     from vault_tool.verbs import remember as _remember
     from vault_tool.verbs import reviewing as _reviewing
@@ -89,6 +90,7 @@ else:
     _pages = deferred_verbs("vault_tool.verbs.pages")
     _people = deferred_verbs("vault_tool.verbs.people")
     _projects = deferred_verbs("vault_tool.verbs.projects")
+    _proving = deferred_verbs("vault_tool.verbs.proving")
     _purging = deferred_verbs("vault_tool.verbs.purging")
     _remember = deferred_verbs("vault_tool.verbs.remember")
     _reviewing = deferred_verbs("vault_tool.verbs.reviewing")
@@ -232,3 +234,4 @@ class Vault(Context):
     project = _projects.project
     capture = _capturing.capture
     init = staticmethod(_setup.init)
+    prove = _proving.prove

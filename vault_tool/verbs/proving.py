@@ -1,0 +1,282 @@
+"""`prove`: figures that show whether the memory helps, from this vault's own memories and sessions; no model, nothing written."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from vault_tool.errors import UsageError
+from vault_tool.files.sessions import AgentSession
+from vault_tool.index import timeline
+from vault_tool.index.schema import relations_of
+from vault_tool.model.signals import SignalKind
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import KEPT_TYPES, MEMORIES
+from vault_tool.recall.proof_questions import (
+    ProofQuestion,
+    question_of,
+    stand_together,
+    unrelated_question,
+    words_of,
+)
+from vault_tool.util.hints import option
+from vault_tool.util.text import tokens
+from vault_tool.vault import seen
+from vault_tool.vault.answers import bodies_of
+from vault_tool.vault.context import Context
+from vault_tool.vault.generated_pages import core_preview
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
+from vault_tool.vault.retrieval.engine import Query, gather
+from vault_tool.vault.retrieval.query import RecallAnswer
+from vault_tool.vault.statuses import statuses
+
+QUESTIONS = 60
+LEAST_QUESTIONS = 20
+"""Fewer questions than this give counts and no percentages."""
+
+_AMONG = 3
+_AT_ONCE = 2000
+# So many memories are tried for each question that is wanted: many have too few words, or words that others have too.
+_CANDIDATES = 4
+_ROWS = 20
+_ID = re.compile(r"\b[0-9a-f]{6,36}\b")
+_OVERTAKEN = ("overtaken", "superseded")
+
+NOT_MEASURED = (
+    "whether an answer was right for the question that a person had in mind",
+    "whether work went faster or better with the memory than without it",
+    "use by sessions of other machines, and by sessions older than 30 days",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryUse:
+    """One memory in the sessions of this machine: in how many it was shown, used afterwards, and called questionable."""
+
+    id: str
+    title: str
+    shown: int
+    used: int
+    misled: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """Shown, used and misled: counts of memories and sessions, with the memories that were shown most.
+
+    A memory was used where a session that was shown it marked it as useful, cited it or named it in a later write.
+    """
+
+    sessions: int
+    shown: int
+    used: int
+    misled: int
+    results: tuple[MemoryUse, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Questions made of memories: how many were asked, how often their memory came first, and how often among three.
+
+    `shares` are the two as shares of `asked`; None below 20 questions.
+    """
+
+    asked: int
+    first: int
+    among_three: int
+    shares: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silent:
+    """Questions of words that never stand together: how many were asked, and how many had no sure answer (`share`: see Found)."""
+
+    asked: int
+    silent: int
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnPage:
+    """The page at a session's start: the current memories that stand on it, of how many, and its tokens."""
+
+    shown: int
+    current: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof(Answer):
+    """The figures of `prove`. `overtaken_alone` are memories that an answer showed as if they still held: it must be empty."""
+
+    use: Use
+    found_again: Found
+    silent: Silent
+    overtaken_asked: int
+    overtaken_alone: tuple[str, ...]
+    page: OnPage
+    not_measured: tuple[str, ...]
+
+
+@verb
+@of_the_whole
+@looks
+def prove(vault: Context, *, questions: int = QUESTIONS, project: str | None = None) -> Proof:
+    """Measure whether this memory helps: what sessions used of it, and whether its index finds again and keeps silent.
+
+    At most so many `questions` of each kind are made of current memories (of one `project`, if given): the two rarest words of a
+    memory are left out and the rest is asked, if no other memory has all of them. The same vault gives the same questions.
+    Nothing is written and no use is counted.
+    """
+    if questions < 1:
+        raise UsageError(f"questions must be 1 or more, not {questions}", f"for example {option('questions', QUESTIONS)}")
+    with vault.consistent_read():
+        entries = _memories(vault, project)
+        standing = statuses(vault, entries)
+        asked_for = [entry for entry in entries if entry.type not in KEPT_TYPES]
+        current = [entry for entry in asked_for if standing[entry.path].status == "current"]
+        overtaken = [entry for entry in entries if standing[entry.path].status in _OVERTAKEN]
+        fair, unrelated = _questions(vault, current, questions)
+    answers = {question.identity: _ask(vault, question.text) for question in fair}
+    silent = sum(_is_silent(_ask(vault, question.text)) for question in unrelated)
+    asked = [*answers.values(), *(_ask(vault, entry.title) for entry in _spread(overtaken)[:questions])]
+    alone = dict.fromkeys(identity for answer in asked for identity in _alone(answer))
+    return Proof(
+        use=_use(vault, {entry.id: entry for entry in entries}),
+        found_again=_found(answers),
+        silent=Silent(asked=len(unrelated), silent=silent, share=_share(silent, len(unrelated))),
+        overtaken_asked=min(len(overtaken), questions),
+        overtaken_alone=tuple(alone),
+        page=_page(vault, {entry.id for entry in current}, project),
+        not_measured=NOT_MEASURED,
+    )
+
+
+def _memories(vault: Context, project: str | None) -> list[Entry]:
+    entries = [entry for entry in vault.index.catalog.snapshot().entries if entry.record_class in MEMORIES]
+    return [entry for entry in entries if project is None or entry.text("project") == project]
+
+
+def _spread(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries in an order that has nothing to do with what they say, and is the same each time."""
+    return sorted(entries, key=lambda entry: blake2b(entry.id.encode(), digest_size=8).digest())
+
+
+def _questions(vault: Context, entries: list[Entry], most: int) -> tuple[list[ProofQuestion], list[ProofQuestion]]:
+    """Fair questions of memories, and unrelated ones, each at most `most`."""
+    count_of: Counter[str] = Counter()
+    for _, words in _words(vault, entries):
+        count_of.update(words)
+    candidates: list[ProofQuestion] = []
+    for entry, words in _words(vault, _spread(entries)[: _CANDIDATES * most]):
+        if (question := question_of(entry.id, words, count_of)) is not None:
+            candidates.append(question)
+    half = len(candidates) // 2
+    pairs = [unrelated_question(first, second, count_of) for first, second in zip(candidates, candidates[half:], strict=False)]
+    doubled: set[int] = set()
+    together: set[int] = set()
+    for entry, words in _words(vault, entries):
+        text = frozenset(words)
+        doubled.update(
+            n for n, each in enumerate(candidates) if each.identity != entry.id and n not in doubled and each.fits(text)
+        )
+        together.update(n for n, pair in enumerate(pairs) if n not in together and stand_together(pair, text))
+    fair = [question for n, question in enumerate(candidates) if n not in doubled]
+    return fair[:most], [pair for n, pair in enumerate(pairs) if n not in together][:most]
+
+
+def _words(vault: Context, entries: Sequence[Entry]) -> Iterator[tuple[Entry, tuple[str, ...]]]:
+    """Each memory with the words of its title and body, read some thousands at a time."""
+    for start in range(0, len(entries), _AT_ONCE):
+        batch = entries[start : start + _AT_ONCE]
+        bodies = bodies_of(vault, batch)
+        for entry in batch:
+            yield entry, words_of(f"{entry.title} {bodies.get(entry.path, '')}")
+
+
+def _ask(vault: Context, text: str) -> RecallAnswer:
+    return gather(vault, Query(query=text, limit=_AMONG, include_global=False), looked=True)
+
+
+def _is_silent(answer: RecallAnswer) -> bool:
+    """Whether an answer claims nothing: it is empty, or unsure of all that it shows."""
+    return all(result.weak for result in answer.results)
+
+
+def _alone(answer: RecallAnswer) -> Iterator[str]:
+    """The memories of an answer that no longer hold, with no mark and without the memory that took their place."""
+    ids = {result.id for result in answer.results}
+    for result in answer.results:
+        if result.status in _OVERTAKEN and ids.isdisjoint(result.status_by) and not result.said_beside:
+            yield result.id
+
+
+def _found(answers: Mapping[str, RecallAnswer]) -> Found:
+    first = sum(bool(answer.results) and answer.results[0].id == identity for identity, answer in answers.items())
+    among = sum(any(result.id == identity for result in answer.results[:_AMONG]) for identity, answer in answers.items())
+    shares = (_share(first, len(answers)), _share(among, len(answers)))
+    known = None if shares[0] is None or shares[1] is None else (shares[0], shares[1])
+    return Found(asked=len(answers), first=first, among_three=among, shares=known)
+
+
+def _share(count: int, asked: int) -> float | None:
+    return round(count / asked, 3) if asked >= LEAST_QUESTIONS else None
+
+
+def _page(vault: Context, current: set[str], project: str | None) -> OnPage:
+    text = core_preview(vault, project=project or vault.who.project).text
+    catalog = vault.index.catalog
+    named = {entry.id for prefix in dict.fromkeys(_ID.findall(text)) for entry in catalog.by_prefix(prefix, 2)}
+    return OnPage(shown=len(named & current), current=len(current), tokens=tokens(text))
+
+
+def _use(vault: Context, by_id: Mapping[str, Entry]) -> Use:
+    shown: Counter[str] = Counter()
+    used: Counter[str] = Counter()
+    misled: Counter[str] = Counter()
+    sessions = seen.all_known(vault)
+    for session in sessions:
+        known = {identity for identity in session.shown if identity in by_id}
+        shown.update(known)
+        useful, questioned = _judged(vault, session, known)
+        used.update(useful | _taken_up(vault, session, {identity: by_id[identity] for identity in known}))
+        misled.update(questioned)
+    order = sorted(shown, key=lambda identity: (-shown[identity], -used[identity], by_id[identity].title))
+    rows = tuple(
+        MemoryUse(id=each, title=by_id[each].title, shown=shown[each], used=used[each], misled=misled[each])
+        for each in order[:_ROWS]
+    )
+    return Use(sessions=len(sessions), shown=len(shown), used=len(used), misled=len(misled), results=rows)
+
+
+def _judged(vault: Context, session: AgentSession, known: set[str]) -> tuple[set[str], set[str]]:
+    """The memories that a session marked as useful, and as questionable, of those that it was shown."""
+    signals = [signal for signal in timeline.signals_in(vault.index.catalog, session.id) if signal.target in known]
+    kinds = (SignalKind.USEFUL, SignalKind.QUESTIONABLE)
+    useful, questioned = ({signal.target for signal in signals if signal.kind is kind} for kind in kinds)
+    return useful, questioned
+
+
+def _taken_up(vault: Context, session: AgentSession, known: Mapping[str, Entry]) -> set[str]:
+    """The memories that a later write of the session cites by id, or names by their title."""
+    written = [entry for entry in timeline.written_in(vault.index.catalog, session.id) if entry.id not in known]
+    bodies = bodies_of(vault, written)
+    taken: set[str] = set()
+    for entry in written:
+        cited = {target for target, _ in relations_of(entry)}
+        text = f"{entry.title} {bodies.get(entry.path, '')}".casefold()
+        for identity, shown in known.items():
+            # Shown first and written afterwards: what was shown of its own write was not used by it.
+            if _second(session.shown[identity].first) <= _second(entry.text("created")) and (
+                identity in cited or shown.title.casefold() in text
+            ):
+                taken.add(identity)
+    return taken
+
+
+def _second(moment: str) -> str:
+    """A moment of UTC to the second, which is as far as a note tells when it was made."""
+    return moment[:19]
