@@ -13,9 +13,9 @@ from bench.bed import Bed
 from bench.figure import Figure
 from bench.machine import Failed
 from vault_tool import Vault
-from vault_tool.verbs.consolidation.consolidating import recent_activity
-from vault_tool.verbs.consolidation.packet_texts import Packet, next_packet, skip_packets
-from vault_tool.verbs.consolidation.passes import LATE, due
+from vault_tool.features.consolidation.consolidating import recent_activity
+from vault_tool.features.consolidation.packet_texts import Packet, next_packet, skip_packets
+from vault_tool.features.consolidation.passes import LATE, due
 
 SUBJECTS = 5
 """Changed subjects in each pass, with so many new observations on each and one on each pair of neighbours:"""

@@ -12,10 +12,10 @@ from typing import Any
 from bench.machine import PEAK_UNIT, Failed, in_turn, timed
 from bench.prose import Prose
 from vault_tool import Vault
+from vault_tool.features.turns.turn_recall import recollect
 from vault_tool.files.layout import CACHE
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query
-from vault_tool.vault.turn_recall import recollect
 
 _USER, _WORLD, _SESSION = "u1", "w1", "s1"
 _QUESTIONS = 20

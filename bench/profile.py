@@ -22,7 +22,7 @@ LOOKS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "comparisons": ("vault_tool.files.reader:scan", ""),
         "passes": ("vault_tool.vault.open_pass:_read", ""),
-        "plans": ("vault_tool.verbs.consolidation.passes:plans", ""),
+        "plans": ("vault_tool.features.consolidation.passes:plans", ""),
         "intersections": ("vault_tool.index.relations:Regions.__init__", ""),
         "weighings": ("vault_tool.vault.standing:Standings.score_of", "entry"),
         "parses": ("vault_tool.files.parse:parse", "path"),

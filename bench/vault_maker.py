@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bench.prose import Prose
+from vault_tool.features.setup.setup import ATTRIBUTES, IGNORED, default_settings
 from vault_tool.files import layout
 from vault_tool.files.episode_text import day_heading, entry_text
 from vault_tool.files.placing import place
@@ -19,7 +20,6 @@ from vault_tool.model.records import Consolidation, Edge, Observation, Record, R
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind
 from vault_tool.util.clock import stamp
 from vault_tool.util.text import one_line
-from vault_tool.verbs.setup import ATTRIBUTES, IGNORED, default_settings
 
 BEGINNING = datetime(2023, 1, 1, tzinfo=UTC)
 DAYS = 3 * 365

@@ -8,8 +8,8 @@ import pytest
 
 from vault_tool.config import PERSPECTIVES, STRONG_MODELS, Config, load, sentences
 from vault_tool.errors import ConfigError
+from vault_tool.features.setup.setup import default_settings
 from vault_tool.model.types import CoreSection, RecordClass
-from vault_tool.verbs.setup import default_settings
 
 
 def test_nothing_said_is_the_defaults() -> None:

@@ -51,29 +51,29 @@ def test_below_the_doors_a_name_leads_to_one_module() -> None:
 
 
 MADE_OF_VERBS = {
-    "verbs/sessions/keeping.py": {"remember"},
+    "features/sessions/keeping.py": {"remember"},
     "verbs/agent_files.py": {"commit"},  # what a person saved is committed as theirs before it is put right
-    "verbs/consolidation/drafting.py": {"create_understanding", "update_understanding"},  # a draft is written as anybody's is
-    "verbs/consolidation/round_trip.py": {"end_consolidation", "understand"},  # an answer is written as any understanding is
-    "verbs/contracts/op.py": {"correct", "understand"},  # a request of these is the verb, with its parameters
-    "verbs/projects.py": {"create_subjects"},  # a new project's subject is made as anybody's is
-    "verbs/sessions/ending.py": {"link", "mark_questionable", "mark_useful", "remember"},  # one operation a vote or attempt
-    "verbs/settling.py": {"commit"},  # what goes is committed before it goes
-    "verbs/turns/accept.py": {"link_beats"},  # beats are linked after they are written, as an operation of its own
+    "features/consolidation/drafting.py": {"create_understanding", "update_understanding"},  # a draft is written as anybody's is
+    "features/consolidation/round_trip.py": {"end_consolidation", "understand"},  # an answer is written as any understanding is
+    "features/contracts/op.py": {"correct", "understand"},  # a request of these is the verb, with its parameters
+    "features/subjects/projects.py": {"create_subjects"},  # a new project's subject is made as anybody's is
+    "features/sessions/ending.py": {"link", "mark_questionable", "mark_useful", "remember"},  # one operation a vote or attempt
+    "features/conflicts/settling.py": {"commit"},  # what goes is committed before it goes
+    "features/turns/accept.py": {"link_beats"},  # beats are linked after they are written, as an operation of its own
 }
 """The verbs that are operations one after the other. All else that two verbs do they share below them."""
 
 
-FLOORS_OF_VERBS = 4
+FLOORS_OF_FEATURES = 5
 
 
-def test_verbs_stand_on_few_floors() -> None:
-    """A verb of the top floor is understood by way of three others, and no more: what verbs share stands below them all."""
+def test_features_stand_on_few_floors() -> None:
+    """A verb of the top floor is understood by way of four modules of features: what they share stands below them."""
     names = {f"{PACKAGE.name}.{'.'.join(path.with_suffix('').parts)}": PACKAGE / path for path in _modules()}
-    verbs = {name: path for name, path in names.items() if name.startswith(f"{PACKAGE.name}.verbs.")}
+    verbs = {name: path for name, path in names.items() if name.startswith(f"{PACKAGE.name}.features.")}
     below = {name: {one for one in _imported(path) if one in verbs} for name, path in verbs.items()}
     floors = _floors(below)
-    too_high = {name: floor for name, floor in floors.items() if floor > FLOORS_OF_VERBS}
+    too_high = {name: floor for name, floor in floors.items() if floor > FLOORS_OF_FEATURES}
     assert too_high == {} and max(floors.values()) > 2
 
 
@@ -102,7 +102,7 @@ def test_a_verb_is_made_of_verbs_only_where_it_is_several_operations() -> None:
     verbs = {name: value.__module__ for name, value in named.items() if callable(value)}
     found = defaultdict(set)
     for path in _modules():
-        if path.parts[0] == "verbs" and path.name != "vault.py":
+        if path.parts[0] in ("features", "verbs") and path.name != "vault.py":
             for module, name in _used(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
                 if verbs.get(name) == module:
                     found[path.as_posix()].add(name)
@@ -140,7 +140,7 @@ def facts_by_hand(source: str) -> list[str]:
 
 
 def test_what_is_told_of_a_memory_is_read_off_it_in_one_place() -> None:
-    above = [path for path in _modules() if path.parts[0] in ("verbs", "vault") and path.name != "facts.py"]
+    above = [path for path in _modules() if path.parts[0] in ("features", "verbs", "vault") and path.name != "facts.py"]
     found = {str(path): facts_by_hand((PACKAGE / path).read_text(encoding="utf-8")) for path in above}
     assert {path: made for path, made in found.items() if made} == {}
 
@@ -156,8 +156,8 @@ def test_one_module_says_where_local_files_are() -> None:
     """
     told = {
         "files/local_trust.py",
-        "vault/local_doubts.py",
-        "verbs/setup.py",
+        "features/doctor/local_doubts.py",
+        "features/setup/setup.py",
         "files/lock.py",
         "files/watcher_presence.py",
         "owner/owner_lock.py",

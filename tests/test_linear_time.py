@@ -20,14 +20,18 @@ from tests.founding import own_copy
 from tests.verbs.looking import START
 from vault_tool import Vault
 from vault_tool.cli import blocks
-from vault_tool.consolidation import attempts, hygiene, packets, similar_names
 from vault_tool.consolidation import ledger as passes
+from vault_tool.consolidation import packets, similar_names
 from vault_tool.errors import VaultError
+from vault_tool.features.consolidation import hygiene
+from vault_tool.features.imports import cognitive, copy_paths
+from vault_tool.features.sessions import attempts
+from vault_tool.features.turns import backstop
 from vault_tool.files import episode_text, secrets, signal_lines
 from vault_tool.files.frontmatter import AddItems, Set, edit, head_writer, simple, split
 from vault_tool.files.frontmatter.complaints import conflict
 from vault_tool.generate import budget, escape, templates
-from vault_tool.importing import cognitive, copy_paths, dates, notes, tags, titles, toml_head
+from vault_tool.importing import dates, notes, tags, titles, toml_head
 from vault_tool.index import timeline
 from vault_tool.index.embedding.chunking import passages
 from vault_tool.index.fulltext import documents
@@ -38,7 +42,6 @@ from vault_tool.recall import question, time_words, times
 from vault_tool.util import clock, note_links, text
 from vault_tool.vault import similar as alike
 from vault_tool.vault.retrieval import retrievers
-from vault_tool.verbs.turns import backstop
 
 TODAY = date(2026, 11, 20)
 

@@ -13,11 +13,11 @@ from vault_tool.cli.main import group
 from vault_tool.cli.names import takes
 from vault_tool.cli.options import VaultGroup
 from vault_tool.cli.verb_table import verbs
+from vault_tool.features.recall.recall import recall
+from vault_tool.features.remember.links import link
+from vault_tool.features.understandings.understandings import understand
 from vault_tool.mcp.tools import listed
 from vault_tool.model.parameter_table import MEANINGS, MEANINGS_OF
-from vault_tool.verbs.links import link
-from vault_tool.verbs.recall.recall import recall
-from vault_tool.verbs.understandings import understand
 
 # Options that mean another thing than the tool's argument of that name, each with the reason beside its command.
 OTHER = {

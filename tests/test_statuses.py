@@ -15,12 +15,12 @@ from tests.cli.typed import vt
 from tests.verbs.looking import START
 from tests.web.conftest import serving_pages
 from vault_tool import Vault
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.hooks.answers import answer
 from vault_tool.hooks.clients import PROMPT
 from vault_tool.mcp.answering import answer as answer_tool
 from vault_tool.mcp.tools import Caller
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.recall.recall import Bundle
 
 MINUTE = timedelta(minutes=1)
 QUESTION = "which port does the quartz queue listen on?"

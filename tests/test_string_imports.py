@@ -110,16 +110,16 @@ def test_no_string_closes_a_circle_of_modules() -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        'import_module("vault_tool.verbs.purging").finish(self)',
-        'purging = deferred("vault_tool.verbs.purging")',
-        'TABLE = {"forgetting": "vault_tool.verbs.purging"}',
-        'getattr(import_module("vault_tool.verbs.purging.finish"), "x")',
-        'name = f"vault_tool.verbs.{name}"',
+        'import_module("vault_tool.features.erasing.purging").finish(self)',
+        'purging = deferred("vault_tool.features.erasing.purging")',
+        'TABLE = {"forgetting": "vault_tool.features.erasing.purging"}',
+        'getattr(import_module("vault_tool.features.erasing.purging.finish"), "x")',
+        'name = f"vault_tool.features.{name}"',
     ],
 )
 def test_a_string_that_evades_the_layers_is_noticed(source: str) -> None:
     edges = {"vault_tool.vault.context": named_in(source)}
-    assert [target.split(".")[1] for _, target in upward(edges)] == ["verbs"]
+    assert [target.split(".")[1] for _, target in upward(edges)] == ["features"]
 
 
 def test_what_names_a_process_or_a_page_is_no_import() -> None:

@@ -13,7 +13,7 @@ from tests.founding import found_at
 from tests.git_repos import git
 from vault_tool import Vault
 from vault_tool.adapters.memory_tool import MemoryTool
-from vault_tool.verbs.recall.recall import Bundle
+from vault_tool.features.recall.recall import Bundle
 
 TEXT = "# Redis\n\nIdle connections drop after 300 s.\nThe firewall does it.\n"
 

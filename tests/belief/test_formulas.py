@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from vault_tool.belief.decay import entry_decay
 from vault_tool.belief.fold import Belief, fold
 from vault_tool.belief.gates import truth_gate
+from vault_tool.features.turns.gate import Mode, Risk, judged
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry
 from vault_tool.recall.score import Worth, companion_share, score
 from vault_tool.recall.weights import AMBIENT, TARGETED, Weights
 from vault_tool.util.clock import stamp
-from vault_tool.verbs.turns.gate import Mode, Risk, judged
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 WEIGHTS = {

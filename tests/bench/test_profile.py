@@ -10,7 +10,7 @@ import pytest
 from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
-    "remember": 107,
+    "remember": 110,
     "recall": 109,
     "search": 95,
     "get": 72,

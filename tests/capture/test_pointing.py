@@ -15,8 +15,8 @@ import pytest
 from tests.capture.files import claude_lines, codex_lines, session_file
 from tests.founding import found_at
 from vault_tool import Vault
-from vault_tool.capture.capture_settings import settings_of
 from vault_tool.errors import Refused, UsageError
+from vault_tool.features.capture.capture_settings import settings_of
 from vault_tool.hooks import answers
 from vault_tool.hooks.clients import COMPACTION, END, PROMPT, START
 from vault_tool.hooks.running import answered

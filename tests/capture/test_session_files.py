@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from tests.capture.files import SAID, claude_line, claude_lines, codex_lines, session_file
-from vault_tool.capture import session_files
-from vault_tool.capture.session_files import CLIENTS, read_session
-from vault_tool.capture.signs import MOST, pointed
 from vault_tool.errors import Refused, UsageError, VaultError
+from vault_tool.features.capture import session_files
+from vault_tool.features.capture.session_files import CLIENTS, read_session
+from vault_tool.features.capture.signs import MOST, pointed
 
 LINES = {"claude-code": claude_lines, "codex": codex_lines}
 

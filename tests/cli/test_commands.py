@@ -15,10 +15,17 @@ from tests.cli.typed import VT, on_terminal, vt, vt_process
 from tests.founding import found_at
 from vault_tool.cli.main import main
 from vault_tool.errors import Exit
+from vault_tool.features.doctor import doctor
+from vault_tool.features.history import history
+from vault_tool.features.pages import pages
+from vault_tool.features.reading import get
+from vault_tool.features.recall import search
+from vault_tool.features.remember import links
+from vault_tool.features.remember.remember import RememberedObservation
+from vault_tool.features.setup import setup
+from vault_tool.features.subjects import subjects
+from vault_tool.features.understandings import understandings
 from vault_tool.vault.generated_pages import GeneratedPage
-from vault_tool.verbs import doctor, get, history, links, pages, setup, subjects, understandings
-from vault_tool.verbs.recall import search
-from vault_tool.verbs.remember import RememberedObservation
 
 HOLD_THE_LOCK = """
 import sys

@@ -13,12 +13,12 @@ from tests.cli.typed import vt
 from tests.founding import found_at
 from vault_tool.cli.main import main
 from vault_tool.errors import Exit
-from vault_tool.verbs.contracts.read import Read
-from vault_tool.verbs.contracts.schemas import OPERATIONS
-from vault_tool.verbs.contracts.update import Updated
-from vault_tool.verbs.contracts.write import WriteAnswer
-from vault_tool.verbs.judging import Marked
-from vault_tool.verbs.recall.present_state import PresentState
+from vault_tool.features.contracts.read import Read
+from vault_tool.features.contracts.schemas import OPERATIONS
+from vault_tool.features.contracts.update import Updated
+from vault_tool.features.contracts.write import WriteAnswer
+from vault_tool.features.recall.present_state import PresentState
+from vault_tool.features.remember.judging import Marked
 
 MEMORY = {"text": "Keepalive is off.", "scope": "repo", "kind": "fact", "confidence": 0.8}
 WRITE: dict[str, Any] = {"op": "write", "repo_id": "Lab", "memory": MEMORY}

@@ -21,7 +21,7 @@ from tests.founding import found_at
 from tests.terminal import let_commands_answer
 from vault_tool.cli.main import main
 from vault_tool.errors import Exit
-from vault_tool.verbs.embedding import Embedding
+from vault_tool.features.embedding.embedding import Embedding
 
 SECRET = "sk-proj-0123456789abcdef0123456789abcdef"
 

@@ -23,7 +23,19 @@ from vault_tool.errors import Exit, VaultError
 
 ALL = [listed for _, listed in each(SECTIONS)]
 ALL_NAMES = [listed.name for listed in ALL]
-HEAVY = ("rich", "tantivy", "sqlite3", "yaml", "orjson", "filelock", "platformdirs", "tomlkit", "subprocess", "vault_tool.verbs")
+HEAVY = (
+    "rich",
+    "tantivy",
+    "sqlite3",
+    "yaml",
+    "orjson",
+    "filelock",
+    "platformdirs",
+    "tomlkit",
+    "subprocess",
+    "vault_tool.verbs",
+    "vault_tool.features",
+)
 
 
 def _commands(listed: Listed) -> list[VaultCommand]:

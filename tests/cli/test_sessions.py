@@ -10,13 +10,13 @@ import pytest
 from tests.cli.test_commands import Person
 from tests.founding import found_at
 from vault_tool.errors import Exit
+from vault_tool.features.consolidation.consolidating import RecentActivity
+from vault_tool.features.sessions.ambient import Reminder, Reminders
+from vault_tool.features.sessions.ending import SessionEnd
+from vault_tool.features.sessions.orient import CoreUnderstanding, GuardedPage, Orientation
+from vault_tool.features.sessions.session_context import SessionContext
 from vault_tool.util.json_text import json_name
 from vault_tool.vault.seen import Cleared
-from vault_tool.verbs.consolidation.consolidating import RecentActivity
-from vault_tool.verbs.sessions.ambient import Reminder, Reminders
-from vault_tool.verbs.sessions.ending import SessionEnd
-from vault_tool.verbs.sessions.orient import CoreUnderstanding, GuardedPage, Orientation
-from vault_tool.verbs.sessions.session_context import SessionContext
 
 TOPIC = "redis idle connections"
 

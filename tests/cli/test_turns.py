@@ -12,7 +12,7 @@ from tests.founding import found_at
 from tests.git_repos import git
 from tests.owner.owned import Owned
 from vault_tool.errors import Exit, NotFound
-from vault_tool.files.turns import Turns
+from vault_tool.features.turns.turns import Turns
 
 TURN = ("turn", "My sister is called Mara.", "--session", "s1", "--user", "u1", "--world", "saltmarsh")
 FOUND = ("--extract-memory", "--candidates", '[{"content": "The player has a sister, Mara."}]')

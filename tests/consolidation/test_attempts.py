@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_tool.consolidation.attempts import Event, Outcome, SessionProblem, Tie, attempts, outcome_of
+from vault_tool.features.sessions.attempts import Event, Outcome, SessionProblem, Tie, attempts, outcome_of
 
 DAY = "2026-11-20T"
 REDIS = SessionProblem(id="p1", text="Redis drops idle connections after 300 s", subjects=("Redis",), at=f"{DAY}09:00:30+00:00")

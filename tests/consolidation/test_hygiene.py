@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_tool.consolidation.hygiene import FEWEST_RULES, procedural, protocol_findings, soul_findings, tactical
+from vault_tool.features.consolidation.hygiene import FEWEST_RULES, procedural, protocol_findings, soul_findings, tactical
 from vault_tool.generate.starter import starters
 
 SHAPE = (

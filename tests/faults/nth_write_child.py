@@ -14,11 +14,11 @@ from types import CodeType, FrameType
 
 from tests.founding import own_copy
 from vault_tool import Vault
+from vault_tool.features.review.reviewing import edit_waiting
 from vault_tool.files.git import committing, run
 from vault_tool.index.vault_index import Index
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.folder import Folder
-from vault_tool.verbs.reviewing import edit_waiting
 
 NOW = datetime(2026, 11, 20, 11, tzinfo=UTC)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import FrameType
 
 from vault_tool import Vault
-from vault_tool.verbs import correcting, doctor, editing, links, remember, understandings  # noqa: F401  (loaded once for all forks)
+from vault_tool.features.editing import editing
+from vault_tool.features.remember import correcting, links, remember  # noqa: F401  (loaded once for all forks)
 
 
 def kill_after(step: str) -> None:

@@ -20,10 +20,10 @@ from vault_tool import Vault
 from vault_tool.cli.json_input import objects
 from vault_tool.config import load
 from vault_tool.errors import ConfigError, NotFound, VaultError
+from vault_tool.features.contracts.lines import outcomes
+from vault_tool.features.turns.turns import Turns
 from vault_tool.files.local import LocalFolder
-from vault_tool.files.turns import Turns
 from vault_tool.machine import read as read_machine
-from vault_tool.verbs.contracts.lines import outcomes
 
 DOORS = 8
 CASES = max(10, runs_wanted(80) // DOORS)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from vault_tool.errors import Refused, StorageError
+from vault_tool.features.turns.turns import TURNS, QueuedTurn, SkippedTurn, Turns
 from vault_tool.files.inbox import INBOX, About, Inbox
 from vault_tool.files.tombstones import FORGOTTEN, files, has, tombstone
-from vault_tool.files.turns import TURNS, QueuedTurn, SkippedTurn, Turns
 
 CANDIDATE = {
     "content": "A text.", "kind": "fact", "title": "", "thread": "", "rationale": "", "tags": ["t"], "evidence": [],
@@ -76,7 +76,7 @@ def test_what_is_skipped_while_others_are_settled_or_forgotten_is_kept(tmp_path:
 def test_one_process_skips_while_another_settles(tmp_path: Path) -> None:
     count = 200
     code = (
-        "import sys; from pathlib import Path; from vault_tool.files.turns import SkippedTurn, Turns\n"
+        "import sys; from pathlib import Path; from vault_tool.features.turns.turns import SkippedTurn, Turns\n"
         "for n in range(int(sys.argv[2])): Turns(Path(sys.argv[1])).skip(SkippedTurn(id=f'id-{n:04}',"
         " at='2026-11-20T10:00:00+00:00', session='', user='', world='', turn='', text='T'), '2026-11-06')"
     )

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from vault_tool.features.imports.copy_paths import CopyPaths
 from vault_tool.files.layout import FileKind, file_kind, path_fault
-from vault_tool.importing.copy_paths import CopyPaths
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from vault_tool import Vault
+from vault_tool.features.setup.setup import init
 from vault_tool.index.schema import ENTRY, SESSION
 from vault_tool.index.timeline import signals_in, written_in
-from vault_tool.verbs.setup import init
 
 SESSIONS = ("s1", "s10", 's"1', "s\\1", "größe", "\U0001f600")
 

@@ -73,5 +73,5 @@ def test_what_is_said_of_the_server_is_short() -> None:
 def test_to_list_the_tools_loads_no_verb() -> None:
     loaded = "import sys, vault_tool.mcp.server; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True).stdout.split()
-    ours = ("vault_tool.verbs", "vault_tool.index", "vault_tool.files", "tantivy", "numpy")
+    ours = ("vault_tool.verbs", "vault_tool.features", "vault_tool.index", "vault_tool.files", "tantivy", "numpy")
     assert [one for one in modules if one.startswith(ours)] == []

@@ -14,12 +14,12 @@ import pytest
 
 from tests.stories import told
 from vault_tool import Vault
+from vault_tool.features.recall.recall import SubjectView
+from vault_tool.features.sessions.ambient import Reminders
 from vault_tool.recall.question import PAGE_WORDS
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query
-from vault_tool.verbs.recall.recall import SubjectView
-from vault_tool.verbs.sessions.ambient import Reminders
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 MODELS = os.environ.get("VAULT_TEST_MODELS", "")

@@ -11,7 +11,7 @@ from tests.cli.typed import vt
 from tests.terminal import let_commands_answer
 from tests.verbs.looking import untouched
 from vault_tool import Vault
-from vault_tool.vault.about_people import naming, person_of
+from vault_tool.features.people.about_people import naming, person_of
 
 pytestmark = pytest.mark.without_git
 

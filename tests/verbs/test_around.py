@@ -12,10 +12,10 @@ from tests.git_repos import commit_all, git, make_repo, write
 from tests.verbs.looking import head, status
 from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.features.recall.recall import Bundle
+from vault_tool.features.setup.setup import notes_in
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.retrieval.query import Recalled
-from vault_tool.verbs.recall.recall import Bundle
-from vault_tool.verbs.setup import notes_in
 
 pytestmark = pytest.mark.without_git
 

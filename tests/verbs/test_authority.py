@@ -11,9 +11,9 @@ from tests.statuses import overtaken_by, said, why
 from tests.verbs.looking import START
 from vault_tool import Vault
 from vault_tool.errors import Refused
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.retrieval.query import Recalled
-from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
 

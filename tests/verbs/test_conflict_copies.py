@@ -12,12 +12,12 @@ from tests.git_repos import write
 from tests.oracles import assert_as_built_anew
 from tests.wording import typed
 from vault_tool import Vault
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.files.layout import may_be_copy
 from vault_tool.files.two_versions import END, OPEN, OR
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.text import first_sentence
 from vault_tool.vault.retrieval.query import Recalled
-from vault_tool.verbs.recall.recall import Bundle
 
 NAMES = (
     "{}.sync-conflict-20261125-101010-ABCDEFG.md",

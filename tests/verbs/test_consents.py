@@ -12,10 +12,10 @@ from tests.verbs.test_users import READS
 from vault_tool import Vault
 from vault_tool.cli.output import to_json
 from vault_tool.errors import NotFound, Refused, UsageError, VaultError
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.model.consent import consent_of
 from vault_tool.model.signals import ConsentState, Signal, SignalKind
 from vault_tool.verbs.agent_files import create_file, list_files, read_file
-from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
 

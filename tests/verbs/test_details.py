@@ -15,7 +15,7 @@ from tests.git_repos import git, write
 from vault_tool import Vault
 from vault_tool.cli.output import to_json
 from vault_tool.errors import UsageError
-from vault_tool.verbs.recall.recall import Bundle
+from vault_tool.features.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
 

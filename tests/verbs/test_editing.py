@@ -22,8 +22,8 @@ from tests.verbs.looking import (
 )
 from vault_tool import Vault
 from vault_tool.errors import NotFound, StaleEdit, UsageError
+from vault_tool.features.editing.editing import Editor
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.editing import Editor
 
 pytestmark = pytest.mark.without_git
 """But for those that say so, these look at no git."""

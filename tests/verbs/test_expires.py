@@ -11,10 +11,10 @@ import pytest
 from tests.cli.typed import vt
 from vault_tool import Vault
 from vault_tool.errors import UsageError
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.mcp.answering import answer
 from vault_tool.mcp.tools import Caller
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
 

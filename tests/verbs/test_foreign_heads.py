@@ -9,8 +9,8 @@ import pytest
 
 from tests.git_repos import write
 from vault_tool import Vault
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
 

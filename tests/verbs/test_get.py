@@ -19,9 +19,9 @@ from tests.verbs.looking import (
 )
 from vault_tool import Vault
 from vault_tool.errors import Ambiguous, NotFound
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.answers import EYES_FIRST
-from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
 """But for those that say so, these look at no git."""

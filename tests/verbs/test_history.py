@@ -9,8 +9,8 @@ from tests.git_repos import commit_all, git, write
 from tests.verbs.looking import assert_committed, fails, head, identity, in_commit, note, status, subjects, trailers, untouched
 from vault_tool import Vault
 from vault_tool.errors import GitError, NotFound, Refused, UsageError, VaultError
+from vault_tool.features.history.history import LISTED
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.history import LISTED
 
 CONFLICT = "<<<<<<< HEAD\nMine.\n=======\nTheirs.\n>>>>>>> other\n"
 

@@ -11,7 +11,7 @@ from tests.cli.typed import vt
 from tests.verbs.looking import assert_committed, fails, subjects, untouched
 from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, UsageError
-from vault_tool.verbs.recall.recall import Bundle
+from vault_tool.features.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
 """But for those that say so, these look at no git."""

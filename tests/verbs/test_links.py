@@ -13,9 +13,9 @@ from tests.verbs.looking import assert_committed, fails, identity, in_commit, su
 from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.errors import Refused, UsageError
+from vault_tool.features.recall.recall import Bundle
+from vault_tool.features.remember.links import Linked
 from vault_tool.vault.retrieval.query import Recalled
-from vault_tool.verbs.links import Linked
-from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
 """But for those that say so, these look at no git."""

@@ -11,8 +11,8 @@ from tests.cli.typed import vt
 from tests.verbs.looking import START
 from vault_tool import Vault
 from vault_tool.errors import UsageError
+from vault_tool.features.reading.listing import MemoryList
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.listing import MemoryList
 
 pytestmark = pytest.mark.without_git
 

@@ -13,11 +13,11 @@ from tests.git_repos import write
 from tests.verbs.looking import fails, identity, note, text
 from vault_tool import Vault
 from vault_tool.errors import UsageError
+from vault_tool.features.contracts.schemas import schema
 from vault_tool.mcp.answering import answer
 from vault_tool.mcp.tools import Caller
 from vault_tool.model.ids import derived_id
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.contracts.schemas import schema
 
 pytestmark = pytest.mark.without_git
 

@@ -18,12 +18,12 @@ from tests.git_repos import commit_all, git, make_repo
 from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.errors import Refused
+from vault_tool.features.turns.turns import Turns
 from vault_tool.files import local_trust
 from vault_tool.files.inbox import Inbox
 from vault_tool.files.local import LocalFolder, PendingOperation, PlannedWrite
 from vault_tool.files.local_trust import Doubt, place, trust
 from vault_tool.files.sessions import Sessions
-from vault_tool.files.turns import Turns
 from vault_tool.hooks.running import answered
 from vault_tool.util.clock import Clock
 from vault_tool.util.text import content_hash

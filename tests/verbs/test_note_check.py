@@ -12,7 +12,7 @@ from tests.bounds import examples
 from tests.git_repos import write
 from vault_tool import Vault
 from vault_tool.check import check
-from vault_tool.vault import note_check
+from vault_tool.features.doctor import note_check
 
 pytestmark = pytest.mark.without_git
 

@@ -11,12 +11,12 @@ import pytest
 from vault_tool.cli.contracts import write as write_command
 from vault_tool.cli.remembering import remember as remember_command
 from vault_tool.errors import UsageError
+from vault_tool.features.contracts.schemas import schema
+from vault_tool.features.remember.observations import KINDS
 from vault_tool.mcp.tools import listed
 from vault_tool.model.details import LABELS
 from vault_tool.model.fields import GIVEN, OBSERVATION, SHARED, ObservationParameters, SharedParameters, annotation, unsaid
 from vault_tool.model.records import Observation
-from vault_tool.verbs.contracts.schemas import schema
-from vault_tool.verbs.observations import KINDS
 from vault_tool.verbs.vault import Vault
 
 

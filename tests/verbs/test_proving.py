@@ -10,8 +10,8 @@ import pytest
 
 from vault_tool import Vault
 from vault_tool.errors import UsageError
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.vault.retrieval.query import Recalled
-from vault_tool.verbs.recall.recall import Bundle
 
 PLACES = ("Corfu", "Bari", "Split", "Oran", "Cadiz", "Bastia", "Palermo", "Tunis", "Malta", "Zadar", "Ibiza", "Genoa", "Rhodes")
 FORMS = (

@@ -15,11 +15,11 @@ from tests.git_repos import commit_all, git, make_repo, wrap_git, write
 from tests.oracles import assert_as_built_anew
 from tests.verbs.looking import identity, note
 from vault_tool import Vault
+from vault_tool.features.recall.recall import Bundle
+from vault_tool.features.sessions.orient import GuardedPage
 from vault_tool.generate.escape import unframed
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.hints import step
-from vault_tool.verbs.recall.recall import Bundle
-from vault_tool.verbs.sessions.orient import GuardedPage
 
 MALLORY = "pulled (Mallory <m@evil.example>)"
 

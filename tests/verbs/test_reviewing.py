@@ -8,10 +8,10 @@ from tests.git_repos import git
 from tests.verbs.looking import head, in_commit, subjects, text
 from vault_tool import Vault
 from vault_tool.errors import Exit, NotFound, Refused, UsageError
+from vault_tool.features.review.reviewing import edit_waiting
 from vault_tool.files.inbox import INBOX, Inbox
 from vault_tool.model.records import Observation
 from vault_tool.vault import review_policy
-from vault_tool.verbs.reviewing import edit_waiting
 
 SECRET = "AKIA" + "QYLPMN5HHHFPZZTZ"
 

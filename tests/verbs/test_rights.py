@@ -15,8 +15,8 @@ from tests.nobody import nobodys_machine
 from vault_tool import Vault
 from vault_tool.cli.output import to_json
 from vault_tool.errors import Refused, UsageError
+from vault_tool.features.turns.turns import Turns
 from vault_tool.files import tombstones
-from vault_tool.files.turns import Turns
 from vault_tool.index.vault_index import Refresh
 from vault_tool.vault.operation import Operation
 

@@ -11,9 +11,9 @@ import pytest
 
 import vault_tool
 from vault_tool import Vault
+from vault_tool.features import stores
 from vault_tool.model.problems import Problem, warning
 from vault_tool.model.snapshot import Entry
-from vault_tool.vault import stores
 from vault_tool.vault.store_interface import Cleaned, Phase, Store, Traces
 
 pytestmark = pytest.mark.without_git
@@ -147,7 +147,14 @@ OF_STORES = {"turns", "turn_log", "inbox", "bin", "sessions", "vectors", "mainte
 
 
 @pytest.mark.parametrize(
-    "path", ["vault/erasing.py", "verbs/forgetting.py", "verbs/purging.py", "verbs/rights.py", "verbs/doctor.py"]
+    "path",
+    [
+        "features/erasing/erasing.py",
+        "features/erasing/forgetting.py",
+        "features/erasing/purging.py",
+        "features/people/rights.py",
+        "features/doctor/doctor.py",
+    ],
 )
 def test_what_asks_the_stores_names_none(path: str) -> None:
     tree = ast.parse((Path(vault_tool.__file__).parent / path).read_text(encoding="utf-8"))

@@ -24,8 +24,8 @@ from tests.verbs.looking import (
 from tests.wording import bare
 from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.features.consolidation.passes import due
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.consolidation.passes import due
 
 pytestmark = pytest.mark.without_git
 """But for those that say so, these look at no git."""

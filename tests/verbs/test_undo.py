@@ -30,9 +30,9 @@ from tests.verbs.looking import (
 )
 from vault_tool import Vault
 from vault_tool.errors import GitError, NotFound, Refused
+from vault_tool.features.history.undo import undoable
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.undo import undoable
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 from tests.fakes.loopback import Mode
 from tests.fakes.ollama_server import FakeOllama
 from vault_tool import Vault
+from vault_tool.features.doctor.doctor import doctor
 from vault_tool.index.seals import lock
 from vault_tool.vault.vector_upkeep import UpkeepResult, keep_vectors
-from vault_tool.verbs.doctor import doctor
 
 pytestmark = pytest.mark.without_git
 

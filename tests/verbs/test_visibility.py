@@ -14,13 +14,13 @@ import pytest
 from tests.cli.typed import vt
 from vault_tool import Vault
 from vault_tool.errors import VaultError
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.hooks.answers import answer
 from vault_tool.hooks.clients import PROMPT
 from vault_tool.index.visibility import MATTERS, Purpose, Reason
 from vault_tool.mcp.answering import answer as answer_tool
 from vault_tool.mcp.tools import Caller
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
 

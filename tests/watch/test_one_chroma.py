@@ -16,8 +16,8 @@ import pytest
 from tests.fakes.ollama_server import FakeOllama
 from tests.watch.watched import CAMPAIGN, Watched, eventually, vault
 from vault_tool import Vault
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.index.vectors.maintenance import mirror_bytes
-from vault_tool.verbs.recall.recall import Bundle
 
 NOTES = 100 if CAMPAIGN else 5
 

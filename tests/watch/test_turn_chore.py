@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.watch.watched import eventually, vault
-from vault_tool.files.turns import Turns
+from vault_tool.features.turns.accept import turn
+from vault_tool.features.turns.turns import Turns
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.hints import step
 from vault_tool.vault.context import Context
-from vault_tool.verbs.turns.accept import turn
 from vault_tool.watch.jobs import BACKSTOP_EVERY, BACKSTOP_QUIET, TURNS_QUIET, Jobs
 from vault_tool.watch.worker import Task, Worker
 

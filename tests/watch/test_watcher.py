@@ -31,11 +31,11 @@ from tests.watch.watched import (
     vault,
 )
 from vault_tool.config import Config
+from vault_tool.features.setup import setup
 from vault_tool.files import watcher_presence
 from vault_tool.index.vault_index import Index
 from vault_tool.util.clock import Clock
 from vault_tool.vault.context import Context
-from vault_tool.verbs import setup
 
 VT = (sys.executable, "-m", "vault_tool")
 

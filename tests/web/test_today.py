@@ -12,7 +12,7 @@ import pytest
 from tests.git_repos import git
 from tests.web.conftest import Served, serving_pages
 from vault_tool import Vault
-from vault_tool.verbs.undo import undoable
+from vault_tool.features.history.undo import undoable
 
 
 @pytest.fixture

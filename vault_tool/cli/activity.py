@@ -10,8 +10,8 @@ from vault_tool.cli.blocks import Block, Heading, table
 from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
+from vault_tool.features.history import activity as verbs
 from vault_tool.util.text import one_line
-from vault_tool.verbs import activity as verbs
 
 _TITLE = 60
 

@@ -12,9 +12,9 @@ from vault_tool.cli.names import NARROWS, takes
 from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.cli.recalling import warnings_of
 from vault_tool.errors import Exit
+from vault_tool.features.sessions import ambient
 from vault_tool.util.text import beginning, one_line
 from vault_tool.vault.lean import titled
-from vault_tool.verbs.sessions import ambient
 
 _HEADLINE = 200
 # Most characters of one reminder that a person is shown.

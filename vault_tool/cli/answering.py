@@ -21,6 +21,7 @@ from vault_tool.cli.options import LENT
 from vault_tool.cli.options import Call as Asked
 from vault_tool.cli.readers import Readers
 from vault_tool.errors import Busy, StorageError, UsageError, VaultGone
+from vault_tool.features.contracts.op import op
 from vault_tool.files import watcher_presence
 from vault_tool.files.layout import CONFIG_FILE, SETTINGS_FILE
 from vault_tool.files.local_trust import place
@@ -34,7 +35,6 @@ from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.heap import share_one_heap
 from vault_tool.vault.context import Context, Who, find, global_root
 from vault_tool.vault.person import Presence, of_command
-from vault_tool.verbs.contracts.op import op
 from vault_tool.verbs.vault import Vault
 
 if TYPE_CHECKING:

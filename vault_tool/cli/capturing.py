@@ -9,9 +9,9 @@ import click
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.errors import Exit, UsageError
+from vault_tool.features.capture import capturing as captures
+from vault_tool.features.capture.capturing import Capture
 from vault_tool.vault.person import at_terminal
-from vault_tool.verbs import capturing as captures
-from vault_tool.verbs.capturing import Capture
 
 
 @command(

@@ -18,14 +18,14 @@ from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, NotFound, UsageError, VaultError
+from vault_tool.features.consolidation import consolidating, drafting, packet_texts, report, round_trip
+from vault_tool.features.consolidation.consolidating import Begun, Ended, PacketHead, Pending
+from vault_tool.features.consolidation.packet_texts import Packet, PassStep
+from vault_tool.features.consolidation.passes import told
+from vault_tool.features.consolidation.report import ConsolidationReport
+from vault_tool.features.consolidation.round_trip import NextPacket
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
-from vault_tool.verbs.consolidation import consolidating, drafting, packet_texts, report, round_trip
-from vault_tool.verbs.consolidation.consolidating import Begun, Ended, PacketHead, Pending
-from vault_tool.verbs.consolidation.packet_texts import Packet, PassStep
-from vault_tool.verbs.consolidation.passes import told
-from vault_tool.verbs.consolidation.report import ConsolidationReport
-from vault_tool.verbs.consolidation.round_trip import NextPacket
 
 KEYS = "e write it   s skip   t skip all trivial ones   d end the pass   q stop here"
 

@@ -16,13 +16,13 @@ from vault_tool.cli.names import MEMORY, NARROWS, SHARE, takes
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, standard_input, writes
 from vault_tool.cli.saved import commit_of, saved_as
 from vault_tool.errors import Exit, UsageError
+from vault_tool.features.contracts import read as reading
+from vault_tool.features.contracts import update as updating
+from vault_tool.features.contracts import write as writing
+from vault_tool.features.contracts.lines import outcomes
+from vault_tool.features.contracts.op import OpAnswer
+from vault_tool.features.contracts.schemas import schema, schemas
 from vault_tool.model.fields import GIVEN
-from vault_tool.verbs.contracts import read as reading
-from vault_tool.verbs.contracts import update as updating
-from vault_tool.verbs.contracts import write as writing
-from vault_tool.verbs.contracts.lines import outcomes
-from vault_tool.verbs.contracts.op import OpAnswer
-from vault_tool.verbs.contracts.schemas import schema, schemas
 
 KINDS = click.Choice(("problem", "solution", "failed_tactic", "fact", "preference", "change"))
 ALL_SCHEMAS = "all"

@@ -12,7 +12,7 @@ from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import TEXT, Call, Short, command, writes
 from vault_tool.cli.saved import commit_of, short_ids
 from vault_tool.errors import Exit
-from vault_tool.verbs import correcting
+from vault_tool.features.remember import correcting
 
 
 @command(

@@ -13,11 +13,11 @@ from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, fields
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit, VaultError
+from vault_tool.features.embedding import embedding
 from vault_tool.index.embedding import calling
 from vault_tool.machine import PROVIDERS
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
-from vault_tool.verbs import embedding
 
 _EMBEDDING = tuple(provider for provider in PROVIDERS if provider != "none")
 

@@ -11,9 +11,9 @@ from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import SHOWN_COMMIT, commit_of, problem_table
 from vault_tool.errors import Exit
+from vault_tool.features.history import history as verbs
+from vault_tool.features.history import undo as taking_back
 from vault_tool.files.git import LogEntry
-from vault_tool.verbs import history as verbs
-from vault_tool.verbs import undo as taking_back
 
 
 @command("log", "vt log", "vt log a1b2c3 --limit 5")

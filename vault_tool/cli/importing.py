@@ -11,10 +11,10 @@ from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, VaultGroup, command
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
+from vault_tool.features.imports import markdown_folder, memory_graph
+from vault_tool.features.imports.import_run import Imported
 from vault_tool.model.problems import Problem
 from vault_tool.util.text import counted
-from vault_tool.verbs.importing import markdown_folder, memory_graph
-from vault_tool.verbs.importing.import_run import Imported
 
 SHOWN = 20
 # As many kinds of problems, and files of each, are named to a person; `--json` names all.

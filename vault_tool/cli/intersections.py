@@ -11,10 +11,10 @@ from vault_tool.cli.names import SUBJECT, takes
 from vault_tool.cli.options import Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
+from vault_tool.features.consolidation import mapping, merging, open_intersections
+from vault_tool.features.consolidation.merging import Merged, SimilarSubjects
+from vault_tool.features.consolidation.open_intersections import Intersection, Neighborhood, Relationship, RelationshipRevision
 from vault_tool.util.text import counted
-from vault_tool.verbs.consolidation import mapping, merging, open_intersections
-from vault_tool.verbs.consolidation.merging import Merged, SimilarSubjects
-from vault_tool.verbs.consolidation.open_intersections import Intersection, Neighborhood, Relationship, RelationshipRevision
 
 
 @command("open-around", "vt open-around Redis", "vt open-around Redis --limit 5 --json")

@@ -11,7 +11,7 @@ from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import TEXT, Call, Short, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit, UsageError
-from vault_tool.verbs import judging
+from vault_tool.features.remember import judging
 
 _REASON = click.option("--reason", "why", type=TEXT, metavar="TEXT", default="", help="The same, by name.")
 

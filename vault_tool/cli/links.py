@@ -13,8 +13,8 @@ from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import TEXT, Call, Short, VaultCommand, authored, command, writes
 from vault_tool.cli.saved import saved_as
 from vault_tool.errors import Exit, UsageError
+from vault_tool.features.remember import links
 from vault_tool.files.frontmatter.lists import typed
-from vault_tool.verbs import links
 
 SHARE = click.FloatRange(0, 1)
 

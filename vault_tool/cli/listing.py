@@ -11,7 +11,7 @@ from vault_tool.cli.blocks import Block, source, sourced, status_lines, with_sta
 from vault_tool.cli.names import NARROWS, takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
-from vault_tool.verbs.listing import CLASSES, SORTS, STATUSES, ListedMemory, MemoryList, list_memories
+from vault_tool.features.reading.listing import CLASSES, SORTS, STATUSES, ListedMemory, MemoryList, list_memories
 
 
 @command(

@@ -13,13 +13,13 @@ from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import consent_table
 from vault_tool.errors import Exit
+from vault_tool.features.reading import get as verb
 from vault_tool.model.signals import REFUSALS
 from vault_tool.util.text import counted, one_line
-from vault_tool.verbs import get as verb
 
 if TYPE_CHECKING:
     from vault_tool.belief.steps import Reached, Step
-    from vault_tool.vault.memory_timeline import Timeline
+    from vault_tool.features.reading.memory_timeline import Timeline
 
 _REASON = 200
 

@@ -13,6 +13,7 @@ from pkgutil import walk_packages
 from types import ModuleType
 from typing import Any
 
+import vault_tool.features
 import vault_tool.verbs
 from vault_tool.cli import output
 from vault_tool.vault import seen
@@ -95,7 +96,8 @@ def _verbs() -> Iterator[Callable[..., Any]]:
 
 
 def _modules() -> Iterator[ModuleType]:
-    names = (one.name for one in walk_packages(vault_tool.verbs.__path__, "vault_tool.verbs."))
+    packages = (vault_tool.features, vault_tool.verbs)
+    names = (one.name for package in packages for one in walk_packages(package.__path__, f"{package.__name__}."))
     return (import_module(name) for name in names if name != _ITSELF)
 
 

@@ -12,9 +12,10 @@ from vault_tool.cli.names import MEMORY, SUBJECT, takes
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of, saved_as, short_ids
 from vault_tool.errors import Exit
+from vault_tool.features.recall import searching_observations
+from vault_tool.features.remember import observations
+from vault_tool.features.subjects import subjects, syntheses
 from vault_tool.util.text import one_line
-from vault_tool.verbs import observations, subjects, syntheses
-from vault_tool.verbs.recall import searching_observations
 
 
 @command(

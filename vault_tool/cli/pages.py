@@ -16,10 +16,10 @@ from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
+from vault_tool.features.pages import pages
 from vault_tool.generate.schedule import Schedule
 from vault_tool.vault.folder_project import is_known, project_of
 from vault_tool.vault.generated_pages import GeneratedPage
-from vault_tool.verbs import pages
 
 
 @command("decay", "vt decay --limit 20", "vt decay --standing fading --standing dormant")

@@ -11,8 +11,8 @@ from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import named_elsewhere
 from vault_tool.errors import Exit
+from vault_tool.features.people import people as verbs
 from vault_tool.util.text import one_line
-from vault_tool.verbs import people as verbs
 
 _TITLE = 60
 

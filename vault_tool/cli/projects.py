@@ -10,8 +10,8 @@ from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
-from vault_tool.verbs import projects
-from vault_tool.verbs.projects import FolderProjects
+from vault_tool.features.subjects import projects
+from vault_tool.features.subjects.projects import FolderProjects
 
 
 @command("project", "vt project", "vt project Ferry", "vt project Ferry --folder .", "vt project --list")

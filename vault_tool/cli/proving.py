@@ -9,9 +9,9 @@ import click
 from vault_tool.cli.blocks import Block, Heading, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
+from vault_tool.features.proof import proving
+from vault_tool.features.proof.proving import LEAST_QUESTIONS, QUESTIONS, Proof
 from vault_tool.util.text import counted
-from vault_tool.verbs import proving
-from vault_tool.verbs.proving import LEAST_QUESTIONS, QUESTIONS, Proof
 
 
 @command("prove", "vt prove", "vt prove --questions 30 --project Ferry", "vt prove --json")

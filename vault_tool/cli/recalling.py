@@ -23,10 +23,10 @@ from vault_tool.cli.blocks import (
 from vault_tool.cli.names import MEMORY, NARROWS, takes
 from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.errors import Exit
+from vault_tool.features.recall.recall import Bundle, SubjectView, Understood
+from vault_tool.features.recall.recall import recall as recall_verb
 from vault_tool.util.text import beginning, one_line
 from vault_tool.vault.retrieval.query import Fate, Recalled
-from vault_tool.verbs.recall.recall import Bundle, SubjectView, Understood
-from vault_tool.verbs.recall.recall import recall as recall_verb
 
 _BRIEF = 160
 _SEEN = 400

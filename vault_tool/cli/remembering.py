@@ -12,9 +12,9 @@ from vault_tool.cli.names import TYPES, takes
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import saved_as
 from vault_tool.errors import Exit
+from vault_tool.features.remember.remember import RememberedObservation
+from vault_tool.features.remember.remember import remember as remember_verb
 from vault_tool.model.fields import GIVEN
-from vault_tool.verbs.remember import RememberedObservation
-from vault_tool.verbs.remember import remember as remember_verb
 
 
 @command(

@@ -17,17 +17,20 @@ from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import commit_of, consent_table, named_elsewhere, problem_table, short_ids
 from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, Refused, UsageError, VaultError
+from vault_tool.features.conflicts import settling
+from vault_tool.features.conflicts.settling import Settled, Unsettled
+from vault_tool.features.erasing import forgetting, purging
+from vault_tool.features.erasing.forgetting import Forgotten
+from vault_tool.features.erasing.purging import Purged
+from vault_tool.features.people import rights
+from vault_tool.features.people.rights import ForgottenUser
+from vault_tool.features.review import consents, reviewing
+from vault_tool.features.review.consents import Consented, Consents
+from vault_tool.features.review.reviewing import Reviewed, Waiting
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import at_terminal, is_person
 from vault_tool.vault.two_texts import COPY, TwoTexts
-from vault_tool.verbs import consents, forgetting, purging, reviewing, rights, settling
-from vault_tool.verbs.consents import Consented, Consents
-from vault_tool.verbs.forgetting import Forgotten
-from vault_tool.verbs.purging import Purged
-from vault_tool.verbs.reviewing import Reviewed, Waiting
-from vault_tool.verbs.rights import ForgottenUser
-from vault_tool.verbs.settling import Settled, Unsettled
 
 AS_USER = click.option(
     "--as-user", default="", metavar="ID", help="Answer as this person, for what is about them; a product says who it is."

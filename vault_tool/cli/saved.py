@@ -10,8 +10,8 @@ from vault_tool.cli.options import Short
 from vault_tool.model.problems import Problem
 
 if TYPE_CHECKING:
+    from vault_tool.features.people.about_people import Naming
     from vault_tool.model.consent import ConsentRecord
-    from vault_tool.vault.about_people import Naming
     from vault_tool.vault.operation import Saved  # what writes loads slowly, and looking shares this module
 
 SHOWN_COMMIT = 10

@@ -12,13 +12,13 @@ from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import TEXT, Call, Short, command, writes
 from vault_tool.errors import Exit
+from vault_tool.features.consolidation.passes import told
+from vault_tool.features.sessions import ending, session_context
+from vault_tool.features.sessions.orient import CoreUnderstanding, Orientation
+from vault_tool.features.sessions.orient import orient as orient_verb
+from vault_tool.features.sessions.session_attempts import Attempt
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault import seen
-from vault_tool.verbs.consolidation.passes import told
-from vault_tool.verbs.sessions import ending, session_context
-from vault_tool.verbs.sessions.orient import CoreUnderstanding, Orientation
-from vault_tool.verbs.sessions.orient import orient as orient_verb
-from vault_tool.verbs.sessions.session_attempts import Attempt
 
 _PARTS = (("Soul", "soul"), ("Protocol", "protocol"), ("Orientation", "orientation"))
 

@@ -16,9 +16,9 @@ from vault_tool.cli.names import MEMORY, TYPES, takes
 from vault_tool.cli.options import TEXT, Call, Short, command, usual_origin, writes
 from vault_tool.cli.saved import commit_of, problem_table, saved_as
 from vault_tool.errors import Exit, UsageError
+from vault_tool.features.editing import editing
+from vault_tool.features.setup import global_choice, setup
 from vault_tool.machine import PROVIDERS
-from vault_tool.vault import global_choice
-from vault_tool.verbs import editing, setup
 
 
 @command("init", "vt init ~/memory --name 'My memory'", "vt init --separate")

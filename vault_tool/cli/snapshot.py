@@ -8,8 +8,8 @@ from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, s
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import short_ids
 from vault_tool.errors import Exit
+from vault_tool.features.recall.present_state import PresentMemory, PresentState, present_state
 from vault_tool.util.text import counted
-from vault_tool.verbs.recall.present_state import PresentMemory, PresentState, present_state
 
 
 @command("snapshot", "vt snapshot > now.txt", "vt snapshot --json")

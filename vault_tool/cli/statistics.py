@@ -10,8 +10,8 @@ from vault_tool.cli.blocks import Block, Heading, fields, table
 from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
+from vault_tool.features.doctor import statistics
 from vault_tool.util.text import counted
-from vault_tool.verbs import statistics
 
 
 @command("get-stats", "vt get-stats", "vt get-stats --json")

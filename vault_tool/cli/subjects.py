@@ -13,7 +13,8 @@ from vault_tool.cli.names import MEMORY, SUBJECT, takes
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of, saved_as, short_ids
 from vault_tool.errors import Exit, UsageError
-from vault_tool.verbs import subjects, understandings
+from vault_tool.features.subjects import subjects
+from vault_tool.features.understandings import understandings
 
 SHARE = click.FloatRange(0, 1)
 

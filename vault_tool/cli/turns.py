@@ -13,11 +13,11 @@ from vault_tool.cli.names import takes
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
+from vault_tool.features.turns import accept, linking, logged
+from vault_tool.features.turns import backstop as second_look
+from vault_tool.features.turns.gate import Gate, Mode, Risk
+from vault_tool.features.turns.replaying import Replay
 from vault_tool.util.text import one_line
-from vault_tool.verbs.turns import accept, linking, logged
-from vault_tool.verbs.turns import backstop as second_look
-from vault_tool.verbs.turns.gate import Gate, Mode, Risk
-from vault_tool.verbs.turns.replaying import Replay
 
 SHOWN = 80
 

@@ -16,16 +16,16 @@ from vault_tool.cli.blocks import Block, Heading, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import problem_table
 from vault_tool.errors import Exit, Refused
+from vault_tool.features.consolidation.passes import told
+from vault_tool.features.doctor import adopting, moved_notes
+from vault_tool.features.doctor import doctor as verb
+from vault_tool.features.doctor.adopting import AdoptedLocal
 from vault_tool.install import clients, delivery
 from vault_tool.owner import address
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 from vault_tool.vault.core_age import CoreAge
 from vault_tool.vault.person import at_terminal
-from vault_tool.verbs import adopting, moved_notes
-from vault_tool.verbs import doctor as verb
-from vault_tool.verbs.adopting import AdoptedLocal
-from vault_tool.verbs.consolidation.passes import told
 
 if TYPE_CHECKING:
     from vault_tool.index.vectors.status import VectorStatus  # for its fields alone

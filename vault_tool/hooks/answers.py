@@ -12,9 +12,9 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-import vault_tool.verbs  # noqa: F401  (who opens a vault must know how a forgetting is finished)
-from vault_tool.capture import capture_settings
+import vault_tool.features  # noqa: F401  (who opens a vault must know how a forgetting is finished)
 from vault_tool.errors import Busy, VaultError
+from vault_tool.features.capture import capture_settings
 from vault_tool.files.sessions import AgentSession
 from vault_tool.generate.budget import cut
 from vault_tool.generate.escape import inline, unframed
@@ -191,10 +191,10 @@ class _Place:
 def _start(vault: Context, project: str, where: _Place, *, compacted: bool) -> str:
     """The page that a prompt loads, in bounds and whole lines, with what is known of this session or of the ones before."""
     # A prompt waits for this module, and needs nothing of what a session's start needs: half of all that there is to load.
+    from vault_tool.features.pages.pages import SMALLEST_BUDGET, rest_of_page
     from vault_tool.vault.core_making import PAGE_TOKENS
     from vault_tool.vault.page_at_start import page_at_start
     from vault_tool.vault.work_left import note_shown
-    from vault_tool.verbs.pages import SMALLEST_BUDGET, rest_of_page
 
     beside = _of_this_session(vault) if compacted else _of_those_before(vault)
     beside += _pointed(vault, where, compacted=compacted)
@@ -212,7 +212,7 @@ def _of_this_session(vault: Context) -> str:
     """The memories that this session wrote before its context was cut short, which is all that is sure to be known of it."""
     if not vault.who.session:
         return ""
-    from vault_tool.verbs.sessions.session_context import get_session_context  # as above
+    from vault_tool.features.sessions.session_context import get_session_context  # as above
 
     seen.reset_seen(vault)
     context = get_session_context(vault, limit=_WRITTEN)
@@ -230,7 +230,7 @@ def _pointed(vault: Context, where: _Place, *, compacted: bool) -> str:
     """Turns that may be worth keeping, of the session before in this folder or of this one, where a person lets them be read."""
     if not capture_settings.settings_of(vault.root).reads(vault.root, where.folder):
         return ""
-    from vault_tool.vault import pointing  # for those alone who said so
+    from vault_tool.features.capture import pointing  # for those alone who said so
 
     if not compacted:
         now = vault.clock.now().timestamp()
@@ -263,7 +263,7 @@ def _nothing_kept(vault: Context) -> str:
 
 def _of_those_before(vault: Context) -> str:
     """Tasks that ended sessions left, judging and keeping: the next session may do them."""
-    from vault_tool.verbs.sessions.ending import end_session  # as above
+    from vault_tool.features.sessions.ending import end_session  # as above
 
     lines = ""
     for session in taken(vault.root, keep=capture_settings.settings_of(vault.root).mode != capture_settings.OFF)[:_TOLD]:

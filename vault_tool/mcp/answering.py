@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from vault_tool.errors import Exit, UsageError, VaultError
+from vault_tool.features.contracts.schemas import faults_of
 from vault_tool.mcp import wording
 from vault_tool.mcp.lean_table import LIMIT, NAMES, VERBS
 from vault_tool.mcp.table import RENAMED, TOOLS
@@ -30,7 +31,6 @@ from vault_tool.vault.leniency import as_meant
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
 from vault_tool.vault.resolve import Shortened
 from vault_tool.vault.seen import note_seen
-from vault_tool.verbs.contracts.schemas import faults_of
 from vault_tool.verbs.vault import Vault
 
 if TYPE_CHECKING:

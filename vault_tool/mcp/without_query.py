@@ -15,14 +15,14 @@ from vault_tool.vault import seen, work_left
 from vault_tool.vault.lean import Short, filled
 
 if TYPE_CHECKING:
+    from vault_tool.features.pages import pages
     from vault_tool.vault import core_making, page_at_start
-    from vault_tool.verbs import pages
     from vault_tool.verbs.vault import Vault
 else:
     # For a session's start, which most calls are not.
     core_making = deferred("vault_tool.vault.core_making")
     page_at_start = deferred("vault_tool.vault.page_at_start")
-    pages = deferred("vault_tool.verbs.pages")
+    pages = deferred("vault_tool.features.pages.pages")
 
 _LISTS_BY = frozenset({"kinds", "subject_names", "tags", "not_tags", "project", "since", "until", "of_session", "limit"})
 

@@ -11,14 +11,11 @@ if not TYPE_CHECKING:
         __name__,
         {
             "another_address": "where the soul is by somebody else",
-            "beats": "2 ms, where turns wait",
             "contests": "where an agent changes, pins or weighs",
             "core_age": "where something is forgotten or the vault's state is told",
             "drafts": "where something waits for review",
             "evidence_state": "2 ms, where it rests on something",
-            "forgotten_words": "what erases, for `doctor`",
             "generated_pages": "20 ms",
-            "memory_timeline": "4 ms, where it is asked for",
             "one_thread": "what only a server needs: with the SDK three quarters of a second",
             "open_pass": "2 ms, where a vault had passes",
             "page_at_start": "20 ms, once a day",
@@ -26,6 +23,5 @@ if not TYPE_CHECKING:
             "settings_in_force": "2 ms, where `vault.toml` cannot be used as it is",
             "statuses": "most give the status that they looked up for several",
             "vector_upkeep": "20 ms",
-            "waiting_tombstones": "where somebody else forgot something",
         },
     )

@@ -9,7 +9,6 @@ from typing import Any, Unpack
 
 from vault_tool.errors import UsageError, VaultError
 from vault_tool.files.render import body_text
-from vault_tool.files.turns import Turns
 from vault_tool.index.relations import names_of
 from vault_tool.model.fields import GIVEN, LISTS, Field, FieldKind, ObservationParameters, by_parameter
 from vault_tool.model.ids import derived_id, is_derived, new_id
@@ -21,7 +20,7 @@ from vault_tool.recall.wishes import INSTRUCTION, wish_in
 from vault_tool.util.clock import end_of, parse_time, stamp, until
 from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line, unwrap_link
-from vault_tool.vault import beats, contests, resolve
+from vault_tool.vault import contests, registered, resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.operation import Operation, writing
@@ -41,12 +40,12 @@ MANY_SUBJECTS = 4
 
 @contextmanager
 def appending(vault: Context, verb: str) -> Iterator[Operation]:
-    """An operation that only appends; what turns accepted is written before it, where nobody else has."""
+    """An operation that only appends; what is to be written first is written before it, where nobody else has."""
     with writing(vault, verb, at_a_glance=True) as op:
-        if Turns(vault.root).count():
-            # Whatever is wrong with a turn's memories is no reason to refuse this one; they go on waiting.
+        for write in registered.written_first():
+            # Whatever is wrong with what waits is no reason to refuse this one; it goes on waiting.
             with suppress(VaultError):
-                beats.apply_turns(vault)
+                write(vault)
         yield op
 
 

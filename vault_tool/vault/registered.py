@@ -1,4 +1,4 @@
-"""What other parts register with every open vault: how work that was left unfinished is finished, and stores that were added."""
+"""What features register with every open vault: what finishes their work, what they write first, and stores."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 # By the kind of work, and by the name of the store; each is called with the open vault.
 _finishers: dict[str, Callable[[Any], None]] = {}
+_first: dict[str, Callable[[Any], None]] = {}
 _stores: dict[str, Callable[[Any], Any]] = {}
 
 
@@ -20,6 +21,16 @@ def finish_by(work: str, finish: Callable[[Any], None]) -> None:
 def finishers() -> Iterable[Callable[[Any], None]]:
     """What finishes each kind of work that a killed process left half done, in the order of their registration."""
     return tuple(_finishers.values())
+
+
+def write_first(work: str, write: Callable[[Any], None]) -> None:
+    """Have `write` called with the vault, under its write lock, before anything is appended; it takes an earlier one's place."""
+    _first[work] = write
+
+
+def written_first() -> Iterable[Callable[[Any], None]]:
+    """What is to be called before anything is appended, in the order of their registration."""
+    return tuple(_first.values())
 
 
 def add_store(name: str, make: Callable[[Any], Any]) -> Callable[[], None]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.features.history import history
 from vault_tool.files import frontmatter, git, layout, reader, writer
 from vault_tool.files.additions import with_fields
 from vault_tool.files.parse import parse
@@ -20,7 +21,6 @@ from vault_tool.vault import screening
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.request import looks, verb
-from vault_tool.verbs import history
 
 _TYPE = "general"
 _DELETED = f"{layout.LOCAL}/deleted"

@@ -11,122 +11,122 @@ from vault_tool.vault.checked import checked_parameters, deferred_verbs
 from vault_tool.vault.context import Context
 
 if TYPE_CHECKING:
+    from vault_tool.features.capture import capturing as _capturing
+    from vault_tool.features.conflicts import settling as _settling
+    from vault_tool.features.consolidation import consolidating as _consolidating
+    from vault_tool.features.consolidation import mapping as _mapping
+    from vault_tool.features.consolidation import merging as _merging
+    from vault_tool.features.consolidation import open_intersections as _open_intersections
+    from vault_tool.features.consolidation import packet_texts as _packet_texts
+    from vault_tool.features.consolidation import report as _report
+    from vault_tool.features.consolidation import round_trip as _round_trip
+    from vault_tool.features.contracts import op as _op
+    from vault_tool.features.contracts import read as _read
+    from vault_tool.features.contracts import update as _update
+    from vault_tool.features.contracts import write as _write
+    from vault_tool.features.doctor import adopting as _adopting
+    from vault_tool.features.doctor import doctor as _doctor
+    from vault_tool.features.doctor import moved_notes as _moved_notes
+    from vault_tool.features.doctor import statistics as _statistics
+    from vault_tool.features.editing import editing as _editing
+    from vault_tool.features.embedding import embedding as _embedding
+    from vault_tool.features.erasing import forgetting as _forgetting
+    from vault_tool.features.erasing import purging as _purging
+    from vault_tool.features.history import activity as _activity
+    from vault_tool.features.history import history as _history
+    from vault_tool.features.history import undo as _undo
+    from vault_tool.features.imports import markdown_folder as _markdown_folder
+    from vault_tool.features.imports import memory_graph as _memory_graph
+    from vault_tool.features.pages import pages as _pages
+    from vault_tool.features.people import people as _people
+    from vault_tool.features.people import rights as _rights
+    from vault_tool.features.proof import proving as _proving
+    from vault_tool.features.reading import get as _get
+    from vault_tool.features.reading import listing as _listing
+    from vault_tool.features.recall import present_state as _present_state
+    from vault_tool.features.recall import recall as _recall
+    from vault_tool.features.recall import search as _search
+    from vault_tool.features.recall import searching_observations as _searching_observations
+    from vault_tool.features.remember import correcting as _correcting
+    from vault_tool.features.remember import judging as _judging
+    from vault_tool.features.remember import links as _links
+    from vault_tool.features.remember import observations as _observations
+    from vault_tool.features.remember import remember as _remember
+    from vault_tool.features.review import consents as _consents
+    from vault_tool.features.review import reviewing as _reviewing
+    from vault_tool.features.sessions import ambient as _ambient
+    from vault_tool.features.sessions import ending as _ending
+    from vault_tool.features.sessions import orient as _orient
+    from vault_tool.features.sessions import session_context as _session_context
+    from vault_tool.features.setup import setup as _setup
+    from vault_tool.features.subjects import projects as _projects
+    from vault_tool.features.subjects import subjects as _subjects
+    from vault_tool.features.subjects import syntheses as _syntheses
+    from vault_tool.features.turns import accept as _accept
+    from vault_tool.features.turns import backstop as _backstop
+    from vault_tool.features.turns import linking as _linking
+    from vault_tool.features.turns import logged as _logged
+    from vault_tool.features.understandings import understandings as _understandings
     from vault_tool.vault import seen as _seen
-    from vault_tool.verbs import activity as _activity
-    from vault_tool.verbs import adopting as _adopting
-    from vault_tool.verbs import capturing as _capturing
-    from vault_tool.verbs import consents as _consents
-    from vault_tool.verbs import correcting as _correcting
-    from vault_tool.verbs import doctor as _doctor
-    from vault_tool.verbs import editing as _editing
-    from vault_tool.verbs import embedding as _embedding
-    from vault_tool.verbs import forgetting as _forgetting
-    from vault_tool.verbs import get as _get
-    from vault_tool.verbs import history as _history
-    from vault_tool.verbs import judging as _judging
-    from vault_tool.verbs import links as _links
-    from vault_tool.verbs import listing as _listing
-    from vault_tool.verbs import moved_notes as _moved_notes
-    from vault_tool.verbs import observations as _observations
-    from vault_tool.verbs import pages as _pages
-    from vault_tool.verbs import people as _people
-    from vault_tool.verbs import projects as _projects
-    from vault_tool.verbs import proving as _proving
-    from vault_tool.verbs import purging as _purging
-    from vault_tool.verbs import remember as _remember
-    from vault_tool.verbs import reviewing as _reviewing
-    from vault_tool.verbs import rights as _rights
-    from vault_tool.verbs import settling as _settling
-    from vault_tool.verbs import setup as _setup
-    from vault_tool.verbs import statistics as _statistics
-    from vault_tool.verbs import subjects as _subjects
-    from vault_tool.verbs import syntheses as _syntheses
-    from vault_tool.verbs import understandings as _understandings
-    from vault_tool.verbs import undo as _undo
-    from vault_tool.verbs.consolidation import consolidating as _consolidating
-    from vault_tool.verbs.consolidation import mapping as _mapping
-    from vault_tool.verbs.consolidation import merging as _merging
-    from vault_tool.verbs.consolidation import open_intersections as _open_intersections
-    from vault_tool.verbs.consolidation import packet_texts as _packet_texts
-    from vault_tool.verbs.consolidation import report as _report
-    from vault_tool.verbs.consolidation import round_trip as _round_trip
-    from vault_tool.verbs.contracts import op as _op
-    from vault_tool.verbs.contracts import read as _read
-    from vault_tool.verbs.contracts import update as _update
-    from vault_tool.verbs.contracts import write as _write
-    from vault_tool.verbs.importing import markdown_folder as _markdown_folder
-    from vault_tool.verbs.importing import memory_graph as _memory_graph
-    from vault_tool.verbs.recall import present_state as _present_state
-    from vault_tool.verbs.recall import recall as _recall
-    from vault_tool.verbs.recall import search as _search
-    from vault_tool.verbs.recall import searching_observations as _searching_observations
-    from vault_tool.verbs.sessions import ambient as _ambient
-    from vault_tool.verbs.sessions import ending as _ending
-    from vault_tool.verbs.sessions import orient as _orient
-    from vault_tool.verbs.sessions import session_context as _session_context
-    from vault_tool.verbs.turns import accept as _accept
-    from vault_tool.verbs.turns import backstop as _backstop
-    from vault_tool.verbs.turns import linking as _linking
-    from vault_tool.verbs.turns import logged as _logged
 else:
     # All of them take .2 s to load, and a program that asks one needs what that one needs.
+    _capturing = deferred_verbs("vault_tool.features.capture.capturing")
+    _settling = deferred_verbs("vault_tool.features.conflicts.settling")
+    _consolidating = deferred_verbs("vault_tool.features.consolidation.consolidating")
+    _mapping = deferred_verbs("vault_tool.features.consolidation.mapping")
+    _merging = deferred_verbs("vault_tool.features.consolidation.merging")
+    _open_intersections = deferred_verbs("vault_tool.features.consolidation.open_intersections")
+    _packet_texts = deferred_verbs("vault_tool.features.consolidation.packet_texts")
+    _report = deferred_verbs("vault_tool.features.consolidation.report")
+    _round_trip = deferred_verbs("vault_tool.features.consolidation.round_trip")
+    _op = deferred_verbs("vault_tool.features.contracts.op")
+    _read = deferred_verbs("vault_tool.features.contracts.read")
+    _update = deferred_verbs("vault_tool.features.contracts.update")
+    _write = deferred_verbs("vault_tool.features.contracts.write")
+    _adopting = deferred_verbs("vault_tool.features.doctor.adopting")
+    _doctor = deferred_verbs("vault_tool.features.doctor.doctor")
+    _moved_notes = deferred_verbs("vault_tool.features.doctor.moved_notes")
+    _statistics = deferred_verbs("vault_tool.features.doctor.statistics")
+    _editing = deferred_verbs("vault_tool.features.editing.editing")
+    _embedding = deferred_verbs("vault_tool.features.embedding.embedding")
+    _forgetting = deferred_verbs("vault_tool.features.erasing.forgetting")
+    _purging = deferred_verbs("vault_tool.features.erasing.purging")
+    _activity = deferred_verbs("vault_tool.features.history.activity")
+    _history = deferred_verbs("vault_tool.features.history.history")
+    _undo = deferred_verbs("vault_tool.features.history.undo")
+    _markdown_folder = deferred_verbs("vault_tool.features.imports.markdown_folder")
+    _memory_graph = deferred_verbs("vault_tool.features.imports.memory_graph")
+    _pages = deferred_verbs("vault_tool.features.pages.pages")
+    _people = deferred_verbs("vault_tool.features.people.people")
+    _rights = deferred_verbs("vault_tool.features.people.rights")
+    _proving = deferred_verbs("vault_tool.features.proof.proving")
+    _get = deferred_verbs("vault_tool.features.reading.get")
+    _listing = deferred_verbs("vault_tool.features.reading.listing")
+    _present_state = deferred_verbs("vault_tool.features.recall.present_state")
+    _recall = deferred_verbs("vault_tool.features.recall.recall")
+    _search = deferred_verbs("vault_tool.features.recall.search")
+    _searching_observations = deferred_verbs("vault_tool.features.recall.searching_observations")
+    _correcting = deferred_verbs("vault_tool.features.remember.correcting")
+    _judging = deferred_verbs("vault_tool.features.remember.judging")
+    _links = deferred_verbs("vault_tool.features.remember.links")
+    _observations = deferred_verbs("vault_tool.features.remember.observations")
+    _remember = deferred_verbs("vault_tool.features.remember.remember")
+    _consents = deferred_verbs("vault_tool.features.review.consents")
+    _reviewing = deferred_verbs("vault_tool.features.review.reviewing")
+    _ambient = deferred_verbs("vault_tool.features.sessions.ambient")
+    _ending = deferred_verbs("vault_tool.features.sessions.ending")
+    _orient = deferred_verbs("vault_tool.features.sessions.orient")
+    _session_context = deferred_verbs("vault_tool.features.sessions.session_context")
+    _setup = deferred_verbs("vault_tool.features.setup.setup")
+    _projects = deferred_verbs("vault_tool.features.subjects.projects")
+    _subjects = deferred_verbs("vault_tool.features.subjects.subjects")
+    _syntheses = deferred_verbs("vault_tool.features.subjects.syntheses")
+    _accept = deferred_verbs("vault_tool.features.turns.accept")
+    _backstop = deferred_verbs("vault_tool.features.turns.backstop")
+    _linking = deferred_verbs("vault_tool.features.turns.linking")
+    _logged = deferred_verbs("vault_tool.features.turns.logged")
+    _understandings = deferred_verbs("vault_tool.features.understandings.understandings")
     _seen = deferred_verbs("vault_tool.vault.seen")
-    _activity = deferred_verbs("vault_tool.verbs.activity")
-    _adopting = deferred_verbs("vault_tool.verbs.adopting")
-    _capturing = deferred_verbs("vault_tool.verbs.capturing")
-    _consents = deferred_verbs("vault_tool.verbs.consents")
-    _correcting = deferred_verbs("vault_tool.verbs.correcting")
-    _doctor = deferred_verbs("vault_tool.verbs.doctor")
-    _editing = deferred_verbs("vault_tool.verbs.editing")
-    _embedding = deferred_verbs("vault_tool.verbs.embedding")
-    _forgetting = deferred_verbs("vault_tool.verbs.forgetting")
-    _get = deferred_verbs("vault_tool.verbs.get")
-    _history = deferred_verbs("vault_tool.verbs.history")
-    _judging = deferred_verbs("vault_tool.verbs.judging")
-    _links = deferred_verbs("vault_tool.verbs.links")
-    _listing = deferred_verbs("vault_tool.verbs.listing")
-    _moved_notes = deferred_verbs("vault_tool.verbs.moved_notes")
-    _observations = deferred_verbs("vault_tool.verbs.observations")
-    _pages = deferred_verbs("vault_tool.verbs.pages")
-    _people = deferred_verbs("vault_tool.verbs.people")
-    _projects = deferred_verbs("vault_tool.verbs.projects")
-    _proving = deferred_verbs("vault_tool.verbs.proving")
-    _purging = deferred_verbs("vault_tool.verbs.purging")
-    _remember = deferred_verbs("vault_tool.verbs.remember")
-    _reviewing = deferred_verbs("vault_tool.verbs.reviewing")
-    _rights = deferred_verbs("vault_tool.verbs.rights")
-    _settling = deferred_verbs("vault_tool.verbs.settling")
-    _setup = deferred_verbs("vault_tool.verbs.setup")
-    _statistics = deferred_verbs("vault_tool.verbs.statistics")
-    _subjects = deferred_verbs("vault_tool.verbs.subjects")
-    _syntheses = deferred_verbs("vault_tool.verbs.syntheses")
-    _understandings = deferred_verbs("vault_tool.verbs.understandings")
-    _undo = deferred_verbs("vault_tool.verbs.undo")
-    _consolidating = deferred_verbs("vault_tool.verbs.consolidation.consolidating")
-    _mapping = deferred_verbs("vault_tool.verbs.consolidation.mapping")
-    _merging = deferred_verbs("vault_tool.verbs.consolidation.merging")
-    _open_intersections = deferred_verbs("vault_tool.verbs.consolidation.open_intersections")
-    _packet_texts = deferred_verbs("vault_tool.verbs.consolidation.packet_texts")
-    _report = deferred_verbs("vault_tool.verbs.consolidation.report")
-    _round_trip = deferred_verbs("vault_tool.verbs.consolidation.round_trip")
-    _op = deferred_verbs("vault_tool.verbs.contracts.op")
-    _read = deferred_verbs("vault_tool.verbs.contracts.read")
-    _update = deferred_verbs("vault_tool.verbs.contracts.update")
-    _write = deferred_verbs("vault_tool.verbs.contracts.write")
-    _markdown_folder = deferred_verbs("vault_tool.verbs.importing.markdown_folder")
-    _memory_graph = deferred_verbs("vault_tool.verbs.importing.memory_graph")
-    _present_state = deferred_verbs("vault_tool.verbs.recall.present_state")
-    _recall = deferred_verbs("vault_tool.verbs.recall.recall")
-    _search = deferred_verbs("vault_tool.verbs.recall.search")
-    _searching_observations = deferred_verbs("vault_tool.verbs.recall.searching_observations")
-    _ambient = deferred_verbs("vault_tool.verbs.sessions.ambient")
-    _ending = deferred_verbs("vault_tool.verbs.sessions.ending")
-    _orient = deferred_verbs("vault_tool.verbs.sessions.orient")
-    _session_context = deferred_verbs("vault_tool.verbs.sessions.session_context")
-    _accept = deferred_verbs("vault_tool.verbs.turns.accept")
-    _backstop = deferred_verbs("vault_tool.verbs.turns.backstop")
-    _linking = deferred_verbs("vault_tool.verbs.turns.linking")
-    _logged = deferred_verbs("vault_tool.verbs.turns.logged")
 
 
 @checked_parameters

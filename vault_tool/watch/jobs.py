@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from vault_tool.features.turns.turns import Turns
 from vault_tool.files.layout import CONFIG_FILE
-from vault_tool.files.turns import Turns
 from vault_tool.machine import EXACT
 from vault_tool.vault.context import Context
 from vault_tool.vault.page_at_start import choice_is_due

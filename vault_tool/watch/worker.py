@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Self
 
 from vault_tool.errors import VaultError
+from vault_tool.features.turns import accept
+from vault_tool.features.turns.backstop import backstop
 from vault_tool.util.hints import step
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 from vault_tool.vault.page_at_start import keep_choice
 from vault_tool.vault.vector_upkeep import keep_vectors
-from vault_tool.verbs.turns import accept
-from vault_tool.verbs.turns.backstop import backstop
 
 # Seconds that one which is told to stop gets to end by itself, and again to end at all.
 _PATIENCE = 0.5

@@ -20,6 +20,7 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from vault_tool.features.history.undo import undoable
 from vault_tool.generate.escape import visible
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.clock import parse_time
@@ -27,7 +28,6 @@ from vault_tool.util.hints import told
 from vault_tool.util.note_links import links_in, path_of
 from vault_tool.util.text import link_label
 from vault_tool.vault import resolve
-from vault_tool.verbs.undo import undoable
 from vault_tool.web.asking import Flash, ask, compared
 from vault_tool.web.wording import ForPage
 

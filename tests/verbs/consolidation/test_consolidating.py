@@ -19,12 +19,12 @@ from tests.git_repos import git, write
 from tests.verbs.looking import START, assert_committed, fails, head, identity, in_commit, note, status, subjects, text, untouched
 from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
+from vault_tool.features.consolidation.consolidating import recent_activity
+from vault_tool.features.consolidation.drafting import CUT, write_packet
+from vault_tool.features.consolidation.packet_texts import next_packet, skip_packets
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.text import tokens
-from vault_tool.verbs.consolidation.consolidating import recent_activity
-from vault_tool.verbs.consolidation.drafting import CUT, write_packet
-from vault_tool.verbs.consolidation.packet_texts import next_packet, skip_packets
 
 pytestmark = pytest.mark.without_git
 """But for those that say so, these look at no git."""

@@ -17,7 +17,7 @@ from tests.mcp.served import ERAS, client_of
 from tests.verbs.looking import identity, note
 from tests.web.conftest import serving_pages
 from vault_tool import Vault
-from vault_tool.verbs.consolidation.passes import due, pending
+from vault_tool.features.consolidation.passes import due, pending
 
 pytestmark = pytest.mark.without_git
 

@@ -6,9 +6,9 @@ import pytest
 
 from tests.cli.typed import vt
 from vault_tool import Vault
+from vault_tool.features.consolidation.consolidating import LISTED
+from vault_tool.features.consolidation.packet_texts import AHEAD
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.consolidation.consolidating import LISTED
-from vault_tool.verbs.consolidation.packet_texts import AHEAD
 
 pytestmark = pytest.mark.without_git
 

@@ -15,11 +15,11 @@ from tests.cli.typed import vt
 from tests.verbs.looking import START, fails
 from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
+from vault_tool.features.consolidation.passes import due
+from vault_tool.features.consolidation.round_trip import BUDGET, IDLE, PACKET, NextPacket
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.text import tokens
 from vault_tool.vault.open_pass import passes
-from vault_tool.verbs.consolidation.passes import due
-from vault_tool.verbs.consolidation.round_trip import BUDGET, IDLE, PACKET, NextPacket
 
 pytestmark = pytest.mark.without_git
 

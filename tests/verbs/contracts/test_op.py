@@ -16,9 +16,9 @@ from tests.bounds import examples
 from tests.verbs.looking import head, untouched
 from vault_tool import Vault
 from vault_tool.errors import Exit
+from vault_tool.features.contracts.lines import outcomes
+from vault_tool.features.contracts.op import outcome
 from vault_tool.files import writer
-from vault_tool.verbs.contracts.lines import outcomes
-from vault_tool.verbs.contracts.op import outcome
 
 pytestmark = pytest.mark.without_git
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from vault_tool.errors import NotFound
+from vault_tool.features.contracts.schemas import OPERATIONS, require_shape, schema, schemas
 from vault_tool.vault.request_faults import InvalidRequest, pointer
-from vault_tool.verbs.contracts.schemas import OPERATIONS, require_shape, schema, schemas
 
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}

@@ -15,10 +15,10 @@ from tests.cli.typed import VT
 from tests.founding import found_at
 from vault_tool import Vault
 from vault_tool.errors import Exit, Refused, UsageError
+from vault_tool.features.contracts.schemas import OPERATIONS, schema
 from vault_tool.mcp.answering import answer
 from vault_tool.mcp.tools import Caller
 from vault_tool.vault.request_faults import InvalidRequest
-from vault_tool.verbs.contracts.schemas import OPERATIONS, schema
 
 pytestmark = pytest.mark.without_git
 

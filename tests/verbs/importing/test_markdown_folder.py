@@ -15,11 +15,11 @@ from tests.wording import bare
 from vault_tool import Vault
 from vault_tool.cli.main import main
 from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.features.imports import import_run
+from vault_tool.features.imports.copy_paths import CopyPaths
+from vault_tool.features.imports.import_run import Imported
 from vault_tool.files import frontmatter
-from vault_tool.importing.copy_paths import CopyPaths
 from vault_tool.util.note_links import is_note
-from vault_tool.verbs.importing import import_run
-from vault_tool.verbs.importing.import_run import Imported
 
 pytestmark = pytest.mark.without_git
 """But for those that say so, these look at no git."""

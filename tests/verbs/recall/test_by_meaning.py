@@ -9,7 +9,7 @@ import pytest
 
 from bench.precision import make_own_vault, own_questions, silence
 from vault_tool import Vault
-from vault_tool.verbs.recall.recall import Bundle
+from vault_tool.features.recall.recall import Bundle
 
 MODELS = os.environ.get("VAULT_TEST_MODELS", "")
 pytestmark = pytest.mark.skipif(not MODELS, reason="VAULT_TEST_MODELS names no folder with the local model")

@@ -10,8 +10,8 @@ import pytest
 from tests.git_repos import write
 from tests.verbs.looking import identity, note
 from vault_tool import Vault
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
 

@@ -12,10 +12,10 @@ from tests.verbs.looking import START, fails, note
 from tests.wording import bare
 from vault_tool import Vault
 from vault_tool.errors import UsageError
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.parameters import require_moment
 from vault_tool.vault.request_faults import InvalidRequest
-from vault_tool.verbs.recall.recall import Bundle
 
 ASKS: Mapping[str, Callable[..., set[str]]] = {
     "recall": lambda vault, **given: {one.id for one in vault.recall("quartz", **given).results},

@@ -10,9 +10,9 @@ import pytest
 from tests.cli.typed import vt
 from tests.statuses import overtaken_by, why
 from vault_tool import Vault
+from vault_tool.features.contracts.read import ReadMemory
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.contracts.read import ReadMemory
-from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
 

@@ -9,7 +9,7 @@ import pytest
 from tests.statuses import said
 from tests.verbs.looking import head, untouched
 from vault_tool import Vault
-from vault_tool.verbs.recall.present_state import PROJECTION_VERSION, PresentMemory
+from vault_tool.features.recall.present_state import PROJECTION_VERSION, PresentMemory
 
 pytestmark = pytest.mark.without_git
 """But for those that say so, these look at no git."""

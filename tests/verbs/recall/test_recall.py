@@ -17,11 +17,11 @@ from tests.statuses import said
 from tests.verbs.looking import fails, note
 from vault_tool import Vault
 from vault_tool.errors import UsageError
+from vault_tool.features.recall.recall import Bundle, SubjectView
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.retrieval.engine import Query, RecallAnswer, gather
 from vault_tool.vault.retrieval.query import ProfileName
-from vault_tool.verbs.recall.recall import Bundle, SubjectView
 
 pytestmark = pytest.mark.without_git
 

@@ -9,9 +9,9 @@ import pytest
 
 from tests.cli.typed import vt
 from vault_tool import Vault
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.hooks.answers import answer
 from vault_tool.hooks.clients import PROMPT
-from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
 

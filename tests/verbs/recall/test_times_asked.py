@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vault_tool import Vault
-from vault_tool.verbs.recall.recall import Bundle
+from vault_tool.features.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
 

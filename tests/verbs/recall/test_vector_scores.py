@@ -11,11 +11,11 @@ import pytest
 
 from tests.fakes.ollama_server import FakeOllama
 from vault_tool import Vault
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.recall.weights import PROFILES, TARGETED
 from vault_tool.vault import vector_upkeep
 from vault_tool.vault.retrieval import vector_scores
 from vault_tool.vault.retrieval.engine import Query, gather
-from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
 

@@ -11,9 +11,9 @@ from tests.git_repos import write
 from tests.verbs.looking import identity, note
 from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
+from vault_tool.features.recall.recall import Bundle
 from vault_tool.vault.retrieval.filters import Filters
 from vault_tool.vault.retrieval.query import Fate, Query
-from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
 

@@ -11,10 +11,10 @@ import pytest
 
 from vault_tool import Vault
 from vault_tool.errors import UsageError
+from vault_tool.features.sessions.ambient import Reminders
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.seen import note_seen
-from vault_tool.verbs.sessions.ambient import Reminders
 
 pytestmark = pytest.mark.without_git
 

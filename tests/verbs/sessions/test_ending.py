@@ -11,9 +11,9 @@ import pytest
 from tests.verbs.looking import head, whole
 from vault_tool import Vault
 from vault_tool.errors import UsageError
+from vault_tool.features.sessions.session_attempts import Attempt
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.seen import note_seen
-from vault_tool.verbs.sessions.session_attempts import Attempt
 
 pytestmark = pytest.mark.without_git
 """But for those that say so, these look at no git."""

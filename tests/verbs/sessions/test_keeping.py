@@ -15,10 +15,10 @@ from tests.mcp.test_lean import call
 from tests.verbs.looking import whole
 from vault_tool import Vault
 from vault_tool.errors import UsageError
+from vault_tool.features.sessions.ending import SessionEnd
 from vault_tool.hooks.answers import answer
 from vault_tool.mcp.tools import Caller
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.sessions.ending import SessionEnd
 
 pytestmark = pytest.mark.without_git
 

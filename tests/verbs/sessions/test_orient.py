@@ -9,11 +9,11 @@ import pytest
 
 from tests.wording import typed
 from vault_tool import Vault
+from vault_tool.features.sessions.orient import UNTOUCHED
 from vault_tool.generate.starter import content_policy, starters
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.seen import note_seen
-from vault_tool.verbs.sessions.orient import UNTOUCHED
 
 pytestmark = pytest.mark.without_git
 

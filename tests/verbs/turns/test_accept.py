@@ -12,11 +12,11 @@ from tests.git_repos import git
 from tests.verbs.looking import head, subjects
 from vault_tool import Vault
 from vault_tool.errors import UsageError
-from vault_tool.files.turns import TURNS, Turns
+from vault_tool.features.turns.accept import Turned
+from vault_tool.features.turns.backstop import signs
+from vault_tool.features.turns.turns import TURNS, Turns
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault import review_policy
-from vault_tool.verbs.turns.accept import Turned
-from vault_tool.verbs.turns.backstop import signs
 
 pytestmark = pytest.mark.without_git
 """But for those that say so, these look at no git."""

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from vault_tool.errors import UsageError
-from vault_tool.verbs.turns.gate import Mode, Risk, judged
+from vault_tool.features.turns.gate import Mode, Risk, judged
 
 pytestmark = pytest.mark.without_git
 

@@ -9,9 +9,9 @@ import pytest
 
 from tests.verbs.looking import head
 from vault_tool import Vault
+from vault_tool.features.turns.linking import link_beats
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.turns.linking import link_beats
 
 pytestmark = pytest.mark.without_git
 

@@ -14,7 +14,7 @@ from tests.git_repos import git
 from tests.verbs.turns.test_accept import BELL, SISTER, said
 from vault_tool import Vault
 from vault_tool.errors import Ambiguous, NotFound
-from vault_tool.files.turn_log import LOG, TurnLog
+from vault_tool.features.turns.turn_log import LOG, TurnLog
 from vault_tool.util.clock import FixedClock
 
 pytestmark = pytest.mark.without_git

@@ -9,8 +9,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import UsageError
+from vault_tool.features.consolidation.packet_texts import next_packet
 from vault_tool.util.text import one_line
-from vault_tool.verbs.consolidation.packet_texts import next_packet
 from vault_tool.web.asking import act, ask, cached, done_with, form_of
 from vault_tool.web.rendering import memory_path, render
 

@@ -13,7 +13,7 @@ from vault_tool.web.layout import placed
 from vault_tool.web.rendering import memory_path, render, shown, subject_path, url
 
 if TYPE_CHECKING:
-    from vault_tool.verbs.consolidation.mapping import Map, MapNode
+    from vault_tool.features.consolidation.mapping import Map, MapNode
     from vault_tool.verbs.vault import Vault
 
 _SUBJECTS = 150

@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from vault_tool.features.history.undo import undoable
 from vault_tool.model.types import RecordClass
 from vault_tool.util.note_links import targets
 from vault_tool.vault import link_meaning
-from vault_tool.verbs.undo import undoable
 from vault_tool.web.asking import act, ask, back_to, done_with, form_of
 from vault_tool.web.rendering import memory_path, render, subject_path, url
 

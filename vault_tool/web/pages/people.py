@@ -10,8 +10,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import NotFound, UsageError, VaultError
+from vault_tool.features.people.about_people import person_of
 from vault_tool.util.text import counted
-from vault_tool.vault.about_people import person_of
 from vault_tool.web.asking import act, ask, back_to, done_with, form_of
 from vault_tool.web.rendering import render, url
 

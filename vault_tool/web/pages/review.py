@@ -9,8 +9,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import UsageError, VaultError
+from vault_tool.features.review.reviewing import edit_waiting
 from vault_tool.util.text import counted
-from vault_tool.verbs.reviewing import edit_waiting
 from vault_tool.web.asking import act, ask, done_with, form_of
 from vault_tool.web.pages.today import editor_link
 from vault_tool.web.rendering import render

@@ -16,7 +16,7 @@ from vault_tool.web.asking import ask, cached
 from vault_tool.web.rendering import render
 
 if TYPE_CHECKING:
-    from vault_tool.verbs.activity import Activity
+    from vault_tool.features.history.activity import Activity
     from vault_tool.verbs.vault import Vault
 
 # Of the calendar: 53 weeks.

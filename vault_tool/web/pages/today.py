@@ -15,9 +15,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import GitError, UsageError
+from vault_tool.features.consolidation.passes import told
+from vault_tool.features.history.undo import undoable
 from vault_tool.util.text import counted, tokens
-from vault_tool.verbs.consolidation.passes import told
-from vault_tool.verbs.undo import undoable
 from vault_tool.web.asking import act, ask, back_to, cached, done_with, form_of
 from vault_tool.web.rendering import render
 

@@ -1,0 +1,11 @@
+"""What a vault can be asked and told: one folder a feature, with its verbs, its stores and what only it needs."""
+
+from vault_tool.util.deferred import deferred
+from vault_tool.vault import registered
+
+# Loaded where there is something of theirs: where a killed process left an erasing half done, and before what is appended.
+_purging = deferred("vault_tool.features.erasing.purging")
+_waiting = deferred("vault_tool.features.turns.waiting")
+
+registered.finish_by("forgetting", lambda vault: _purging.finish(vault))
+registered.write_first("turns", lambda vault: _waiting.write_waiting(vault))

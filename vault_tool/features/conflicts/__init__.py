@@ -1,0 +1,1 @@
+"""Two texts of one note, settled."""

@@ -1,0 +1,251 @@
+"""`review`, the other half: of what two machines wrote a person keeps one text, or both, or writes another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from vault_tool.errors import NotFound, Refused, StaleEdit, UsageError
+from vault_tool.features.history.history import commit
+from vault_tool.files import frontmatter, git, reader, two_versions
+from vault_tool.files.frontmatter import Change, Plain, RemoveItems, Set, Value
+from vault_tool.files.frontmatter.head_reader import read_head
+from vault_tool.files.merging.note_merge import merge
+from vault_tool.files.parse import parse
+from vault_tool.importing.notes import own_id
+from vault_tool.model.problems import Severity
+from vault_tool.util.hints import step
+from vault_tool.util.text import one_line
+from vault_tool.vault import person
+from vault_tool.vault.context import Context
+from vault_tool.vault.drafts import undecided
+from vault_tool.vault.operation import Saved, writing
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
+from vault_tool.vault.two_texts import COPY, FIELD, TwoTexts, common_base, original, two_texts
+
+_ACT = "settle what two machines wrote"
+
+KEEP = ("this", "that", "both")
+
+_VERSIONS = 50
+"""How many committed versions of a note are looked at for the one that a copy came of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsettled(Answer):
+    """What two machines left to a person, and how many memories wait in the inbox beside it."""
+
+    results: tuple[TwoTexts, ...] = ()
+    waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled(Saved):
+    """What was settled just now, and what is left to be; `told` is what the merge decided by a rule."""
+
+    id: str
+    path: str
+    title: str
+    kept: str
+    told: tuple[str, ...] = ()
+    results: tuple[TwoTexts, ...] = ()
+
+
+@verb
+@looks
+@of_the_whole
+def unsettled(vault: Context) -> Unsettled:
+    """List the conflict copies that sync tools left, and the places and fields of notes that keep two texts; it only reads."""
+    waiting = len(undecided(vault)) if person.is_person(vault) else 0
+    seen = vault.with_withheld() if person.is_owner(vault) else vault
+    return Unsettled(results=two_texts(seen), waiting=waiting)
+
+
+@verb
+@looks
+@of_the_whole
+def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") -> Settled:
+    """Keep `this`, `that` or `both` of two texts, or write another `text`; `key` is one that `unsettled` gives, or its beginning.
+
+    `both` of a conflict copy is the merge of the two: where both changed one place, both texts of it stay to be settled. What
+    goes is in a commit before it goes, and the rest is one commit. Raises Refused where no person asks, UsageError for what
+    cannot be kept so, NotFound for a key that stands for nothing (more).
+    """
+    vault = person.acting(vault, _ACT).with_withheld()
+    if bool(text) == bool(keep) or (keep and keep not in KEEP):
+        raise UsageError(
+            "one thing is to be kept: this, that, both, or a text", f"say one of {', '.join(KEEP)}, or give the text"
+        )
+    meant = _find(two_texts(vault), key)
+    if meant.what == COPY:
+        _commit_both(vault, meant)
+    with writing(vault, "review") as op:
+        one = _find(two_texts(vault), meant.key)
+        before = _read(vault, one.path)
+        told: tuple[str, ...] = ()
+        if one.what == COPY:
+            after, told = _whole(vault, one, keep, text, before)
+            op.remove(one.place)
+        else:
+            after = _field(one, keep, text, before) if one.what == FIELD else _place(one, keep, text, before)
+        _require_note(vault, one.path, after)
+        if not before and after:
+            op.restore(one.path, after)
+        elif after != before:
+            op.rewrite(one.path, before, after)
+        saved = op.carry_out(one_line(one.title, 60), [one.id] if one.id else [])
+        return Settled(
+            **saved.fields(), id=one.id, path=one.path, title=one.title, kept=keep or "text", told=told, results=two_texts(vault)
+        )
+
+
+@verb
+@looks
+def found(vault: Context, key: str) -> TwoTexts | None:
+    """What a key stands for, for a person; None where it names something else, as a memory that waits."""
+    vault = person.acting(vault, _ACT).with_withheld()
+    return next((one for one in two_texts(vault) if one.key.startswith(key.strip()) or key in (one.path, one.place)), None)
+
+
+def text_to_edit(one: TwoTexts) -> str:
+    """What a person begins with who writes another text: both, where that can be."""
+    if one.what == COPY:
+        return one.this or one.that
+    return "\n".join(filter(None, (one.this, one.that)))
+
+
+def _find(found: Sequence[TwoTexts], key: str) -> TwoTexts:
+    wanted = key.strip()
+    meant = [one for one in found if wanted and (one.key.startswith(wanted) or wanted in (one.path, one.place, one.id))]
+    if len(meant) == 1:
+        return meant[0]
+    if not meant:
+        raise NotFound(
+            f"nothing that is to be settled answers to `{one_line(key, 60)}`", f"{step('review', listed=True)} lists what does"
+        )
+    raise UsageError(f"`{one_line(key, 60)}` could be {', '.join(one.key for one in meant[:5])}", "type one of them")
+
+
+def _read(vault: Context, path: str) -> bytes:
+    try:
+        return reader.read(vault.root, path)
+    except FileNotFoundError:
+        return b""
+
+
+def _commit_both(vault: Context, one: TwoTexts) -> None:
+    """See that both texts are in history before one of them goes; where there is no history there is none to lose."""
+    if vault.repo is None:
+        return
+    there = [path for path in (one.path, one.place) if (vault.root / path).is_file()]
+    pending = [p for p in git.uncommitted(vault.repo, there) if p.path in there]
+    if not pending:
+        return
+    done = commit(vault, [p.path for p in pending], message=f"edit: {one_line(one.title, 60)}, as two machines wrote it")
+    if done.left:
+        raise Refused(f"{done.left[0].path}: {done.left[0].message}", done.left[0].hint or "mend it, then settle it")
+    if not done.committed:
+        raise Refused(f"what would go cannot be committed now: {done.reason}", "settle that first")
+
+
+def _whole(vault: Context, one: TwoTexts, keep: str, text: str, note: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """What a note says once its copy is settled, and what a rule decided."""
+    copy = _read(vault, one.place)
+    if (one.path, note) != original(vault, one.place, copy):
+        raise StaleEdit(f"{one.path} was changed meanwhile", f"look at it again: {step('review')}")
+    if text:
+        return text.encode("utf-8"), ()
+    if keep == "this" and note:
+        return note, ()
+    if keep == "that" or (keep == "both" and not note):
+        return copy, ()
+    if keep == "this":
+        return b"", ()
+    merged = merge(_base(vault, one, note, copy), note, copy)
+    if merged is None:
+        raise UsageError("the two cannot be merged: one cannot be read, or they are of two types", "keep one, or write the text")
+    return merged.data, merged.told
+
+
+def _base(vault: Context, one: TwoTexts, note: bytes, copy: bytes) -> bytes | None:
+    if vault.repo is None:
+        return None
+    commits = git.note_log(vault.repo, one.path, own_id(note), own_id).commits[:_VERSIONS]
+    places = [(entry.commit, path) for entry in commits for path in entry.paths]
+    versions = git.show_at(vault.repo, places)
+    return common_base([versions[place] for place in places if place in versions], note, copy)
+
+
+def _field(one: TwoTexts, keep: str, text: str, note: bytes) -> bytes:
+    head, _, _ = frontmatter.read(note)
+    kept = head.values.get("unsettled") if head is not None else None
+    item = f"{one.place}: {one.that}"
+    changes: list[Change] = [RemoveItems("unsettled", [item])]
+    if keep != "this":
+        present = head.values.get(one.place) if head is not None else None
+        changes.append(Set(one.place, _value(one, keep, text, present)))
+    after = frontmatter.edit(note, changes)
+    if isinstance(kept, list) and all(str(other) == item for other in kept):
+        after = frontmatter.edit(after, [frontmatter.Remove("unsettled")])
+    return after
+
+
+def _value(one: TwoTexts, keep: str, text: str, present: object) -> Value:
+    """The value that a field gets, of the kind that the present one is."""
+    plain = isinstance(present, Plain)
+    if keep == "both":
+        if isinstance(present, list):
+            other = _parsed(one.that)
+            more = [str(item) for item in other] if isinstance(other, list) else [one.that]
+            return [*map(str, present), *(item for item in more if item not in present)]
+        if not isinstance(present, str) or (plain and isinstance(_parsed(one.this), bool | int | float)):
+            raise UsageError(f"`{one.place}` can have one value only", "keep this or that, or write another")
+        return f"{one.this.rstrip()}{chr(10) if chr(10) in one.this + one.that else '; '}{one.that}"
+    said = text or one.that
+    return said if isinstance(present, str) and not plain else _parsed(said)
+
+
+def _parsed(text: str) -> Value:
+    """A text as YAML has it on one line; itself where that is none."""
+    found = read_head(f"value: {text}\n")
+    value = found.values.get("value") if found.usable and "\n" not in text else text
+    if isinstance(value, Plain):
+        for kind in _KINDS:
+            try:
+                return kind(value)
+            except ValueError:
+                continue
+        return {"true": True, "false": False}.get(value, str(value))
+    return text if value is None else value
+
+
+_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
+_KINDS: tuple[Callable[[str], int | float], ...] = (int, float)
+
+
+def _place(one: TwoTexts, keep: str, text: str, note: bytes) -> bytes:
+    parts = frontmatter.split(note)
+    lines = note[parts.body_start :].decode("utf-8").split("\n")
+    for place in two_versions.places(lines):
+        this, that = ("\n".join(line.removesuffix("\r") for line in side) for side in (place.this, place.that))
+        if (this, that) == (one.this, one.that):
+            break
+    else:
+        raise StaleEdit(f"{one.path} was changed meanwhile", f"look at it again: {step('review')}")
+    # Two paragraphs stay two, two items of a list one list.
+    between = [] if all(_ITEM.match(line) for line in (*place.this, *place.that) if line.strip()) else [""]
+    ended = lines[place.last][-1:] if lines[place.last].endswith("\r") else ""
+    kept = {"this": place.this, "that": place.that, "both": (*place.this, *(line + ended for line in between), *place.that)}
+    new = kept[keep] if keep else [line + ended for line in text.rstrip("\n").split("\n")]
+    return note[: parts.body_start] + "\n".join([*lines[: place.first], *new, *lines[place.last + 1 :]]).encode("utf-8")
+
+
+def _require_note(vault: Context, path: str, data: bytes) -> None:
+    """Refuse a text that would be no note, or another one."""
+    if not data:
+        return
+    parsed = parse(path, data, vault.settings.types)
+    wrong = [problem for problem in parsed.problems if problem.severity is Severity.ERROR]
+    if wrong:
+        raise UsageError(f"that text cannot be kept: {wrong[0].message}", wrong[0].hint or "write it anew")

@@ -1,0 +1,485 @@
+"""Passes of consolidation: begin one, end one, and what waits for the next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from vault_tool.consolidation import ledger
+from vault_tool.consolidation.ledger import Ledger, LedgerLine, SettledPacket
+from vault_tool.errors import NotFound, VaultError
+from vault_tool.features.consolidation.given_packets import Walk, walk
+from vault_tool.features.consolidation.passes import (
+    ORIENTATION,
+    PacketPlan,
+    due,
+    is_placed,
+    label,
+    of_pass,
+    pending,
+    plans,
+    settled_with_nothing,
+    unread,
+    unread_batches,
+    written_in,
+    written_packets,
+)
+from vault_tool.features.consolidation.skipped_turns import skipped
+from vault_tool.files import frontmatter, reader
+from vault_tool.index.relations import Regions, regions_of, supersession
+from vault_tool.index.timeline import entries_of, unlinked_count
+from vault_tool.model.ids import new_id
+from vault_tool.model.records import Consolidation
+from vault_tool.model.signals import EpisodeEntry
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import step
+from vault_tool.util.text import normal_name
+from vault_tool.vault import generated_pages, resolve
+from vault_tool.vault.answers import EYES_FIRST, body_of
+from vault_tool.vault.context import Context
+from vault_tool.vault.facts import Memory
+from vault_tool.vault.open_pass import Passes, items_of, passes
+from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb, within
+
+# So many packets of a kind an answer lists: in a large vault a pass may have a thousand.
+LISTED = 20
+
+# The type of the log's entries about passes.
+PASS = "consolidation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecentActivity:
+    """What was written since the last consolidation, by the subjects that it is about, those with most of it first; `since` is
+    None before the first, and `more_subjects` are not named.
+    """
+
+    since: str | None
+    subjects_with_new_observations: tuple[str, ...]
+    subjects_with_new_understandings: tuple[str, ...]
+    more_subjects: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PacketHead:
+    """What one packet is about, without its texts; `done` says that it was settled or passed over in this pass."""
+
+    type: str
+    label: str
+    subjects: tuple[str, ...]
+    new_count: int
+    observation_count: int
+    trivial: bool
+    existing_understanding: str | None
+    value: float
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun(Saved, Answer):
+    """A pass: `began` is false where one was open and is taken up again, or where nothing is new and none was made.
+
+    `packets` are the first in the order of the walk, and `more` counts the others.
+    """
+
+    id: str | None
+    generation: int
+    began: bool
+    new_count: int
+    packets: tuple[PacketHead, ...]
+    more: int = 0
+    unplaced: tuple[str, ...] = ()
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended(Saved, Answer):
+    """A pass whose ledger is complete."""
+
+    id: str
+    generation: int
+    written: tuple[str, ...]
+    superseded: tuple[str, ...]
+    skipped: tuple[str, ...]
+    left: tuple[str, ...]
+    before: dict[str, int]
+    after: dict[str, int]
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending(Answer):
+    """Subjects and intersections with content that no pass has settled since the last, in the order of their worth.
+
+    `pass_id` names the pass that is open, and then the packets are what is left of it; `arrived` counts what was
+    written since it began. `more` counts the packets that are not listed, `trivial` the trivial pairs of all.
+    """
+
+    generation: int
+    since: str | None
+    pending_consolidation_count: int
+    due_packets: int
+    pass_id: str | None
+    arrived: int
+    subjects: tuple[PacketHead, ...]
+    intersections: tuple[PacketHead, ...]
+    more: int
+    trivial: int
+    notice: str = EYES_FIRST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassLine:
+    """One pass: `ended` says that its ledger is complete."""
+
+    id: str
+    generation: int
+    created: str
+    session: str
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassList(Answer):
+    """The passes, the newest first, of `total` that there are."""
+
+    results: tuple[PassLine, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A pass that was begun or taken up: the answer about it, its entry (None where there is nothing to do), its packets, and
+    the regions that these were planned by: a pass changes none.
+    """
+
+    answer: Begun
+    entry: Entry | None
+    plans: tuple[PacketPlan, ...]
+    regions: Regions
+
+
+@verb
+@looks
+@of_the_whole
+def list_passes(vault: Context, *, limit: int = LISTED) -> PassList:
+    """The consolidation passes, the newest first; each one's ledger is its text."""
+    known = passes(vault)
+    newest = sorted(known.all, key=lambda one: (one.generation or 0, one.by_created, one.id), reverse=True)
+    results = tuple(
+        Memory(vault, one).told(PassLine, generation=one.generation or 0, ended=ledger.read(body_of(vault, one)).ended)
+        for one in newest[:limit]
+    )
+    return PassList(results=results, total=len(newest))
+
+
+def recent_activity(vault: Context, most: int | None = None) -> RecentActivity | None:
+    """What was written since the last pass began, by at most so many subjects; None when nothing was. Indexes must be fresh."""
+    known = passes(vault)
+    regions = regions_of(vault.index.catalog)
+    counts: dict[RecordClass, Counter[str]] = {RecordClass.OBSERVATION: Counter(), RecordClass.UNDERSTANDING: Counter()}
+    some = False
+    for entry in chain.from_iterable(unread_batches(vault, known)):
+        some = True
+        counts[entry.record_class].update({region.name for region in regions.of(entry)})
+    if not some:
+        return None
+    observed, understood = counts.values()
+    of = observed + understood
+    names = sorted(of, key=lambda name: (-of[name], normal_name(name)))
+    shown = names[:most]
+    return RecentActivity(
+        since=known.last or None,
+        subjects_with_new_observations=tuple(name for name in shown if name in observed),
+        subjects_with_new_understandings=tuple(name for name in shown if name in understood),
+        more_subjects=len(names) - len(shown),
+    )
+
+
+@verb
+@looks
+@of_the_whole
+def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> Pending:
+    """What a pass would settle now, or what is left of the one that is open: packets without their texts.
+
+    At most `limit` subjects and as many intersections are listed.
+    """
+    known = passes(vault)
+    arrived = sum(map(len, unread_batches(vault, known))) if known.open else 0
+    heads = [head_of(plan) for plan in pending(vault).next]
+    waits = due(vault)
+    subjects = [head for head in heads if head.type == "single_subject"][:limit]
+    intersections = [head for head in heads if head.type == "relationship"][:limit]
+    return Pending(
+        generation=known.generation,
+        since=known.last or None,
+        pending_consolidation_count=waits.observations,
+        due_packets=waits.packets,
+        pass_id=known.open.id if known.open else None,
+        arrived=arrived,
+        subjects=tuple(subjects),
+        intersections=tuple(intersections),
+        more=len(heads) - len(subjects) - len(intersections),
+        trivial=sum(head.trivial for head in heads),
+    )
+
+
+@verb
+@of_the_whole
+def begin_consolidation(vault: Context) -> Begun:
+    """Begin a pass over what is new, or take up the open one where nothing new came; nothing to do touches nothing.
+
+    Where an open pass was left unfinished and more came, its ledger is completed, and the new pass takes over what it
+    left. The generation is one higher from then on.
+    """
+    return start(vault, empty=True).answer
+
+
+def start(vault: Context, *, again: bool = False, empty: bool = False) -> Started:
+    """What `begin_consolidation` does, for a caller who goes on with the pass; `again` with what nothing was to be said of, and
+    `empty` where there is something new, though too little for a packet.
+    """
+    with writing(vault, "consolidate") as op:
+        known = passes(vault)
+        regions = regions_of(vault.index.catalog)
+        fresh = unread(vault, known)
+        closed = replace(known, open=None)
+        fresh = [*fresh, *(settled_with_nothing(vault, known) if again else ())]
+        packets = plans(vault, fresh, closed, again=again)
+        if not (packets or _unplaced(vault, fresh) or (empty and fresh)):
+            return _resumed(vault, known, regions)
+        entries = _with_left(vault, known, fresh)
+        if known.open:
+            _complete(op, known.open, regions)
+        if len(entries) > len(fresh):
+            packets = plans(vault, entries, closed, again=again)
+        made = _began(op, known, entries, packets)
+        saved = op.carry_out(f"pass {made.generation}", [made.id])
+    return _begun(vault, saved, made, entries, packets, regions)
+
+
+@verb
+@of_the_whole
+def end_consolidation(vault: Context, pass_id: str = "", *, core: bool = True) -> Ended:
+    """Complete the ledger of a pass (by default the open one): what it wrote, replaced, passed over and left.
+
+    With `core` CORE.md is made anew as well, in a commit of its own, if more than its date would change.
+    """
+    with writing(vault, "consolidate") as op:
+        one = open_pass(vault, pass_id)
+        said = _complete(op, one, regions_of(vault.index.catalog))
+        saved = op.carry_out(f"pass {said.number} ended", [one.id])
+    return Ended(
+        **saved.fields(*(_refreshed(vault) if core else ())),
+        id=one.id,
+        generation=said.number,
+        written=tuple(line.id for line in said.written),
+        superseded=tuple(line.id for line in said.superseded),
+        skipped=tuple(one.label for one in said.skipped),
+        left=said.left,
+        before=dict(said.before),
+        after=dict(said.after),
+        path=one.path,
+    )
+
+
+def _refreshed(vault: Context) -> tuple[str, ...]:
+    """Make CORE.md, which says what the pass came to; what keeps it from being written is a remark, for the pass is ended."""
+    try:
+        with within(vault):
+            generated_pages.make_core(vault)
+    except VaultError as fault:
+        return (f"CORE.md is as it was: {fault.marked}",)
+    return ()
+
+
+def open_pass(vault: Context, pass_id: str = "") -> Entry:
+    """The pass that is meant, or the open one; NotFound with what to type where there is none. Indexes must be fresh."""
+    if pass_id:
+        return resolve.find(vault, pass_id, (RecordClass.CONSOLIDATION,))
+    found = passes(vault).open
+    if found is None:
+        raise NotFound("no pass of consolidation is open", f"{step('consolidate')} begins one where anything is new")
+    return found
+
+
+def head_of(plan: PacketPlan, done: Collection[tuple[str, ...]] = ()) -> PacketHead:
+    """A packet as results list it."""
+    return PacketHead(
+        type=plan.due.kind,
+        label=plan.label,
+        subjects=plan.names,
+        new_count=len(plan.due.new),
+        observation_count=plan.observations,
+        trivial=plan.trivial,
+        existing_understanding=plan.understanding.id if plan.understanding else None,
+        value=plan.worth,
+        done=plan.keys in done,
+    )
+
+
+def _resumed(vault: Context, known: Passes, regions: Regions) -> Started:
+    """The answer where nothing new came: the open pass as it stands, or nothing at all."""
+    one = known.open
+    entries = items_of(vault, one) if one else []
+    done = written_packets(vault, one, regions) | skipped(vault.root, one.id) if one else set()
+    found = of_pass(vault, one, known).all if one else []
+    answer = Begun(
+        id=one.id if one else None,
+        generation=known.generation,
+        began=False,
+        new_count=len(entries),
+        packets=tuple(head_of(plan, done) for plan in found[:LISTED]),
+        more=len(found[LISTED:]),
+        unplaced=_unplaced(vault, entries),
+        path=one.path if one else "",
+    )
+    return Started(answer, one, tuple(found), regions)
+
+
+def _begun(
+    vault: Context,
+    saved: Saved,
+    made: Consolidation,
+    entries: Sequence[Entry],
+    found: Sequence[PacketPlan],
+    regions: Regions,
+) -> Started:
+    written = next(iter(vault.index.catalog.get(made.id)), None)
+    answer = Begun(
+        **saved.fields(),
+        id=made.id,
+        generation=made.generation or 0,
+        began=True,
+        new_count=len(entries),
+        packets=tuple(head_of(plan) for plan in found[:LISTED]),
+        more=len(found[LISTED:]),
+        unplaced=_unplaced(vault, entries),
+        path=written.path if written else "",
+    )
+    return Started(answer, written, tuple(found), regions)
+
+
+def _began(op: Operation, known: Passes, entries: Sequence[Entry], packets: Sequence[PacketPlan]) -> Consolidation:
+    """Plan the new pass's file, with its ledger as far as it is known at the beginning."""
+    vault = op.vault
+    number = known.generation + 1
+    said = Ledger(
+        number=number,
+        begun=vault.now(),
+        new=_lines(entries),
+        packets=tuple(map(_described, packets)),
+        before=_counts(vault),
+    )
+    who = vault.who
+    record = Consolidation(
+        id=new_id(), type="consolidation", body=ledger.body(said), created=vault.now(), generation=number,
+        parents=tuple(sorted(entry.id for entry in known.heads)), session=who.session, model=who.model, origin=who.origin,
+    )  # fmt: skip
+    path = op.create(record)
+    summary = f"{len(entries)} new, {len(packets)} packets"
+    op.log_entry(EpisodeEntry(at=vault.now(), title=f"Pass {number} begun", type=PASS, path=path, summary=summary))
+    return record
+
+
+def _complete(op: Operation, one: Entry, regions: Regions) -> Ledger:
+    """Plan the completed ledger of a pass; its head stays as it is."""
+    vault = op.vault
+    text = body_of(vault, one)
+    written = written_in(vault, one)
+    entries = items_of(vault, one)
+    packets = of_pass(vault, one, passes(vault))
+    kept = walk(vault.root, one.id)
+    passed = skipped(vault.root, one.id)
+    done = written_packets(vault, one, regions)
+    left = [*packets.next, *packets.left]
+    shown = {plan.keys: _shown(plan, kept) for plan in packets.done}
+    cut = [identity for plan in packets.done for identity in plan.due.new if identity not in shown[plan.keys]]
+    said = Ledger(
+        number=one.generation or 0,
+        begun=one.text("created"),
+        new=_lines(entries),
+        packets=ledger.packets(text),
+        before=ledger.before(text),
+        ended=vault.now(),
+        written=_lines(written),
+        superseded=_lines(_replaced(vault, written)),
+        settled=tuple(SettledPacket(label(plan.names), shown[plan.keys]) for plan in packets.done if plan.keys in done),
+        skipped=tuple(SettledPacket(label(plan.names), shown[plan.keys]) for plan in packets.done if plan.keys in passed - done),
+        left=tuple(label(plan.names) for plan in left),
+        unread=_lines(_not_read(vault, left, cut)),
+        after=_counts(vault),
+        new_as_written=ledger.new_as_written(text),
+    )
+    old = reader.read(vault.root, one.path)
+    # The head stays byte for byte: a person may have written into it.
+    new = old[: frontmatter.split(old).body_start] + ledger.body(said).encode("utf-8")
+    op.rewrite(one.path, old, new)
+    summary = f"{len(said.written)} written, {len(said.superseded)} superseded, {len(said.left)} left"
+    op.log_entry(EpisodeEntry(at=vault.now(), title=f"Pass {said.number} ended", type=PASS, path=one.path, summary=summary))
+    return said
+
+
+def _with_left(vault: Context, known: Passes, fresh: Sequence[Entry]) -> list[Entry]:
+    """What is new, and what an open pass leaves undone: all but what was passed over."""
+    if known.open is None:
+        return list(fresh)
+    packets = of_pass(vault, known.open, known)
+    over = _not_read(vault, [*packets.next, *packets.left])
+    return list({entry.path: entry for entry in (*over, *fresh)}.values())
+
+
+def _replaced(vault: Context, written: Iterable[Entry]) -> list[Entry]:
+    own = {entry.id for entry in written}
+    olds = dict.fromkeys(old for entry in written for old in entry.texts("supersedes") if old not in own)
+    return [entry for old in olds for entry in vault.index.catalog.get(old)]
+
+
+def _not_read(vault: Context, left: Iterable[PacketPlan], cut: Sequence[str] = ()) -> list[Entry]:
+    """What is new in packets that were neither settled nor passed over, and so stays new; so does what one had no room for."""
+    return entries_of(vault.index.catalog, [*(identity for plan in left for identity in plan.due.weights), *cut])
+
+
+def _shown(plan: PacketPlan, kept: Walk | None) -> tuple[str, ...]:
+    """What of a packet's new memories its reader saw: all of them, where it is not known what was given."""
+    shown = kept.shown(plan.keys) if kept else None
+    return plan.due.new if shown is None else shown
+
+
+def _lines(entries: Iterable[Entry]) -> tuple[LedgerLine, ...]:
+    return tuple(LedgerLine(entry.id, entry.title) for entry in entries)
+
+
+def _described(plan: PacketPlan) -> str:
+    trivial = ", trivial" if plan.trivial else ""
+    return f"{plan.label}: {len(plan.due.new)} new of {plan.observations}{trivial}"
+
+
+def _unplaced(vault: Context, entries: Iterable[Entry]) -> tuple[str, ...]:
+    """New evidence that is in no packet: to be placed by a person or an agent, if anywhere."""
+    return tuple(entry.id for entry in entries if not is_placed(vault, entry))
+
+
+def _counts(vault: Context) -> dict[str, int]:
+    catalog = vault.index.catalog
+    by_class: Counter[str] = Counter()
+    for (record_class, _), count in catalog.count_by_type().items():
+        by_class[record_class] += count
+    gone = supersession(catalog)
+    known = catalog.ids_of_class(RecordClass.UNDERSTANDING)
+    return {
+        "subjects": by_class[RecordClass.SUBJECT.value],
+        "observations": by_class[RecordClass.OBSERVATION.value],
+        "active understandings": sum(one not in gone for one in known),
+        "observations placed nowhere": unlinked_count(catalog),
+    }
+
+
+__all__ = [
+    "ORIENTATION", "Begun", "Ended", "PacketHead", "Pending", "RecentActivity", "begin_consolidation", "end_consolidation",
+    "get_pending_consolidation", "head_of", "open_pass", "recent_activity",
+]  # fmt: skip

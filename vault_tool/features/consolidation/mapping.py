@@ -1,0 +1,184 @@
+"""`open_map`: subjects and what they share, from one outwards, and on request their memories with the links between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from vault_tool.errors import UsageError
+from vault_tool.features.consolidation.open_intersections import region
+from vault_tool.index.relations import Region, Regions, largest
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import option
+from vault_tool.vault.context import Context
+from vault_tool.vault.request import Answer, looks, verb
+
+# So many nodes a map may have: more is no picture.
+MOST = 2000
+
+# From so many of the nearest subjects the next ones are looked for.
+_BROAD = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapNode:
+    """A subject (`kind` subject) or a memory. `size` counts a subject's observations; `created` says from when on it was known,
+    `until` when a newer one took its place (empty while none did), `truth` (0..1) how far it is believed (None for a subject).
+    """
+
+    id: str
+    name: str
+    record_class: str
+    type: str
+    created: str
+    until: str = ""
+    truth: float | None = None
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapEdge:
+    """Between two subjects (`shares`: how many memories, and in `said` how they are related, where somebody wrote that), from a
+    memory to its subject (`about`), or between two memories: a link's type, or the field that names the other.
+    """
+
+    source: str
+    target: str
+    type: str
+    weight: int = 1
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Map(Answer):
+    """A neighbourhood; `around` is the subject in its middle, `more` counts subjects that are near and not shown."""
+
+    around: str
+    nodes: tuple[MapNode, ...]
+    edges: tuple[MapEdge, ...]
+    more: int
+
+
+@verb
+@looks
+def open_map(vault: Context, around: str = "", *, hops: int = 2, limit: int = 150, memories: int = 0) -> Map:
+    """The subjects around one (by default around the largest), at most `limit` of them, at most `hops` (1 or 2) away.
+
+    With `memories` also so many of their newest memories, with every link among those. Its cost grows with the neighbourhood,
+    not with the vault.
+    """
+    if hops not in (1, 2):
+        raise UsageError("a map goes one or two hops far", f"for example {option('hops', 1)}")
+    if limit + memories > MOST or memories < 0:
+        raise UsageError(f"a map has at most {MOST} nodes", "fewer, around another subject")
+    regions = Regions(vault.index.catalog, vault.clock.now())
+    middle = region(vault, regions, around) if around.strip() else next(iter(_largest(vault, regions)), None)
+    if middle is None:
+        return Map(around="", nodes=(), edges=(), more=0)
+    near, more = _near(regions, middle, hops, limit)
+    nodes = [_subject(one, regions) for one in near]
+    edges = list(_shared(regions, near))
+    if memories:
+        found = _newest(regions, near, memories)
+        nodes += _memories(vault, found)
+        edges += _about(regions, near, found)
+        edges += _links(vault, found)
+    return Map(around=middle.name, nodes=tuple(nodes), edges=tuple(edges), more=more)
+
+
+def _largest(vault: Context, regions: Regions) -> Iterator[Region]:
+    return (regions.called(name) for name in largest(vault.index.catalog, 1))
+
+
+def _near(regions: Regions, middle: Region, hops: int, limit: int) -> tuple[list[Region], int]:
+    """The regions nearest to one, that one first; how many more there are that were met."""
+    first = [one for one, _ in regions.neighbours(middle)]
+    met = {one.key: one for one in (middle, *first)}
+    if hops > 1:
+        for one in first[:_BROAD]:
+            if len(met) > 4 * limit:
+                break
+            met |= {other.key: other for other, _ in regions.neighbours(one) if other.key not in met}
+    return list(met.values())[:limit], max(0, len(met) - limit)
+
+
+def _subject(one: Region, regions: Regions) -> MapNode:
+    entry = one.entry
+    return MapNode(
+        id=one.key, name=one.name, record_class="subject", type="subject", created=entry.text("created") if entry else "",
+        size=len(regions.observations(one)),
+    )  # fmt: skip
+
+
+def _shared(regions: Regions, near: Sequence[Region]) -> Iterator[MapEdge]:
+    """What each two of the regions share, by their observations."""
+    sets = [(one, regions.observations(one)) for one in near]
+    said = _understood(regions, near)
+    for at, (one, mine) in enumerate(sets):
+        for other, theirs in sets[at + 1 :]:
+            if (count := len(mine & theirs)) or frozenset((one.key, other.key)) in said:
+                words = said.get(frozenset((one.key, other.key)), "")
+                yield MapEdge(source=one.key, target=other.key, type="shares", weight=count, said=words)
+
+
+def _understood(regions: Regions, near: Sequence[Region]) -> Mapping[frozenset[str], str]:
+    """What is understood of pairs of the regions, by their keys."""
+    found: dict[frozenset[str], str] = {}
+    for one in near[:_BROAD]:
+        for entry in regions.touching(one):
+            keys = frozenset(other.key for other in regions.of(entry))
+            if len(keys) == 2 and entry.type == "relationship":
+                found.setdefault(keys, entry.text("summary") or entry.title)
+    return found
+
+
+def _newest(regions: Regions, near: Sequence[Region], limit: int) -> list[Entry]:
+    """The newest memories of the regions: of each in turn, so that none is without."""
+    each = [sorted(regions.all_members(one), key=lambda e: (e.by_created, e.id), reverse=True) for one in near[: 2 * _BROAD]]
+    found: dict[str, Entry] = {}
+    for place in range(max(map(len, each), default=0)):
+        for members in each:
+            if place < len(members) and len(found) < limit:
+                found.setdefault(members[place].id, members[place])
+        if len(found) >= limit:
+            break
+    return list(found.values())
+
+
+def _memories(vault: Context, found: Iterable[Entry]) -> Iterator[MapNode]:
+    entries = list(found)
+    replaced = vault.superseded()
+    by_id = {one: next(iter(vault.index.catalog.get(one)), None) for one in {o for e in entries for o in replaced.get(e.id, ())}}
+    for entry in entries:
+        times = [other.text("created") for one in replaced.get(entry.id, ()) if (other := by_id[one]) is not None]
+        truth = round(vault.standings.belief_of(entry).truth, 3)
+        yield MapNode(
+            id=entry.id, name=entry.title, record_class=entry.record_class.value, type=entry.type, created=entry.text("created"),
+            until=min(times, default=""), truth=truth,
+        )  # fmt: skip
+
+
+def _about(regions: Regions, near: Sequence[Region], found: Iterable[Entry]) -> Iterator[MapEdge]:
+    keys = {one.key for one in near}
+    for entry in found:
+        for one in regions.of(entry):
+            if one.key in keys:
+                yield MapEdge(source=entry.id, target=one.key, type="about")
+
+
+def _links(vault: Context, found: Sequence[Entry]) -> Iterator[MapEdge]:
+    """The links among the memories that are shown: typed ones with their prose, and the fields that name another."""
+    ids = {entry.id for entry in found}
+    seen: set[tuple[str, str, str]] = set()
+    for target, pointing in vault.index.catalog.pointing_at_each(ids).items():
+        for field, source in pointing:
+            if source.record_class is RecordClass.EDGE:
+                one = MapEdge(
+                    source=source.text("from_id"), target=source.text("to_id"), type=source.type, said=source.preview[:200]
+                )
+            else:
+                one = MapEdge(source=source.id, target=target, type=field)
+            if {one.source, one.target} <= ids and (key := (one.source, one.target, one.type)) not in seen:
+                seen.add(key)
+                yield one

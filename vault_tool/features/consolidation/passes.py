@@ -1,0 +1,327 @@
+"""The passes so far, what none of them has read yet, and the packets that this comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from vault_tool.consolidation import ledger, packets
+from vault_tool.consolidation.packets import MOST_PAIRS, MOST_TAGS, Due
+from vault_tool.features.consolidation.given_packets import walk
+from vault_tool.features.consolidation.skipped_turns import Keys, skipped
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.relations import Region, Regions, active, lineage, regions_of, tagging
+from vault_tool.index.timeline import ageless, ages, batches_of, entries_of, ids_since
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import MEMORIES, RecordClass
+from vault_tool.util.clock import moment, parse_time, stamp
+from vault_tool.util.text import counted
+from vault_tool.vault.answers import body_of
+from vault_tool.vault.context import Context
+from vault_tool.vault.eligible import Eligible, Finder, Touched, precedes, settled
+from vault_tool.vault.open_pass import Passes, items_of, passes, spoken_of
+
+# So many passes back it is looked whether something came too late for them: by a pull, from a machine that had not heard.
+LATE = 2
+
+# Clocks of other machines, and times that people write with another offset, may be off by so much.
+_SLACK = timedelta(days=2)
+
+# Of more new memories the tags are read as a whole to count them, and their heads are not.
+_FEW = 1000
+
+# The keys of the packet that offers the orientation for review: it is about no subject.
+ORIENTATION: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PacketPlan:
+    """One packet before it is filled: what it is about, how much is there, and what it is worth to settle it."""
+
+    regions: tuple[Region, ...]
+    due: Due
+    observations: int
+    understanding: Entry | None
+    worth: float
+    trivial: bool = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What names the packet."""
+        return self.due.keys
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The subjects' names, as their files have them."""
+        return tuple(region.name for region in self.regions)
+
+    @property
+    def label(self) -> str:
+        """The packet's name for people."""
+        return label(self.names)
+
+
+def label(names: Sequence[str]) -> str:
+    """How a packet is called: its subject, or both with a cross between them; the orientation by its type."""
+    return " × ".join(names) or "orientation"
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadIds:
+    """What no ledger names, by class; `doubtful` passes have a ledger of another hand, and time alone tells what they read."""
+
+    observations: Sequence[str]
+    understandings: Sequence[str]
+    doubtful: Sequence[Entry]
+
+
+def unread(vault: Context, known: Passes) -> list[Entry]:
+    """The observations, and the active understandings about subjects, that no pass has read or written.
+
+    Written since the last pass began, or come from elsewhere too late for it. The cost grows with what was written
+    during the last three passes, not with the vault.
+    """
+    return [entry for some in unread_batches(vault, known) for entry in some]
+
+
+def unread_batches(vault: Context, known: Passes, *, observations: bool = True) -> Iterator[list[Entry]]:
+    """The same, by the thousand: after an import it is most of the vault; without `observations` the understandings alone."""
+    catalog = vault.index.catalog
+    found = unread_ids(vault, known)
+    for some in batches_of(catalog, [*(found.observations if observations else ()), *found.understandings]):
+        yield active(catalog, [e for e in some if _counts(e) and not any(precedes(e, one) for one in found.doubtful)])
+
+
+def unread_ids(vault: Context, known: Passes) -> UnreadIds:
+    """The ids of what no ledger names; whether it counts, its entries say."""
+    catalog = vault.index.catalog
+    oldest = known.generation - LATE
+    later = [entry for entry in known.all if (entry.generation or 0) > oldest]
+    since = "" if oldest <= 0 else _some_days_before(min((e.text("created") for e in later), default="", key=moment))
+    observations, understandings = (ids_since(catalog, kind, oldest, since) for kind in MEMORIES)
+    # What says no time may have been read by any pass, and only all ledgers together can tell.
+    asked = (
+        known.all
+        if _undated(vault, observations or understandings)
+        else [e for e in known.all if e in later or e.text("created") >= since]
+    )
+    ledgers = [(entry, ledger.read(body_of(vault, entry))) for entry in asked]
+    # Of two passes that took a memory in, the later one says whether it was read or left new.
+    ledgers.sort(key=lambda pair: (pair[0].generation or 0, pair[0].by_created))
+    is_read = {start: start in kept.new for _, kept in ledgers for start in kept.new | kept.unread}
+    read = {start for start, yes in is_read.items() if yes}
+    left = {start for entry, kept in ledgers if entry in known.heads for start in kept.unread} - read
+    # What the last passes left new stays so, however old it is by now.
+    observations = list(dict.fromkeys((*observations, *_observations_of(catalog, left))))
+    # Ledgers hold the beginnings of ids, and so are asked for the beginning.
+    return UnreadIds(
+        [identity for identity in observations if ledger.known(identity) not in read],
+        [identity for identity in understandings if ledger.known(identity) not in read],
+        [entry for entry, kept in ledgers if not kept.listed],
+    )
+
+
+def _observations_of(catalog: Catalog, starts: Iterable[str]) -> Iterator[str]:
+    """The ids that begin so, of observations."""
+    for start in starts:
+        for entry in catalog.by_prefix(start, limit=2):
+            if entry.record_class is RecordClass.OBSERVATION:
+                yield entry.id
+
+
+def plans(vault: Context, entries: Iterable[Entry], known: Passes, *, again: bool = False) -> list[PacketPlan]:
+    """The packets that new memories come to, in the order in which a pass takes them; `again` asks once more for those of which
+    there was nothing to say.
+    """
+    touched = Touched()
+    touched.add_entries(vault, entries, regions_of(vault.index.catalog))
+    return planned(vault, touched, known, again=again).next
+
+
+def settled_with_nothing(vault: Context, known: Passes) -> list[Entry]:
+    """The observations of packets of which there was nothing to say."""
+    starts = {start for ids in settled(vault, known).nothing.values() for start in ids}
+    return entries_of(vault.index.catalog, _observations_of(vault.index.catalog, sorted(starts)))
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The packets that are touched and have enough in them: those that are `done`, those of this pass that come `next`, in their
+    order, and those that are `left` for another: mostly shown already, or pairs beyond the most of one pass.
+    """
+
+    done: list[PacketPlan]
+    next: list[PacketPlan]
+    left: list[PacketPlan]
+
+    @property
+    def all(self) -> list[PacketPlan]:
+        """Those of this pass, the done ones first."""
+        return [*self.done, *self.next]
+
+
+def planned(vault: Context, touched: Touched, known: Passes, done: Collection[Keys] = (), *, again: bool = False) -> Planned:
+    """The packets of what was touched; of two that show the same, the one that says more comes."""
+    found = Finder(vault, known, again=again).found(touched)
+    names = {keys: label([region.name for region in one.regions]) for keys, one in found.items()}
+    over = {keys: one for keys, one in found.items() if keys in done}
+    shown = {identity for one in over.values() for identity in one.due.weights}
+    chosen: list[PacketPlan] = []
+    for size in (1, 2):
+        open_ones = {keys: one.due for keys, one in found.items() if len(keys) == size and keys not in over}
+        taken = packets.in_order(open_ones, names, shown)
+        if size > 1:
+            taken = taken[: max(0, MOST_PAIRS - sum(len(keys) > 1 for keys in over))]
+        chosen += [_plan(found[one.keys], worth) for one, worth in taken]
+        shown.update(identity for one, _ in taken for identity in one.weights)
+    taken_keys = {plan.keys for plan in chosen} | over.keys()
+    return Planned(
+        [_plan(one, one.due.worth()) for one in over.values()],
+        chosen,
+        [_plan(one, 0.0) for keys, one in found.items() if keys not in taken_keys],
+    )
+
+
+def of_pass(vault: Context, one: Entry, known: Passes) -> Planned:
+    """The packets of a pass, as far as they are known of its ledger."""
+    regions = regions_of(vault.index.catalog)
+    touched = Touched()
+    touched.add_entries(vault, items_of(vault, one), regions)
+    done = written_packets(vault, one, regions) | skipped(vault.root, one.id)
+    kept = walk(vault.root, one.id)
+    return planned(vault, touched, replace(known, open=one), done, again=kept is not None and kept.again)
+
+
+def pending(vault: Context) -> Planned:
+    """The packets that wait: what is left of the open pass, else what a pass would consist of; kept until the catalogue changes
+    or another packet is passed over. Indexes must be fresh.
+    """
+    known = passes(vault)
+    over = skipped(vault.root, known.open.id) if known.open else frozenset()
+    kept = walk(vault.root, known.open.id) if known.open else None
+    return vault.index.catalog.derived(("pending", over, kept is not None and kept.again), lambda: _pending(vault, known))
+
+
+def changed_pairs(vault: Context) -> list[PacketPlan]:
+    """The pairs that share enough and something new, whether or not it is their turn, best first. Indexes must be fresh."""
+    known = passes(vault)
+    regions = regions_of(vault.index.catalog)
+    touched = Touched()
+    if known.open is not None:
+        touched.add_entries(vault, items_of(vault, known.open), regions)
+    else:
+        _touch_new(vault, known, touched)
+    done = written_packets(vault, known.open, regions) if known.open else ()
+    found = [_plan(one, one.due.worth()) for keys, one in Finder(vault, known).changed(touched).items() if keys not in done]
+    return sorted(found, key=lambda plan: (-plan.worth, plan.label))
+
+
+def _pending(vault: Context, known: Passes) -> Planned:
+    if known.open is not None:
+        return of_pass(vault, known.open, known)
+    touched = Touched()
+    _touch_new(vault, known, touched)
+    return planned(vault, touched, known)
+
+
+def is_placed(vault: Context, entry: Entry) -> bool:
+    """Whether a memory stands in a packet: by its own subjects, or by those of an understanding that it was related to."""
+    return bool(entry.subjects) or any(spoken_of(vault, entry, regions_of(vault.index.catalog)))
+
+
+def related_to(vault: Context, view: Entry) -> list[Entry]:
+    """What was related to an understanding, and since it was written to one that it replaces."""
+    found = vault.index.catalog.pointing_at_each([one.id for one in lineage(vault.index.catalog, view)], ("related_to",))
+    return [
+        entry
+        for target, pointing in found.items()
+        for _, entry in pointing
+        if target == view.id or entry.by_created > view.by_created
+    ]
+
+
+def written_packets(vault: Context, one: Entry, regions: Regions) -> set[tuple[str, ...]]:
+    """The packets of a pass for which an understanding was written in it."""
+    found = set()
+    written = written_in(vault, one)
+    last = max((entry.by_created[0] for entry in written), default=None)
+    for entry in written:
+        keys = tuple(sorted(region.key for region in regions.of(entry)))
+        # It comes last, always: of what was understood after it, it says nothing.
+        if entry.type == "orientation":
+            found.update([ORIENTATION] if entry.by_created[0] == last else [])
+        elif entry.type in ("single_subject", "relationship"):
+            found.add(keys)
+    return found
+
+
+def written_in(vault: Context, one: Entry) -> list[Entry]:
+    """The understandings that carry a pass's id, in the order in which they were written."""
+    found = [entry for _, entry in vault.index.catalog.pointing_at(one.id, ("pass",))]
+    return sorted(found, key=lambda entry: (entry.by_created[0], entry.path))
+
+
+def _plan(one: Eligible, worth: float) -> PacketPlan:
+    return PacketPlan(
+        regions=one.regions, due=one.due, observations=one.observations, understanding=one.understanding, worth=worth
+    )
+
+
+def _undated(vault: Context, identities: Sequence[str]) -> bool:
+    return bool(identities) and any(ageless(vault.index.catalog, kind) for kind in MEMORIES)
+
+
+def _counts(entry: Entry) -> bool:
+    """Whether a record can be new to a pass: evidence, or a synthesis about subjects that was not written in one."""
+    if entry.record_class is RecordClass.OBSERVATION:
+        return True
+    return not entry.text("pass") and bool(entry.subjects)
+
+
+def _some_days_before(moment: str) -> str:
+    found = parse_time(moment)
+    return stamp(found - _SLACK) if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class DueCount:
+    """What waits for a pass, or in the one that is open: packets, and the observations that are new in any of them."""
+
+    packets: int
+    observations: int
+
+
+def told(observations: int, packets: int) -> str:
+    """How much waits, in words."""
+    return f"{counted(observations, 'observation')} in {counted(packets, 'packet')}" if packets else "nothing"
+
+
+def due(vault: Context) -> DueCount:
+    """What waits. Indexes must be fresh."""
+    waits = pending(vault).next
+    return DueCount(len(waits), len({identity for plan in waits for identity in plan.due.weights}))
+
+
+def _touch_new(vault: Context, known: Passes, touched: Touched) -> None:
+    """Collect what no pass has read touches, while none is open."""
+    catalog = vault.index.catalog
+    regions = regions_of(catalog)
+    ids = unread_ids(vault, known)
+    observations = set(ids.observations)
+    if ids.doubtful or len(observations) <= _FEW:
+        for some in unread_batches(vault, known):
+            touched.add_entries(vault, some, regions)
+        return
+    # The tags of many are read at once and without their heads.
+    tags = tagging(catalog)
+    heads = [one for one, _ in catalog.pairs("related_to") if one in observations]
+    for number, identity, _, _ in ages(catalog, RecordClass.OBSERVATION):
+        if identity in observations:
+            keys = tags.get(number, frozenset())
+            if len(keys) > MOST_TAGS:
+                heads.append(identity)  # which of them make pairs depends on their order
+            else:
+                touched.add(tuple(keys))
+    for some in batches_of(catalog, heads):
+        touched.add_entries(vault, some, regions)

@@ -1,0 +1,411 @@
+"""A pass in one round trip a packet: an answer to the packet at hand goes in, and the next packet comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from vault_tool.consolidation.packets import shortened
+from vault_tool.errors import NotFound, UsageError
+from vault_tool.features.consolidation import consolidating
+from vault_tool.features.consolidation.given_packets import Given, Walk, keep, walk
+from vault_tool.features.consolidation.passes import ORIENTATION, PacketPlan, label, of_pass, pending, written_in
+from vault_tool.features.consolidation.skipped_turns import pass_over
+from vault_tool.features.understandings.understandings import understand
+from vault_tool.files import writer
+from vault_tool.generate.escape import unframed
+from vault_tool.generate.starter import is_starter
+from vault_tool.index.relations import holding_place, regions_of
+from vault_tool.index.timeline import entries_of
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.clock import moment
+from vault_tool.util.hints import option, step
+from vault_tool.util.text import counted, one_line
+from vault_tool.util.text import tokens as text_tokens
+from vault_tool.vault import resolve
+from vault_tool.vault.answers import body_of
+from vault_tool.vault.contests import all_overtaken
+from vault_tool.vault.context import Context
+from vault_tool.vault.lean import Short, filled
+from vault_tool.vault.open_pass import passes
+from vault_tool.vault.request import Answer, of_the_whole, verb
+
+# How many tokens all packets of a pass take at most, where nobody says otherwise, and one of them.
+BUDGET = 3000
+PACKET = 800
+FEWEST = 200
+
+# Kept of a budget for the orientation, which comes last: one part in so many, at most so much.
+_LAST_SHARE, _LAST = 5, 300
+
+# A pass that is walked so ends by itself after so long.
+IDLE = timedelta(minutes=30)
+
+# The text that says that there is nothing to say.
+NOTHING = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenPacket:
+    """The understanding that a packet came to: what it replaced, and whether it waits for a person first."""
+
+    id: str
+    replaced: tuple[str, ...]
+    waits: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenPacket:
+    """A packet to be answered: its id, what it is about ("" for the orientation), and its text with what that takes."""
+
+    id: str
+    subject: str
+    tokens: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextPacket(Answer):
+    """What was written of the packet before, and the next packet; None with `said` where the pass has come to its end.
+
+    `left` counts the packets after this one, `spent` the tokens of all so far, `budget` the most of them.
+    """
+
+    written: WrittenPacket | None = None
+    packet: GivenPacket | None = None
+    left: int = 0
+    spent: int = 0
+    budget: int = BUDGET
+    said: str = ""
+    pass_id: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    def lean(self, short: Short) -> dict[str, Any]:
+        """The packet, and where the pass stands."""
+        written = self.written and filled({
+            "id": short(self.written.id), "replaced": [*map(short, self.written.replaced)], "waits": self.written.waits,
+        })  # fmt: skip
+        packet = self.packet and {
+            "id": self.packet.id, "subject": self.packet.subject, "tokens": self.packet.tokens, "text": self.packet.text,
+        }  # fmt: skip
+        stands = {"packet": packet or None, "left": self.left, "spent": self.spent, "budget": self.budget}
+        return {**filled({"written": written}), **stands, **filled({"said": self.said, "warnings": self.warnings})}
+
+
+@verb
+@of_the_whole
+def consolidate_next(
+    vault: Context,
+    *,
+    packet: str = "",
+    content: str = "",
+    summary: str = "",
+    sources: Sequence[str] = (),
+    budget: int = 0,
+    again: bool = False,
+) -> NextPacket:
+    """Answer the packet at hand, and get the next one, until none is left or the `budget` of tokens is spent (3000 by default).
+
+    `content` is the text that the packet comes to, `summary` its one line, `sources` the ids that it rests on: of the packet or
+    of the present text, all of the packet if left out. `none` as content says that there is nothing to say. Without an answer
+    the packet at hand comes. The first call begins a pass where anything is due, the last one ends it, and 30 idle minutes do.
+    `again` asks once more for the packets of which there was nothing to say. A text is not written where something new came
+    for its packet meanwhile: then that comes again.
+    """
+    if budget and budget < FEWEST:
+        raise UsageError(f"a budget of {budget} tokens holds no packet", f"give at least {FEWEST}")
+    vault.fresh()
+    ended = _end_idle(vault)
+    one = passes(vault).open
+    kept = walk(vault.root, one.id) if one else None
+    trip = _Trip(vault, one, kept)
+    if packet or content:
+        return trip.answered(packet, content, summary, sources, budget)
+    if ended and trip.kept is None:
+        trip.said = ended
+    return trip.begun(budget, again)
+
+
+def _end_idle(vault: Context) -> str:
+    """End a pass that was walked so and left; what is told of it."""
+    one = passes(vault).open
+    kept = walk(vault.root, one.id) if one else None
+    if one is None or kept is None or vault.clock.now() - moment(kept.at) < IDLE:
+        return ""
+    consolidating.end_consolidation(vault, one.id)
+    vault.fresh()
+    return f"the pass before was idle since {kept.at[:16]} and is ended; what it wrote stays"
+
+
+class _Trip:
+    """One call: the pass that is open and what is kept of it."""
+
+    def __init__(self, vault: Context, one: Entry | None, kept: Walk | None) -> None:
+        self.vault = vault
+        self.one = one
+        self.kept = kept
+        self.said = ""
+        self.written: WrittenPacket | None = None
+        self.warnings: tuple[str, ...] = ()
+
+    @property
+    def at_hand(self) -> Given | None:
+        """The packet that was given and not answered."""
+        found = self.kept.given[-1] if self.kept and self.kept.given else None
+        return None if found is None or found.settled else found
+
+    def begun(self, budget: int, again: bool) -> NextPacket:
+        """The answer to a call without one: the packet at hand, or the first of a new pass."""
+        if self.kept is not None and budget:
+            self.kept = replace(self.kept, budget=budget)
+        if self.at_hand is not None:
+            return self._same(self.at_hand)
+        if self.one is None:
+            if not again and not pending(self.vault).next:
+                return NextPacket(said=self.said or "nothing is due: what is new is too little yet", budget=budget or BUDGET)
+            started = consolidating.start(self.vault, again=again)
+            self.one = started.entry
+            if self.one is None or not started.plans:
+                self._close()
+                return NextPacket(said=self.said or "nothing is due: what is new is too little yet", budget=budget or BUDGET)
+        if self.kept is None:
+            self.kept = Walk(self.one.id, self.vault.now(), budget or BUDGET, again=again)
+            # What is asked again is planned by what is kept.
+            self._keep()
+        return self._next()
+
+    def answered(self, packet: str, content: str, summary: str, sources: Sequence[str], budget: int) -> NextPacket:
+        """The answer to a call with one."""
+        given = self.at_hand
+        if given is None:
+            raise NotFound("no packet is at hand", f"{step('consolidate_next')} gives the next one")
+        if packet and packet != given.id:
+            raise NotFound(f"`{one_line(packet, 40)}` is not the packet at hand: that is {given.id}", _answer(given))
+        assert self.kept is not None and self.one is not None  # a packet at hand is of a pass that is open
+        if budget:
+            self.kept = replace(self.kept, budget=budget)
+        if not content.strip():
+            return self._same(given)
+        if not packet:
+            raise UsageError("it is not said which packet the text is for", _answer(given))
+        if content.strip().rstrip(".").casefold() == NOTHING:
+            pass_over(self.vault.root, self.one.id, [given.keys])
+            return self._settled(given)
+        plan = self._plan(given)
+        if (change := self._change(given, plan)) is not None:
+            self.said = f"not written: {change}, so the packet comes again"
+            return self._give(plan)
+        if not summary.strip():
+            raise UsageError(f"the text for {given.id} has no summary", f"say its one line with {option('summary', 'one line')}")
+        self._write(given, plan, content, summary, self._sources(given, plan, sources))
+        return self._settled(given)
+
+    def _plan(self, given: Given) -> PacketPlan | None:
+        """The packet as it is now; None for the orientation, and where nothing of it is new any more."""
+        assert self.one is not None
+        found = of_pass(self.vault, self.one, passes(self.vault))
+        return next((plan for plan in (*found.all, *found.left) if plan.keys == given.keys), None)
+
+    def _change(self, given: Given, plan: PacketPlan | None) -> str | None:
+        """What came since a packet was given that its reader has not seen."""
+        if not given.keys:
+            newest = self._orientation()
+            return None if given.understanding == (newest.id if newest else "") else "the orientation was rewritten meanwhile"
+        if plan is None:
+            return "its memories are gone or settled otherwise"
+        if given.understanding != (plan.understanding.id if plan.understanding else ""):
+            return "its present text was replaced meanwhile"
+        came = len(set(plan.due.new) - set(given.new))
+        return f"{counted(came, 'new memory', 'new memories')} came meanwhile" if came else None
+
+    def _sources(self, given: Given, plan: PacketPlan | None, named: Sequence[str]) -> tuple[str, ...]:
+        if plan is None:
+            return ()
+        old = all_overtaken(self.vault)
+        shown = entries_of(self.vault.index.catalog, given.shown)
+        if not named:
+            return tuple(entry.id for entry in shown if entry.path not in old)
+        present = plan.understanding.texts("sources") if plan.understanding else ()
+        found = tuple(entry.id for entry in resolve.find_all(self.vault, named, (RecordClass.OBSERVATION,)))
+        for identity in found:
+            if identity not in (*given.shown, *present):
+                raise UsageError(
+                    f"{resolve.short(self.vault, identity)} is neither in packet {given.id} nor a source of its present text",
+                    f"name ids of the packet, or leave {option('sources')} out for all of them",
+                )
+        return found
+
+    def _write(self, given: Given, plan: PacketPlan | None, content: str, summary: str, sources: Sequence[str]) -> None:
+        assert self.one is not None
+        kind = None if plan else "orientation"
+        why = "" if plan else "after a pass of consolidation"
+        names = plan.names if plan else ()
+        made = understand(self.vault, names, content, summary, sources, given.understanding, kind=kind, why=why)
+        self.written = WrittenPacket(id=made.id, replaced=made.superseded, waits=made.pending_review)
+        self.warnings = made.warnings
+        if made.pending_review or not made.pass_id:
+            # It waits for a person, or is what was there already: either way the packet is answered.
+            pass_over(self.vault.root, self.one.id, [given.keys])
+
+    def _settled(self, given: Given) -> NextPacket:
+        """The next packet, once this one is answered."""
+        assert self.kept is not None
+        done = replace(given, settled=True)
+        self.kept = replace(self.kept, given=(*self.kept.given[:-1], done))
+        self._keep()
+        self.vault.fresh()
+        return self._next()
+
+    def _next(self) -> NextPacket:
+        assert self.kept is not None and self.one is not None
+        waits = of_pass(self.vault, self.one, passes(self.vault)).next
+        room = self.kept.budget - self.kept.spent
+        if waits and room - (min(_LAST, self.kept.budget // _LAST_SHARE) if self.kept.given else 0) >= self._least(waits[0]):
+            return self._give(waits[0])
+        if waits:
+            self.said = (
+                self.said or f"the budget is spent: {counted(len(waits), 'packet waits', 'packets wait')} for another pass"
+            )
+        if self._orientation_is_due() and room >= FEWEST // 2:
+            return self._give(None)
+        self._close()
+        said = self.said or "that was the last: the pass is ended"
+        return self._answer(None, len(waits), said)
+
+    def _least(self, plan: PacketPlan) -> int:
+        """What a packet takes at least: all of it, or as much as one packet may."""
+        assert self.kept is not None
+        return min(PACKET, text_tokens(self._text(plan, PACKET)[0])) if self.kept.given else FEWEST
+
+    def _orientation_is_due(self) -> bool:
+        assert self.kept is not None and self.one is not None
+        answered = any(not given.keys and given.settled for given in self.kept.given)
+        return not answered and any(entry.type != "orientation" for entry in written_in(self.vault, self.one))
+
+    def _close(self) -> None:
+        if self.one is not None:
+            ended = consolidating.end_consolidation(self.vault, self.one.id)
+            self.warnings = (*self.warnings, *ended.warnings)
+
+    def _same(self, given: Given) -> NextPacket:
+        """The packet at hand once more: what was sent already is not counted again."""
+        plan = self._plan(given) if given.keys else None
+        if given.keys and plan is None:
+            return self._settled(given)
+        self._keep()
+        if self._change(given, plan) is not None:
+            return self._give(plan)
+        text, _, _ = self._text(plan, PACKET)
+        return self._answer(
+            GivenPacket(id=given.id, subject=self._subject(plan), tokens=text_tokens(text), text=text), self._left()
+        )
+
+    def _give(self, plan: PacketPlan | None) -> NextPacket:
+        assert self.kept is not None and self.one is not None
+        room = max(FEWEST // 2, min(PACKET, self.kept.budget - self.kept.spent))
+        text, new, shown = self._text(plan, room)
+        number = len(self.kept.given) + 1
+        newest = plan.understanding if plan else self._orientation()
+        made = Given(
+            f"{resolve.short(self.vault, self.one.id)}-{number}", plan.keys if plan else ORIENTATION, new, shown,
+            newest.id if newest else "",
+        )  # fmt: skip
+        cost = text_tokens(text)
+        self.kept = replace(self.kept, spent=self.kept.spent + cost, given=(*self.kept.given, made))
+        self._keep()
+        return self._answer(GivenPacket(id=made.id, subject=self._subject(plan), tokens=cost, text=text), self._left())
+
+    def _left(self) -> int:
+        """How many packets come after the one at hand, the orientation not counted."""
+        assert self.one is not None
+        given = self.kept.given[-1] if self.kept and self.kept.given else None
+        waits = of_pass(self.vault, self.one, passes(self.vault)).next
+        return sum(given is None or plan.keys != given.keys for plan in waits)
+
+    def _keep(self) -> None:
+        assert self.kept is not None
+        with writer.lock(self.vault.root, self.vault.settings.lock_wait, "consolidate"):
+            keep(self.vault.root, replace(self.kept, at=self.vault.now()))
+
+    def _answer(self, packet: GivenPacket | None, left: int, said: str = "") -> NextPacket:
+        assert self.kept is not None and self.one is not None
+        return NextPacket(
+            written=self.written, packet=packet, left=left, spent=self.kept.spent, budget=self.kept.budget,
+            said=said or self.said, pass_id=self.one.id, warnings=self.warnings,
+        )  # fmt: skip
+
+    def _subject(self, plan: PacketPlan | None) -> str:
+        return plan.label if plan else label(ORIENTATION)
+
+    def _text(self, plan: PacketPlan | None, room: int) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        """A packet's text in at most `room` tokens, the ids of what is new in it, and of what of that is shown."""
+        head = list(self._head(plan, room // 2))
+        if plan is None:
+            found: list[Entry] = [e for e in written_in(self.vault, self._open()) if e.type != "orientation"]
+            rows = [(entry, entry.text("summary")) for entry in found]
+        else:
+            found = entries_of(self.vault.index.catalog, plan.due.new)
+            related = {identity for identity, _ in self.vault.index.catalog.pairs("related_to")}
+            found.sort(key=lambda entry: (entry.id not in related, entry.by_observed))
+            rows = [(entry, body_of(self.vault, entry)) for entry in found]
+        old = all_overtaken(self.vault)
+        longest = max(40, room // 3)
+        shown: list[str] = []
+        lines: list[str] = []
+        left = room - text_tokens("\n".join(head)) - 20
+        for entry, text in rows:
+            was = "was: " if entry.path in old else ""
+            said = f"{resolve.short(self.vault, entry.id)} {was}{entry.type} {entry.observed[:10]} "
+            line = said + shortened(unframed(one_line(text)), longest).text
+            left -= text_tokens(line) + 1
+            if left < 0 and shown:
+                break
+            lines.append(line)
+            shown.append(entry.id)
+        if len(shown) < len(rows):
+            lines.append(f"({len(rows) - len(shown)} more did not fit: they stay new.)")
+        return "\n".join((*head, *lines)), tuple(entry.id for entry, _ in rows), tuple(shown)
+
+    def _open(self) -> Entry:
+        assert self.one is not None
+        return self.one
+
+    def _head(self, plan: PacketPlan | None, room: int) -> Iterator[str]:
+        if plan is None:
+            yield "Where things stand after this pass, in a few sentences:"
+            newest = self._orientation()
+            if newest is not None and not is_starter("orientation", body_of(self.vault, newest)):
+                yield self._so_far(newest, room)
+            return
+        yield f"{unframed(plan.label)}: {len(plan.due.new)} new."
+        if plan.understanding is not None:
+            yield self._so_far(plan.understanding, room)
+        elif len(plan.regions) > 1:
+            for side in of_sides(self.vault, plan):
+                named = unframed(", ".join(side.subjects))
+                yield f"{named} ({resolve.short(self.vault, side.id)}): {unframed(side.text('summary'))}"
+
+    def _so_far(self, entry: Entry, room: int) -> str:
+        text = shortened(unframed(body_of(self.vault, entry).strip()), room).text
+        return f"So far ({resolve.short(self.vault, entry.id)}): {text}"
+
+    def _orientation(self) -> Entry | None:
+        held = holding_place(self.vault.index.catalog, "orientation", ())
+        return max((e for e in held if not self.vault.superseded_by(e.id)), key=lambda e: e.by_created, default=None)
+
+
+def of_sides(vault: Context, plan: PacketPlan) -> Iterator[Entry]:
+    """The present understandings of both sides of a pair."""
+    regions = regions_of(vault.index.catalog)
+    for region in plan.regions:
+        yield from regions.understandings([region], "single_subject")[:1]
+
+
+def _answer(given: Given) -> str:
+    return f"answer that one: {step('consolidate_next', packet=given.id, content=..., summary=...)}"
+
+
+__all__ = ["BUDGET", "GivenPacket", "NextPacket", "WrittenPacket", "consolidate_next"]

@@ -1,0 +1,185 @@
+"""`read`: memories that bear on a query, by contract, from this vault and the global one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vault_tool.features.contracts.meaning import RequestChecker
+from vault_tool.features.contracts.schemas import require_shape
+from vault_tool.features.recall.recall import note_answer
+from vault_tool.model.details import Details
+from vault_tool.vault.answers import EYES_FIRST, HasStatus
+from vault_tool.vault.context import Context
+from vault_tool.vault.evidence_state import moved_among
+from vault_tool.vault.facts import copied
+from vault_tool.vault.request import Answer, verb
+from vault_tool.vault.retrieval.engine import gather
+from vault_tool.vault.retrieval.query import Query, RecallAnswer, Recalled
+
+_LIMIT = 20
+_HOPS = 2
+
+_FOUND_BY = {"words": "word_match", "meaning": "semantic_match", "names its subject": "subject_match"}
+_CAME_BY = {
+    "chain": "semantic_hop",
+    "update": "update_link",
+    "solution": "problem_link",
+    "caution": "problem_link",
+    "problem": "problem_link",
+    "related": "link",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadMemory(HasStatus):
+    """One result. `kind` is its type; numbers are in 0..1; `details` is what its head says beside the text.
+
+    `retrieval_reason` is how it was found: word_match, semantic_match, subject_match, semantic_hop, problem_link,
+    update_link, link, joined by `+`; `why` says the same in words. `came_with` is the id of the result that a chain led
+    from; `evidence_moved` says that a file it rests on changed; `solved_by` is the newest solution of what a tactic failed
+    at before.
+    """
+
+    memory_id: str
+    scope: str
+    kind: str
+    text: str
+    details: Details
+    truth: float
+    utility: float
+    problem_id: str | None
+    evidence_refs: tuple[str, ...]
+    retrieval_reason: str
+    why: tuple[str, ...]
+    title: str
+    summary: str | None
+    subject_names: tuple[str, ...]
+    score: float
+    match: float
+    confidence: float | None
+    weak: bool
+    weak_why: str
+    caution: str | None
+    solved_by: str | None
+    evidence_moved: bool
+    came_with: str | None
+    observed_at: str
+    created: str
+    origin: str
+    reviewed: bool
+    model: str | None
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read(Answer):
+    """The answer of `read`, best first; `degraded` says what it had to do without."""
+
+    stands_before = "degraded"
+
+    ok: bool = True
+    query: str
+    mode: str
+    results: tuple[ReadMemory, ...]
+    degraded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    notice: str = EYES_FIRST
+
+
+@verb
+def read(
+    vault: Context,
+    query: str,
+    *,
+    mode: str = "targeted",
+    kinds: Sequence[str] = (),
+    limit: int = _LIMIT,
+    include_global: bool = True,
+    semantic_hops: int = _HOPS,
+    include_problem_links: bool = True,
+    include_update_links: bool = True,
+    context_problem_id: str = "",
+    subject_names: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    not_tags: Sequence[str] = (),
+    project: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    include_doubtful: bool = False,
+    repo_id: str | None = None,
+) -> Read:
+    """Memories that bear on a query, by the contract `memory.read.request`; `mode` ambient is stricter than targeted.
+
+    The best answer of a targeted read counts as used, once a session. Raises InvalidRequest with every fault at once.
+    """
+    request: dict[str, Any] = {
+        "op": "read", "repo_id": repo_id or "", "mode": mode, "query": query, "include_global": include_global,
+        "limit": limit, "context_problem_id": context_problem_id, "subject_names": list(subject_names),
+        "tags": list(tags), "not_tags": list(not_tags), "project": project or "",
+        "since": since or "", "until": until or "", "include_doubtful": include_doubtful,
+        "expand": {
+            "semantic_hops": semantic_hops, "include_problem_links": include_problem_links,
+            "include_update_links": include_update_links,
+        },
+    }  # fmt: skip
+    if kinds:
+        request["kinds"] = list(kinds)
+    require_shape(request)
+    return answered(vault, {**request, "repo_id": repo_id})
+
+
+def answered(vault: Context, request: Mapping[str, Any]) -> Read:
+    """Answer a request whose shape is right; raises InvalidRequest for one that cannot be meant."""
+    meaning = RequestChecker(vault)
+    meaning.repo(request["repo_id"])
+    if not request["query"].strip():
+        meaning.add("/query", "it is only white space")
+    for name in ("since", "until"):
+        meaning.moment(f"/{name}", request.get(name) or "")
+    problem = _problem(meaning, request.get("context_problem_id", "").strip())
+    meaning.require()
+    found = gather(vault, _asked(request, problem))
+    note_answer(vault, found.results, "read", used=request["mode"] == "targeted")
+    return _answer(vault, request["mode"], found)
+
+
+def _problem(meaning: RequestChecker, named: str) -> str | None:
+    if not named:
+        return None
+    meaning.vault.fresh()
+    entry = meaning.problem(meaning.vault, "/context_problem_id", named)
+    return entry.id if entry else None
+
+
+def _asked(request: Mapping[str, Any], problem: str | None) -> Query:
+    expand = request.get("expand") or {}
+    return Query(
+        query=request["query"], profile=request["mode"], kinds=tuple(request.get("kinds", ())),
+        limit=int(request.get("limit", _LIMIT)), include_global=request.get("include_global", True),
+        hops=int(expand.get("semantic_hops", _HOPS)), problem_links=expand.get("include_problem_links", True),
+        update_links=expand.get("include_update_links", True), with_changes=expand.get("include_update_links", True),
+        problem=problem,
+        subject_names=tuple(request.get("subject_names", ())), tags=tuple(request.get("tags", ())),
+        not_tags=tuple(request.get("not_tags", ())), project=request.get("project") or None, since=request.get("since") or None,
+        until=request.get("until") or None, doubtful=request.get("include_doubtful", False),
+    )  # fmt: skip
+
+
+def _answer(vault: Context, mode: str, found: RecallAnswer) -> Read:
+    local = {one.id: one.evidence for one in found.results if one.scope == "repo" and one.evidence}
+    moved = moved_among(vault, local)
+    results = tuple(_result(one, one.id in moved) for one in found.results)
+    return Read(query=found.query, mode=mode, results=results, degraded=found.degraded, warnings=found.warnings)
+
+
+def _result(one: Recalled, moved: bool) -> ReadMemory:
+    return copied(ReadMemory, one, retrieval_reason=_reason(one), evidence_moved=moved)
+
+
+def _reason(one: Recalled) -> str:
+    """The lanes and the link by which a result came."""
+    lanes = [token for why in one.why for lane, token in _FOUND_BY.items() if why == lane or why.startswith(f"{lane} (")]
+    came = [_CAME_BY[one.role]] if one.role in _CAME_BY else []
+    return "+".join(dict.fromkeys([*lanes, *came])) or "match"

@@ -1,0 +1,15 @@
+"""The health of a vault: `doctor`, `status`, and what puts it right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vault_tool.util.deferred import late_modules
+
+if not TYPE_CHECKING:
+    __getattr__ = late_modules(
+        __name__,
+        {
+            "moved_notes": "10 ms, where a served note is gone",
+        },
+    )

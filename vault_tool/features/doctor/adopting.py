@@ -1,0 +1,44 @@
+"""`adopt-local`: a person takes over what lies in the vault's local folders and is not believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vault_tool.features.doctor.local_doubts import local_problems
+from vault_tool.features.erasing import purging
+from vault_tool.files import local_trust, writer
+from vault_tool.model.problems import Problem
+from vault_tool.vault import person
+from vault_tool.vault.context import Context
+from vault_tool.vault.operation import Saved, writing
+from vault_tool.vault.request import of_the_whole, verb
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdoptedLocal(Saved):
+    """What was taken over, or would be (`dry_run`): each thing with what it is and why it was not used."""
+
+    problems: tuple[Problem, ...]
+    dry_run: bool = False
+
+
+@verb
+@of_the_whole
+def adopt_local(vault: Context, *, dry_run: bool = False) -> AdoptedLocal:
+    """Believe what lies in `_local/`, `_cache/` and `_config.json` from now on, and finish what was begun there.
+
+    With `dry_run` it is only told. Refused where git tracks any of it, which comes first, and where no person asks.
+    """
+    found = tuple(local_problems(vault))
+    if not dry_run:
+        vault = person.acting(vault, "take over what came from elsewhere")
+    if dry_run or not found:
+        return AdoptedLocal(problems=found, dry_run=dry_run)
+    with writer.lock(vault.root, vault.settings.lock_wait, "adopt"):
+        local_trust.adopt(vault.root)
+        vault.local.seal_all()
+    with vault.reopened() as again:
+        with writing(again, "doctor") as op:
+            saved = op.carry_out("what was taken over")
+        purging.finish(again)
+    return AdoptedLocal(**saved.fields(), problems=found)

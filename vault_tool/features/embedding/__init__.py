@@ -1,0 +1,1 @@
+"""Texts embedded: models, their download, and what is behind."""

@@ -1,0 +1,80 @@
+"""Words of forgotten memories that came later, in journals and ledgers: which files hold some, for `vt doctor` to name."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+
+from vault_tool.errors import GitError
+from vault_tool.features.erasing.erasing import Versions, redacted_files, traces_of
+from vault_tool.files import git, reader, tombstones
+from vault_tool.files.layout import FileKind, file_kind
+from vault_tool.files.parse import parse
+from vault_tool.model.problems import Problem
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import normal_body
+from vault_tool.vault.context import Context
+from vault_tool.vault.store_interface import Traces
+
+
+def left(vault: Context) -> Iterator[Problem]:
+    """A finding for each file that holds words of a forgotten memory; forgetting that again takes them out."""
+    forgotten = vault.forgotten()
+    if not forgotten:
+        return
+    known = _versions(vault)
+    traces = {one: _traces(vault, one, known.get(one, ())) for one in forgotten}
+    found = {one for text in _journals(vault) for one in _perhaps_in(text, traces)}
+    for identity in sorted(found):
+        # What a look at single words suspects, the rule of forgetting decides.
+        for path in redacted_files(vault, identity, known.get(identity, ())):
+            yield tombstones.words_left(path, identity)
+
+
+def _versions(vault: Context) -> dict[str, list[tuple[str, bytes]]]:
+    """The notes that commits took away when they put tombstones, by id, from the history; a few processes for all of them."""
+    found: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
+    repo, head = vault.repo, ""
+    if repo is None:
+        return found
+    with suppress(GitError):
+        head = git.head(repo).commit or ""
+        commits = git.brought(repo, [head], (), [tombstones.FORGOTTEN], signed=False) if head else []
+        removed = [one for one in git.removed_by(repo, [one.commit for one in commits]) if file_kind(one[1]) is FileKind.NOTE]
+        texts = git.blobs(repo, (blob for _, _, blob in removed))
+        for _, path, blob in removed:
+            data = texts.get(blob, b"")
+            found[str(parse(path, data, vault.settings.types).head.get("id") or "")].append((path, data))
+    return found
+
+
+def _traces(vault: Context, identity: str, versions: Versions) -> Traces:
+    if not versions:
+        return Traces(frozenset([identity]), frozenset(), frozenset(), ())
+    return traces_of(vault, {identity: []}, (), {identity: versions})
+
+
+def _journals(vault: Context) -> Iterator[str]:
+    catalog = vault.index.catalog
+    paths = [*catalog.of_kind("episode"), *catalog.of_kind("signals")]
+    paths += [entry.path for entry in catalog.of_class(RecordClass.CONSOLIDATION)]
+    for path in paths:
+        with suppress(OSError):
+            yield reader.read(vault.root, path).decode("utf-8", "replace")
+
+
+def _perhaps_in(text: str, traces: dict[str, Traces]) -> Iterator[str]:
+    """The memories of which a text may hold words: cheap for most, for each phrase must have its longest word in the text."""
+    flat = normal_body(text)
+    words = set(flat.split())
+    for identity, one in traces.items():
+        named = identity in text or any(path.rpartition("/")[2] in text for path in one.paths)
+        if named or any(_stands_in(phrase, flat, words) for phrase in (*one.titles, *one.quotes)):
+            yield identity
+
+
+def _stands_in(phrase: str, flat: str, words: set[str]) -> bool:
+    # The first and the last may be cut.
+    inner = phrase.split()[1:-1]
+    return (not inner or max(inner, key=len) in words) and phrase in flat

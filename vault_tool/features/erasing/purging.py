@@ -1,0 +1,391 @@
+"""`purge`: a person has memories erased from git's history too, which is written anew without them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from vault_tool.consolidation import ledger
+from vault_tool.errors import EditRefused, GitError, Refused, UsageError, VaultError
+from vault_tool.features.erasing.erasing import Citing, Erased, Versions, alone, erased, resolve_target, traces_of
+from vault_tool.files import git, layout, local_trust, writer
+from vault_tool.files.episode_text import redacted_episode
+from vault_tool.files.frontmatter import Set
+from vault_tool.files.git import rewriting
+from vault_tool.files.layout import FileKind
+from vault_tool.files.parse import Parsed, parse
+from vault_tool.files.signal_lines import redacted_signals
+from vault_tool.generate.escape import link_path
+from vault_tool.model.ids import canonical
+from vault_tool.model.types import STORY_EDGES, RecordClass
+from vault_tool.util.hints import option, shell, step
+from vault_tool.util.text import counted, one_line
+from vault_tool.vault import person
+from vault_tool.vault.context import Context
+from vault_tool.vault.operation import writing
+from vault_tool.vault.request import of_the_whole, verb
+from vault_tool.vault.store_interface import Traces
+
+# What a purge stops at until it is told to go on, and why.
+DESPITE = {
+    "edits": "tracked files differ from the last commit",
+    "project": "the repository keeps more than the vault, or is a submodule of another: its other commits get new ids too",
+    "remotes": "remotes keep the old history until it is pushed over, and clones of them for good",
+    "signatures": "commits or tags are signed, and their new ones will not be",
+}
+
+_PURGE = "purge"
+_ID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_HEX = re.compile("[0-9a-fA-F]{4,64}")
+_JOURNALS = (FileKind.EPISODE, FileKind.SIGNALS)
+_HELD_BY = 100
+# A commit's subject of so many characters is looked for in what other messages (of stashes, of merges) say.
+_SUBJECT_TOLD = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """A ref that has another commit now; `after` is empty where it was dropped, and beforehand (`dry_run`)."""
+
+    ref: str
+    before: str
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purged:
+    """What a purge did to history, or would do (`dry_run`), without a word of what went.
+
+    `titles` are told beforehand alone. `commits` get new ids, `texts` and `messages` are taken out or redacted; `objects`
+    were read afterwards to see that nothing is left of it. `stops` says what has to be allowed (`despite`) first. `left`
+    are files that repeat it in words of their own, `citing` notes that refer to it: a person's to mend.
+    """
+
+    ids: tuple[str, ...]
+    titles: tuple[str, ...] = ()
+    commits: int = 0
+    texts: int = 0
+    messages: int = 0
+    refs: tuple[Moved, ...] = ()
+    stashes: int = 0
+    work_trees: tuple[str, ...] = ()
+    remotes: tuple[str, ...] = ()
+    signed: int = 0
+    stops: Mapping[str, str] = field(default_factory=dict)
+    objects: int = 0
+    left: tuple[str, ...] = ()
+    citing: tuple[Citing, ...] = ()
+    receipt: str = ""
+    warnings: tuple[str, ...] = ()
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _PurgePlan:
+    """What is to change in which history, of so many `objects`.
+
+    `left` are files that repeat the memories and stay as they are, `strays` objects that do and that nothing reaches.
+    """
+
+    wanted: rewriting.Rewrite
+    history: rewriting.ReachableHistory
+    left: frozenset[str]
+    signed: int
+    strays: int
+    objects: int
+
+
+@verb
+@of_the_whole
+def purge(vault: Context, memory_ids: Sequence[str], *, despite: Sequence[str] = (), dry_run: bool = False) -> Purged:
+    """Erase memories from the vault, as `forget` does, and from every commit, branch, tag, stash and message of its repository.
+
+    Refused until `despite` allows it where tracked files have `edits`, where there are `remotes`, where the repository is
+    a `project` with more in it than the vault, and where `signatures` would be lost. Copies elsewhere (remotes, clones,
+    backups) keep the old history. With `dry_run` nothing changes. Raises Refused where no person asks.
+    """
+    return purged(person.acting(vault, "purge"), memory_ids, despite, dry_run=dry_run)
+
+
+def purged(
+    vault: Context,
+    memory_ids: Sequence[str],
+    despite: Sequence[str],
+    *,
+    dry_run: bool,
+    first: Callable[[], object] = lambda: None,
+) -> Purged:
+    """A purge that does `first` what belongs to it, once nothing can refuse it any more."""
+    if unknown := sorted({*despite} - DESPITE.keys()):
+        raise UsageError(f"a purge does not stop at `{one_line(unknown[0], 40)}`", f"it stops at {', '.join(DESPITE)}")
+    if not memory_ids:
+        raise UsageError("no memory is named", f"for example {step('purge', memory_ids=...)}")
+    repo = vault.require_repo()
+    with writer.lock(vault.root, vault.settings.lock_wait, "purge"):
+        return _purged(vault, repo, memory_ids, tuple(despite), dry_run, first)
+
+
+def finish(vault: Context) -> None:
+    """Finish what a killed process began to forget or to purge; left to the next command where that cannot be now."""
+    owner = vault.as_(origin="owner").with_withheld()
+    # Nobody waits for a process that is in the middle of it.
+    with suppress(VaultError), writer.lock(vault.root, 0, "forget"):
+        begun = {one: how.split() for one, how in vault.local.forgetting().items() if one not in vault.finishing}
+        if forgotten := [one for one, how in begun.items() if not how]:
+            with alone(vault, forgotten), writing(owner, "forget") as op:
+                erased(op, dict(resolve_target(owner, one) for one in forgotten))
+            vault.local.end_forgetting(forgotten)
+        if from_history := [one for one, how in begun.items() if how]:
+            despite = sorted({one for identity in from_history for one in begun[identity] if one in DESPITE})
+            with alone(vault, from_history):
+                purged(owner, from_history, despite, dry_run=False)  # a person began it
+
+
+def _purged(
+    vault: Context,
+    repo: git.Repo,
+    named: Sequence[str],
+    despite: tuple[str, ...],
+    dry_run: bool,
+    first: Callable[[], object],
+) -> Purged:
+    if obstacle := git.obstacle(repo):
+        raise GitError(f"history is not written anew now: {obstacle}", "finish that first")
+    if git.head(repo).branch is None or git.identity(repo) is None:
+        why = "HEAD is on no branch" if git.identity(repo) else "git does not know who you are"
+        raise GitError(
+            f"it cannot be committed that they are erased: {why}",
+            f"{shell('git switch BRANCH')}, or {shell('git config --global user.email you@example.org')}",
+        )
+    if hindrance := rewriting.hindrance(repo):
+        raise Refused(f"history cannot be written anew: {hindrance[0]}", hindrance[1])
+    with writing(vault, "purge"):
+        found = dict(resolve_target(vault, one) for one in named)
+    versions = _versions(vault, repo, found)
+    traces = traces_of(vault, found, [], versions)
+    plan = _planned(vault, repo, traces)
+    told = _purge_preview(repo, tuple(found), plan, despite)
+    if dry_run:
+        meaning = _erased(vault, found, versions, dry_run=True)
+        return replace(told, titles=meaning.titles, citing=meaning.citing, dry_run=True)
+    if told.stops:
+        stop, why = next(iter(told.stops.items()))
+        anyway = option("despite", [*despite, *told.stops])
+        raise Refused(f"nothing was purged: {why} ({stop})", f"look with {option('dry_run', True)}; all the same: {anyway}")
+    first()
+    with alone(vault, found):
+        done = _erased(vault, found, versions, how=" ".join((_PURGE, *despite)))
+        if done.attention:
+            raise GitError(f"erased from the vault, and from history not yet: {done.reason}", "the next command goes on with it")
+        # What the erasing committed is history by now, too.
+        plan = _planned(vault, repo, traces)
+        current = rewriting.tree_blobs(repo, repo.work_tree)
+        if kept := sorted(min(plan.history.paths[oid]) for oid in plan.wanted.blobs.keys() & current):
+            raise GitError(f"{kept[0]} still holds it, and stays as it is", "commit or mend it, and purge again")
+        with local_trust.rewritten(vault.root):
+            moved = rewriting.rewrite(repo, plan.wanted, plan.history, lambda data: _repeats(traces, data))
+        receipt = _receipt(vault, tuple(found), plan, moved.refs)
+        _follow(vault, moved.commits)
+        rewriting.erase(repo)
+        after = _planned(vault, repo, traces)
+        vault.index.refresh(full=True, confirm=True)
+        vault.local.end_forgetting(found)
+    if count := after.strays + len(after.wanted.blobs) + len(after.wanted.messages):
+        hint = "another program may write here: end it, and purge again"
+        raise GitError(f"git still keeps {counted(count, 'object')} of it", hint)
+    return replace(
+        told,
+        refs=tuple(Moved(ref=ref, before=was, after=now) for ref, (was, now) in moved.refs.items()),
+        objects=after.objects,
+        left=tuple(sorted(after.left)),
+        receipt=receipt,
+        citing=done.citing,
+        warnings=done.warnings,
+    )
+
+
+def _erased(
+    vault: Context, ids: Iterable[str], versions: Mapping[str, Versions], *, how: str = "", dry_run: bool = False
+) -> Erased:
+    with writing(vault, "forget") as op:
+        found = {identity: list(vault.index.catalog.get(identity)) for identity in ids}
+        return erased(op, found, versions, how=how, dry_run=dry_run)
+
+
+def _versions(vault: Context, repo: git.Repo, ids: Iterable[str]) -> dict[str, Versions]:
+    """Every text that git has of these memories and of the links to them, reachable or not, with a path that it had."""
+    found: dict[str, list[tuple[str, bytes]]] = {one: [] for one in ids}
+    paths = rewriting.history(repo).paths
+    for one in rewriting.objects(repo, ("blob",)):
+        for identity in found.keys() & {text.decode() for text in _ID.findall(one.data.lower())}:
+            path = next((name for name in map(repo.relative, sorted(paths.get(one.oid, ()))) if name), f"{one.oid}.md")
+            parsed = parse(path, one.data, vault.settings.types)
+            if _of(parsed, (identity,)) and parsed.head.get("type") not in STORY_EDGES:
+                found[identity].append((path, one.data))
+    return {identity: tuple(texts) for identity, texts in found.items()}
+
+
+def _of(parsed: Parsed, ids: Collection[str]) -> bool:
+    """Whether a text is a memory's own, or a link's to it."""
+    return any(canonical(str(parsed.head.get(name) or "")) in ids for name in ("id", "from_id", "to_id"))
+
+
+def _planned(vault: Context, repo: git.Repo, traces: Traces) -> _PurgePlan:
+    """Look through all objects: what repeats the memories, and what shall be there instead."""
+    history = rewriting.history(repo)
+    current = rewriting.tree_blobs(repo, repo.work_tree)
+    blobs: dict[str, bytes | None] = {}
+    said: dict[str, bytes] = {}
+    left: set[str] = set()
+    strays, count = 0, 0
+    reached = {*history.parents, *history.roots.values()}
+    for one in rewriting.objects(repo):
+        count += 1
+        if one.kind != "blob":
+            if one.oid in reached:
+                said[one.oid] = one.data
+            else:
+                strays += _repeats(traces, one.data)
+        elif one.oid not in history.paths:
+            strays += one.oid not in current and _repeats(traces, one.data)
+        else:
+            names = sorted(history.paths[one.oid])
+            inside = [path for path in map(repo.relative, names) if path]
+            after = _instead(vault, inside[0], one.data, traces, one.oid in current) if inside else one.data
+            if after != one.data:
+                blobs[one.oid] = after
+            elif _repeats(traces, one.data) and names[0] not in map(repo.inside, (layout.CORE_FILE, layout.REFLECTION_FILE)):
+                left.add(names[0])
+    messages = _messages(said, traces)
+    wanted = rewriting.Rewrite(blobs=blobs, messages=messages)
+    changed = {*wanted.commits(history), *messages}
+    signed = sum(oid in changed and (b"\ngpgsig" in data or b"-----BEGIN " in data) for oid, data in said.items())
+    return _PurgePlan(wanted, history, frozenset(left), signed, strays, count)
+
+
+def _instead(vault: Context, path: str, data: bytes, traces: Traces, current: bool) -> bytes | None:
+    """What a file's text in history becomes: redacted, nothing, or itself. What HEAD has of other notes is a person's to mend."""
+    kind = layout.file_kind(path)
+    if kind is FileKind.EPISODE:
+        data = redacted_episode(path, data, traces.paths, traces.mentioned_in)
+    elif kind is FileKind.SIGNALS:
+        data = redacted_signals(data, traces.ids, traces.repeated_in)
+    if kind in _JOURNALS:
+        return data
+    text = data.decode("utf-8", "replace")
+    if path in (layout.CORE_FILE, layout.REFLECTION_FILE) or path.split("/")[0] in layout.UNTRACKED:
+        shows = traces.mentioned_in(text) or any(link_path(of) in text for of in traces.paths)
+        return None if shows and not current else data
+    known = any(ledger.known(identity).encode() in data.lower() for identity in traces.ids) or traces.repeated_in(text)
+    if not known or not path.startswith(f"{layout.VAULT}/"):
+        return data
+    parsed = parse(path, data, vault.settings.types)
+    if _of(parsed, traces.ids):
+        return None
+    if parsed.record_class is RecordClass.CONSOLIDATION:
+        kept = data.decode("utf-8", "surrogateescape")
+        return ledger.redacted(kept, traces.ids, traces.repeated_in).encode("utf-8", "surrogateescape")
+    return data if current or not traces.quoted_by(text) else None
+
+
+def _repeats(traces: Traces, data: bytes) -> bool:
+    text = data.decode("utf-8", "replace")
+    return traces.repeated_in(text) or traces.is_head_of(text)
+
+
+def _messages(said: Mapping[str, bytes], traces: Traces) -> dict[str, bytes]:
+    """The messages of commits and tags that tell of the memories, without that."""
+    found: dict[str, bytes] = {}
+    subjects: dict[bytes, bytes] = {}
+    texts = {oid: data.partition(b"\n\n")[2] for oid, data in said.items()}
+    for oid, text in texts.items():
+        after = _without(text.decode("utf-8", "surrogateescape"), traces).encode("utf-8", "surrogateescape")
+        if after != text:
+            found[oid] = after
+            subjects[text.partition(b"\n")[0]] = after.partition(b"\n")[0]
+    # Stashes, merges and reverts repeat the subject of another commit.
+    repeated = {old: new for old, new in subjects.items() if len(old) >= _SUBJECT_TOLD and old != new}
+    for oid, text in texts.items():
+        after = found.get(oid, text)
+        for old, new in repeated.items():
+            after = after.replace(old, new)
+        if after != text:
+            found[oid] = after
+    return found
+
+
+def _without(text: str, traces: Traces) -> str:
+    subject, *rest = text.split("\n")
+    trailers = [line for line in rest if line.startswith("Vault-")]
+    verb = next((line.partition(":")[2].strip() for line in trailers if line.startswith("Vault-Op:")), "")
+    named = " ".join(line.partition(":")[2] for line in trailers if line.startswith("Vault-Ids:")).split()
+    if traces.repeated_in("\n".join(rest)):
+        rest = ["", *trailers, ""]
+    alone_named = verb and len(named) == 1 and named[0] in traces.ids and named[0] not in subject
+    if alone_named or traces.repeated_in(subject):
+        subject = f"{verb}: forgotten" if verb else "forgotten"
+    return "\n".join((subject, *rest))
+
+
+def _follow(vault: Context, renamed: Mapping[str, str]) -> None:
+    """Have what rests on a file at a commit name that commit as it is called now, in one commit more."""
+    old = sorted(renamed)
+
+    def followed(reference: str) -> str:
+        said, mark, commit = reference.rpartition("@" if "@" in reference else ":")
+        first = bisect_left(old, commit.lower())
+        meant = [one for one in old[first : first + 2] if one.startswith(commit.lower())]
+        is_commit = mark and _HEX.fullmatch(commit) and (mark == "@" or said == "commit")
+        return f"{said}{mark}{renamed[meant[0]][: len(commit)]}" if is_commit and len(meant) == 1 else reference
+
+    with writing(vault, "purge") as op:
+        ids = []
+        for entry in vault.index.catalog.snapshot().entries:
+            before = entry.texts("evidence")
+            after = [followed(one) for one in before]
+            if after != list(before):
+                with suppress(EditRefused):
+                    op.edit(entry.path, Set("evidence", after))
+                    ids.append(entry.id)
+        op.carry_out(f"{counted(len(ids), 'memory', 'memories')} name commits anew", ids)
+
+
+def _purge_preview(repo: git.Repo, ids: tuple[str, ...], plan: _PurgePlan, despite: Sequence[str]) -> Purged:
+    """What would be done, and what stands in its way."""
+    changed = {*plan.wanted.commits(plan.history)}
+    peeled = rewriting.peeled(repo, plan.history.roots.values())
+    moving = {name: oid for name, oid in plan.history.roots.items() if peeled.get(oid) in changed or oid in plan.wanted.messages}
+    others = rewriting.other_work_trees(repo)
+    for path, detached in others:
+        held = rewriting.tree_blobs(repo, path) if path.is_dir() else set(plan.wanted.blobs)
+        if detached or held & plan.wanted.blobs.keys():
+            hint = shell(f"git worktree remove {path}" if path.is_dir() else "git worktree prune")
+            raise Refused(f"the work tree {path} holds it, or is on no branch", hint)
+    remotes = tuple(git.remotes(repo))
+    project = bool(repo.prefix or rewriting.superproject(repo))
+    there = {"edits": bool(rewriting.edits(repo)), "project": project, "remotes": bool(remotes), "signatures": plan.signed > 0}
+    return Purged(
+        ids=ids,
+        commits=len(changed),
+        texts=len(plan.wanted.blobs),
+        messages=len(plan.wanted.messages),
+        refs=tuple(Moved(ref=ref, before=oid) for ref, oid in moving.items() if not ref.startswith(rewriting.STASH)),
+        stashes=sum(name.startswith(rewriting.STASH) for name in moving),
+        work_trees=tuple(str(path) for path, _ in others),
+        remotes=remotes,
+        signed=plan.signed,
+        stops={stop: DESPITE[stop] for stop, is_so in there.items() if is_so and stop not in despite},
+        left=tuple(sorted(plan.left)),
+    )
+
+
+def _receipt(vault: Context, ids: tuple[str, ...], plan: _PurgePlan, moved: Mapping[str, tuple[str, str]]) -> str:
+    """Write down what was done, without a word of what went; by `held_by` its return is known."""
+    held = sorted({commit for oid in plan.wanted.blobs for commit in plan.history.by[oid]})[:_HELD_BY]
+    refs = {ref: {"before": before, "after": after} for ref, (before, after) in moved.items()}
+    name = vault.now().replace(":", "").replace("+0000", "Z")
+    said = {"at": vault.now(), "ids": ids, "commits": len(plan.wanted.commits(plan.history)), "refs": refs, "held_by": held}
+    return vault.local.keep_receipt(f"{name}-{ids[0][:6]}", said)

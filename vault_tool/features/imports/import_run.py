@@ -1,0 +1,496 @@
+"""One import under way: notes taken in by batches, each a whole operation, with a tally of what became of them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from vault_tool.errors import Busy, GitError, NotFound, Refused, StorageError, UsageError
+from vault_tool.features.imports.copies import Copy, ImportedCopies
+from vault_tool.features.imports.copy_paths import CopyPaths
+from vault_tool.features.imports.import_log import ImportLog
+from vault_tool.files import frontmatter, git, layout, tombstones, writer
+from vault_tool.files.foreign import ForeignFile
+from vault_tool.files.parse import record as record_in
+from vault_tool.files.reader import Reader
+from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, own_id, untouched
+from vault_tool.model.ids import derived_id
+from vault_tool.model.problems import Problem, note, warning
+from vault_tool.model.signals import EpisodeEntry
+from vault_tool.model.snapshot import Entry
+from vault_tool.util.hints import option, shell, step
+from vault_tool.util.text import content_hash, slug
+from vault_tool.vault import resolve, screening
+from vault_tool.vault.context import Context, Progress
+from vault_tool.vault.new_observation import tag
+from vault_tool.vault.operation import Operation, Saved, writing
+
+# The most files of one commit.
+BATCH = 1000
+
+# The most bytes of one batch: what is held in memory at a time.
+BATCH_BYTES = 64 * 2**20
+
+Item = TypeVar("Item")
+# From the id that a note gets and the moment it is dated with, where it says none itself, to what becomes of it.
+Convert = Callable[[str, str], Made]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported(Saved):
+    """What an import did, or with `dry_run` would do. Paths in `problems` and `attachments` are relative to `source`.
+
+    `imported`, `updated`, `moved` (with their source) and `unchanged` count notes; `pages` says how many of them stay pages
+    (no record could be made of them). `changed_on_both_sides` are copies that were edited here and whose source changed or
+    went too: left as they are. `gone` are the notes that the source had and has no more, of which `pruned` were removed.
+    `skipped` counts by reason what was not taken, each named in `problems` (`hidden` ones aside, templates by folder).
+    """
+
+    source: str
+    target: str
+    dry_run: bool = False
+    imported: int = 0
+    updated: int = 0
+    moved: int = 0
+    unchanged: int = 0
+    pages: int = 0
+    edges: int = 0
+    episodes: int = 0
+    uses: int = 0
+    gone: tuple[str, ...] = ()
+    pruned: int = 0
+    changed_on_both_sides: tuple[str, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    attachments: tuple[str, ...] = ()
+    attachments_copied: int = 0
+    subjects_created: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    known_problems: tuple[Problem, ...] = ()
+    """Those that an earlier import of the same folder told, and that are there still."""
+    commits: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What became of what was looked at so far."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    both: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    saved: list[Saved] = field(default_factory=list)
+    subjects: dict[str, None] = field(default_factory=dict)
+
+
+def source_folder(vault: Context, source: str | Path, *, in_place: bool = False) -> Path:
+    """The resolved folder to import from; UsageError where it cannot be meant."""
+    folder = Path(source).expanduser().resolve()
+    if not folder.is_dir():
+        raise NotFound(f"there is no folder {source}", "name the folder that holds the notes")
+    notes = vault.root / layout.VAULT
+    if in_place and not folder.is_relative_to(notes):
+        raise UsageError(f"{source} is not below {notes}", f"leave {option('in_place', True)} out, and its notes are copied")
+    if not in_place and folder.is_relative_to(notes):
+        raise UsageError(
+            f"{source} is in the vault already", f"say {option('in_place', True)} to make records of its pages where they are"
+        )
+    if not in_place and notes.is_relative_to(folder):
+        advice = f"name the folders of notes in it, or move them below {layout.VAULT}/ and say {option('in_place', True)}"
+        raise UsageError(f"{source} holds the vault itself", advice)
+    if vault.around is not None and folder.is_relative_to(vault.around) and not folder.is_relative_to(vault.root):
+        raise UsageError(f"{source} is served where it is", f"there is nothing to import: {step('recall')} finds its notes")
+    if _is_the_tools_own(vault, folder):
+        raise UsageError(f"{source} is a folder of the tool's own", "name a folder of notes")
+    return folder
+
+
+def _is_the_tools_own(vault: Context, folder: Path) -> bool:
+    """Whether it lies beside `vault/` in what is local, derived, hidden, or for notes to start from."""
+    below = folder.relative_to(vault.root).parts if folder.is_relative_to(vault.root) else ()
+    return bool(below) and below[0] != layout.VAULT and (below[0].startswith(("_", ".")) or below[0] == layout.TEMPLATES)
+
+
+class Intake:
+    """An import called `name`: `batches` runs it, `note`, `page` and `attachment` take one file each into an operation."""
+
+    def __init__(
+        self,
+        vault: Context,
+        source: Path,
+        name: str,
+        *,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+        exists: Callable[[str], bool] | None = None,
+    ) -> None:
+        """`name` is as it was given; by default the import is called as the folder `source`.
+
+        `exists` says whether the source still has a note; None where notes that moved are not followed.
+        """
+        vault.fresh()
+        self.vault = vault.with_withheld()
+        # Each text is looked at once, on its own: a secret in one note must not keep its whole batch out.
+        self.screened = not vault.allow_secrets
+        self.vault.allow_secrets = True
+        self.name = slug(name or source.name, "notes")
+        self.dry_run = dry_run
+        self.tally = _Tally()
+        self._progress = progress
+        self._begun = time.perf_counter()
+        self._space = resolve.workspace_id(vault)
+        self._claimed: set[str] = set()
+        self._known = ImportLog(vault, self.name, str(source))
+        if self._known.before not in ("", str(source)) and not name:
+            hint = (
+                f"call this one otherwise with {option('name')}, or say {option('name', self.name)} if it is the same one, moved"
+            )
+            raise UsageError(f"the import `{self.name}` is of the notes in {self._known.before}", hint)
+        self._copies = ImportedCopies(vault, self.name, exists)
+        self._lost_pages = [path for path in self._known.pages if exists is not None and not exists(path)]
+        self._planned = 0
+        self._tagging: Operation | None = None
+        self._named: tuple[str, ...] = ()
+        self._minted: tuple[str, ...] = ()
+
+    def batches(
+        self, items: Sequence[Item], plan: Callable[[Operation, Item], None], size: Callable[[Item], int], what: str = "notes"
+    ) -> None:
+        """Plan and carry out all items, a commit for each batch that came to anything."""
+        done = 0
+        for chunk in _chunks(items, size):
+            with self._operation() as op:
+                self._planned = 0
+                for item in chunk:
+                    plan(op, item)
+                    done += 1
+                    if self._progress is not None and done % 20 == 0:
+                        self._progress(done, len(items))
+                self._carry_out(op, what)
+        if self._progress is not None and items:
+            self._progress(len(items), len(items))
+
+    def note(self, op: Operation, path: str, data: bytes, target: str, dated: str, convert: Convert) -> None:
+        """Take in a note that becomes a record: made, brought up to date, or left as it is where nothing changed."""
+        derived, own = derived_id(self._space, f"{self.name}/{path}"), own_id(data)
+        mine = self.entry(self._copies.of(path)) or self._unmarked(derived)
+        moved = self._copies.moved(own, content_hash(data)) if mine is None else None
+        mine = self.entry(moved.id) if moved else mine
+        if mine is not None and moved is None and mine.text(SOURCE_HASH) == content_hash(data):
+            self._claimed.add(mine.id)
+            self.count("unchanged")
+            return
+        identity = mine.id if mine else self._own_or_derived(path, own, derived)
+        if identity in self.vault.forgotten():
+            self.skip(path, "forgotten", "it is a memory that was forgotten here")
+            return
+        self._claimed.add(identity)
+        made = convert(identity, (mine.text("created") if mine else "") or dated)
+        self.tally.problems.extend(made.problems)
+        if made.data is None:
+            self.tally.skipped[made.skipped] += 1
+        elif self.suspected(path, made.data, data):
+            return
+        elif not made.identity and mine is None:
+            self._page(op, path, made.data, target)
+        elif not made.identity:
+            self._both(path)
+        elif mine is not None and moved is not None:
+            self._move(op, path, mine, moved, made.data, target)
+        elif mine is not None:
+            self._update(op, path, mine, made.data)
+        else:
+            self._new(op, path, made.data, target)
+
+    def prune(self) -> None:
+        """Remove the copies whose source is gone, by a commit of its own; what a person changed here stays."""
+        if not (self._copies.lost or self._lost_pages) or self.dry_run:
+            return
+        with self._operation() as op:
+            self._planned = 0
+            for copy in self._copies.lost.values():
+                entry = self.entry(copy.id)
+                old = self.on_disk(entry.path) if entry else None
+                if entry is None or old is None:
+                    continue
+                if not untouched(old):
+                    self._both(copy.source)
+                    continue
+                op.remove(entry.path)
+                self.planned("pruned")
+            for path in self._lost_pages:
+                where, digest = self._known.pages.pop(path)
+                old = self.on_disk(where)
+                if old is not None and content_hash(old) == digest:
+                    op.remove(where)
+                    self.planned("pruned")
+            self._carry_out(op, "notes that are gone", "Removed")
+
+    def page(self, op: Operation, path: str, data: bytes, target: str) -> None:
+        """Take in a file as it is, as a page."""
+        if not self.suspected(path, data):
+            self._page(op, path, data, target)
+
+    def attachment(self, op: Operation, path: str, data: bytes, target: str) -> None:
+        """Take in a file that is no note, as it is."""
+        if self.suspected(path, data):
+            return
+        present = self.on_disk(target)
+        if present is None:
+            op.put(target, data)
+            self._planned += 1
+            self.count("attachments")
+        elif present != data:
+            self._both(path)
+
+    def create(self, op: Operation, identity: str, data: bytes, path: str) -> None:
+        """Plan a record that the import itself makes (an edge), unless the vault has it."""
+        made = record_in(path, data, self.vault.settings.types)
+        gone = identity in (graves := self.vault.forgotten()) or (made is not None and tombstones.cited(made, graves))
+        if self.entry(identity) is None and identity not in self._claimed and not gone:
+            self._claimed.add(identity)
+            op.put(path, data)
+            self.planned("edges")
+
+    def subjects(self, op: Operation, names: Sequence[str]) -> tuple[str, ...]:
+        """The subjects called `names` as a head has them; those that the vault lacks are planned in `op`, once."""
+        if op is not self._tagging:
+            self._tagging = op
+            tagging = tag(op, names)
+            self._named, self._minted = tuple(op.as_written(tagging.names)), tagging.created
+        return self._named
+
+    def planned(self, what: str, by: int = 1) -> None:
+        """Count something that this batch will write."""
+        self._planned += 1
+        self.count(what, by)
+
+    def count(self, what: str, by: int = 1) -> None:
+        """Add to one of the report's numbers."""
+        self.tally.counts[what] += by
+
+    def placed(self, found: ForeignFile, target: str, ignored: set[str]) -> str:
+        """Where a file goes; empty, and named, where it cannot go anywhere."""
+        if not target:
+            self.skip(found.path, "odd-name", "no file of a vault can be called so", "rename it")
+            return ""
+        if target in ignored:
+            self.skip(
+                found.path, "git-ignored", f"git is told to ignore {target}", f"{shell('git check-ignore -v')} says by which rule"
+            )
+            return ""
+        return target
+
+    def bytes_of(self, reader: Reader, found: ForeignFile) -> bytes | None:
+        """The bytes of a foreign file; None, and named, where it cannot be read."""
+        try:
+            return reader.read(found.path, found.size)
+        except (OSError, Refused) as fault:
+            reason = fault.message if isinstance(fault, Refused) else (fault.strerror or "it cannot be read").lower()
+            self.skip(found.path, "unreadable", reason, "check its permissions")
+            return None
+
+    def skip(self, path: str, reason: str, message: str, hint: str = "") -> None:
+        """Name a file that is not taken in."""
+        self.tally.skipped[reason] += 1
+        self.tally.problems.append(warning(path, 0, reason, message, hint))
+
+    def leave_out(self, folder: str, count: int, reason: str, message: str, hint: str) -> None:
+        """Name a folder whose files are not meant to be taken in."""
+        self.tally.skipped[reason] += count
+        self.tally.problems.append(note(folder, 0, reason, message, hint))
+
+    def suspected(self, path: str, data: bytes, source: bytes = b"") -> bool:
+        """Whether a text looks as if it held a secret; it is then named, and must not be taken in.
+
+        Its line is that of `source`, where the text is made from another one and the person will look.
+        """
+        found = screening.unmarked(path, data) if self.screened else []
+        if found:
+            found = screening.unmarked(path, source) or found
+            self.tally.skipped["secret"] += 1
+            self.tally.problems.extend(replace(one, hint=one.hint + screening.OR_ALLOWED) for one in found)
+        return bool(found)
+
+    def entry(self, identity: str) -> Entry | None:
+        """The record of an id, as last indexed."""
+        return next(iter(self.vault.index.catalog.get(identity)), None)
+
+    def on_disk(self, path: str) -> bytes | None:
+        """The bytes of a file of the vault, or None."""
+        try:
+            return writer.read(self.vault.root, path)
+        except NotFound:
+            return None
+
+    def derived(self, label: str) -> str:
+        """The id of something that the import makes: the same in each run."""
+        return derived_id(self._space, f"{self.name}/{label}")
+
+    def ignored(self, targets: Sequence[str]) -> set[str]:
+        """Which of these paths git is told to ignore: it would refuse the whole batch for one of them."""
+        if self.vault.repo is None:
+            return set()
+        try:
+            return git.ignored(self.vault.repo, [target for target in targets if target])
+        except GitError:
+            return set()
+
+    def report(self, source: str, target: str, passed_over: Sequence[Problem] = (), attachments: Sequence[str] = ()) -> Imported:
+        """What the import came to."""
+        tally = self.tally
+        skipped = tally.skipped + Counter(problem.code for problem in passed_over)
+        named = [problem for problem in passed_over if problem.code != "hidden"]
+        done = tally.counts
+        new, known = self._known.new_problems(sorted({*tally.problems, *named}))
+        if not self.dry_run and (done.total() or known or self._known.before):
+            self._known.keep()
+        return replace(
+            _together(tally.saved),
+            source=source, target=target, dry_run=self.dry_run,
+            imported=done["imported"], updated=done["updated"], moved=done["moved"], unchanged=done["unchanged"],
+            pages=done["pages"], edges=done["edges"], episodes=done["episodes"], uses=done["uses"],
+            gone=tuple(sorted([*(copy.source for copy in self._copies.lost.values()), *self._lost_pages])), pruned=done["pruned"],
+            changed_on_both_sides=tuple(tally.both), skipped=dict(skipped),
+            attachments=tuple(attachments), attachments_copied=done["attachments"], subjects_created=tuple(tally.subjects),
+            problems=new, known_problems=known, seconds=round(time.perf_counter() - self._begun, 3),
+        )  # fmt: skip
+
+    @contextmanager
+    def _operation(self) -> Iterator[Operation]:
+        if self.dry_run:
+            self.vault.fresh()
+            yield Operation(self.vault, "import")
+            return
+        with writing(self.vault, "import") as op:
+            yield op
+
+    def _carry_out(self, op: Operation, what: str, done: str = "Imported") -> None:
+        if self._planned:
+            self.tally.subjects.update(dict.fromkeys(self._minted))
+        if self.dry_run or not self._planned:
+            return
+        title = f"{self._planned} {what} from {self.name}"
+        op.log_entry(EpisodeEntry(at=self.vault.now(), title=f"{done} {title}", type="import"))
+        # Whoever stops an import does not want the rest of it from the next thing that is remembered.
+        self.tally.saved.append(op.carry_out(title, repeatable=True))
+        self._known.keep()
+        # Batch by batch: the texts of them all at once would need as much memory as there are.
+        with suppress(Busy, StorageError):
+            self.vault.index.flush()
+
+    def _unmarked(self, identity: str) -> Entry | None:
+        """The copy of a note by the id that its place gives it, where somebody took out the line that says where it is from."""
+        found = self.entry(identity)
+        return found if found is not None and not found.text(FROM) else None
+
+    def _own_or_derived(self, path: str, own: str, derived: str) -> str:
+        if own and (own in self._claimed or self.entry(own) is not None):
+            self.tally.problems.append(note(path, 0, "id-taken", "its id is another note's, so it gets one of its own"))
+        elif own:
+            return own
+        number = 1
+        # A note that moved away from this place has taken the id of the place with it.
+        while derived in self._claimed or self.entry(derived) is not None:
+            number += 1
+            derived = derived_id(self._space, f"{self.name}/{path}\n{number}")
+        return derived
+
+    def _new(self, op: Operation, path: str, data: bytes, target: str) -> None:
+        """A record: in the place of the page that it was while its head was broken, if nobody touched that."""
+        page = self._known.pages.pop(path, None)
+        old = self.on_disk(page[0]) if page else None
+        if page and old is not None and content_hash(old) == page[1]:
+            op.rewrite(page[0], old, data)
+            self.planned("updated")
+            return
+        self._put(op, path, data, target)
+        self.planned("imported")
+
+    def _update(self, op: Operation, path: str, mine: Entry, data: bytes) -> None:
+        old = self.on_disk(mine.path)
+        if old is None or not untouched(old):
+            self._both(path)
+        elif old != data:
+            op.rewrite(mine.path, old, data)
+            self.planned("updated")
+        else:
+            self.count("unchanged")
+
+    def _move(self, op: Operation, path: str, mine: Entry, moved: Copy, data: bytes, target: str) -> None:
+        """A copy whose source was renamed: it goes along with its id, from where the import put it; a person's edits stay."""
+        old = self.on_disk(mine.path)
+        if old is None:
+            self._both(path)
+            return
+        if not untouched(old):
+            if mine.text(SOURCE_HASH) != moved.digest:
+                self._both(path)
+            data = frontmatter.edit(old, [frontmatter.Set(FROM, f"{self.name}/{path}")])
+        if mine.path == CopyPaths(self.name).of(moved.source):
+            self._put(op, path, data, target)
+            op.remove(mine.path)
+        else:
+            op.rewrite(mine.path, old, data)
+        self.planned("moved")
+
+    def _page(self, op: Operation, path: str, data: bytes, target: str) -> None:
+        where, known = self._known.pages.get(path, (target, ""))
+        old, digest = self.on_disk(where), content_hash(data)
+        if known == digest and old is not None:
+            self.count("unchanged")
+            return
+        if old is not None and old == data:
+            self.count("unchanged")
+        elif old is None or (not known and self.vault.index.catalog.by_path(where) is not None):
+            where = self._put(op, path, data, target)
+            self.planned("imported")
+        elif known == content_hash(old):
+            op.rewrite(where, old, data)
+            self.planned("updated")
+        else:
+            self._both(path)
+            return
+        self._known.pages[path] = (where, digest)
+        self.count("pages")
+
+    def _put(self, op: Operation, path: str, data: bytes, target: str) -> str:
+        where = op.put(target, data)
+        if where != target:
+            message = f"its name was taken (perhaps by one that differs in case only): it is {where}"
+            self.tally.problems.append(note(path, 0, "renamed", message))
+        return where
+
+    def _both(self, path: str) -> None:
+        self.tally.both.append(path)
+
+
+def _chunks(items: Sequence[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
+    chunk: list[Item] = []
+    room = BATCH_BYTES
+    for item in items:
+        if chunk and (len(chunk) == BATCH or size(item) > room):
+            yield chunk
+            chunk, room = [], BATCH_BYTES
+        chunk.append(item)
+        room -= size(item)
+    if chunk:
+        yield chunk
+
+
+def _together(saved: Sequence[Saved]) -> Imported:
+    """What became of all batches: committed where each was, with the first reason where one was not."""
+    last = saved[-1] if saved else Saved()
+    first_fault = next((one for one in saved if one.reason), last)
+    return Imported(
+        source="", target="",
+        committed=bool(saved) and all(one.committed for one in saved), commit=last.commit, reason=first_fault.reason,
+        attention=any(one.attention for one in saved), conflicts=tuple(c for one in saved for c in one.conflicts),
+        warnings=tuple(dict.fromkeys(w for one in saved for w in one.warnings)),
+        commits=tuple(one.commit for one in saved if one.commit),
+    )  # fmt: skip

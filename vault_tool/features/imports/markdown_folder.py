@@ -1,0 +1,227 @@
+"""`import`: take in a folder of notes, or a memory in the cognitive-memory format."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from vault_tool.errors import GitError, Refused, UsageError
+from vault_tool.features.imports.copy_paths import CopyPaths
+from vault_tool.features.imports.import_run import Imported, Intake, source_folder
+from vault_tool.files import foreign, git, layout
+from vault_tool.files.foreign import ForeignFile
+from vault_tool.files.frontmatter import read
+from vault_tool.files.reader import Reader
+from vault_tool.importing import forms
+from vault_tool.importing.notes import ImportOptions, Made, made
+from vault_tool.model.ids import canonical, new_id
+from vault_tool.model.types import RecordClass, is_type_name
+from vault_tool.util.hints import option, shell
+from vault_tool.util.note_links import is_note
+from vault_tool.util.text import one_line
+from vault_tool.vault.context import Context, Progress
+from vault_tool.vault.operation import Operation
+from vault_tool.vault.parameters import require_no_slip
+from vault_tool.vault.request import of_the_whole, verb
+
+
+@verb
+@of_the_whole
+def import_markdown(
+    vault: Context,
+    source: str | Path,
+    *,
+    name: str = "",
+    in_place: bool = False,
+    type: str = "general",
+    subject_names: Sequence[str] = (),
+    project: str = "",
+    folder_tags: bool = True,
+    attachments: bool = False,
+    prune: bool = False,
+    dry_run: bool = False,
+    new_type: bool = False,
+    progress: Progress | None = None,
+) -> Imported:
+    """Copy the notes of a folder to `vault/imported/<name>/` (by default the folder's own name) and make records of them.
+
+    Only lines in heads are added. A second run takes in what is new or changed, and nothing twice. With `in_place` the
+    folder is one below `vault/`, and its pages become records where they are. `type` is for notes that have none that the
+    vault knows (one that is new and nearly called like another needs `new_type`); `attachments` copies the other files too.
+    A note that was renamed takes its copy along; one that is gone is reported, and with `prune` its copy is removed by a
+    commit. Interrupted, whole notes are left and a second run does the rest.
+    """
+    folder = source_folder(vault, source, in_place=in_place)
+    _check_type(vault, type, new_type)
+    listing = foreign.survey(folder, vault.root)
+    present = None if in_place else _still_there(folder, listing)
+    intake = Intake(vault, folder, name, dry_run=dry_run, progress=progress or vault.progress, exists=present)
+    asked = ImportOptions(type=type, subjects=tuple(map(one_line, subject_names)), project=project, folder_tags=folder_tags)
+    with Reader(folder) as reader:
+        files = _without_ignored(intake, folder, listing)
+        others = [found for found in files if not is_note(found.path)]
+        notes = _without_forms(intake, reader, [found for found in files if is_note(found.path)])
+        if in_place:
+            take = _Adoption(intake, reader, folder.relative_to(vault.root).as_posix(), asked).take
+            target = folder.relative_to(vault.root).as_posix()
+        else:
+            places = CopyPaths(intake.name)
+            target = places.root
+            take = _Copying(intake, reader, places, notes, asked).take
+            if attachments:
+                others = _copied(intake, reader, places, others)
+        intake.batches(notes, take, lambda found: found.size)
+        if prune:
+            _require_some(notes, folder)
+            intake.prune()
+    return intake.report(str(folder), target, listing.passed_over, [found.path for found in others])
+
+
+def _still_there(folder: Path, listing: foreign.Listing) -> Callable[[str], bool]:
+    """Whether a note is in the folder, taken in or not; in a folder that could not be looked into all still are."""
+    found = {one.path for one in listing.files}
+    closed = tuple("" if one.path == "." else f"{one.path}/" for one in listing.passed_over if one.code == "unreadable")
+    return lambda path: path in found or path.startswith(closed) or os.path.lexists(folder / path)
+
+
+def _require_some(notes: Sequence[ForeignFile], folder: Path) -> None:
+    if not notes:
+        raise Refused(f"{folder} has no note at all, so nothing is pruned", "is it the right folder, and is its disk there?")
+
+
+def _check_type(vault: Context, type: str, new: bool) -> None:
+    if not is_type_name(type) or vault.settings.types.spec(type).record_class is not RecordClass.OBSERVATION:
+        raise UsageError(
+            f"a note becomes an observation, and `{one_line(type, 40)}` is none", f"for example {option('type', 'fact')}"
+        )
+    if not new and not vault.settings.types.spec(type).known:
+        vault.fresh()
+        require_no_slip(vault.settings.types, type, vault.index.catalog.types, "type")
+
+
+def _without_forms(intake: Intake, reader: Reader, notes: list[ForeignFile]) -> list[ForeignFile]:
+    """The notes that are not forms for new ones, which are counted by folder and named once each."""
+    for folder in forms.folders(reader.read):
+        left = [found for found in notes if not forms.is_within(found.path, folder)]
+        count = len(notes) - len(left)
+        if count:
+            hint = "import that folder by itself to have them"
+            intake.leave_out(folder, count, "template", f"its templates ({count}) are forms for notes, not notes", hint)
+        notes = left
+    for place in forms.filtered(reader.read):
+        left = [found for found in notes if not forms.is_within(found.path, place)]
+        if count := len(notes) - len(left):
+            hint = "import it by itself to have them, or take it out of `userIgnoreFilters`"
+            intake.leave_out(place, count, "excluded", f"its notes ({count}) are excluded in Obsidian's settings", hint)
+        notes = left
+    return notes
+
+
+def _without_ignored(intake: Intake, folder: Path, listing: foreign.Listing) -> list[ForeignFile]:
+    """The files that git is not told to ignore; a folder of which it ignores all is told once, with how many lie in it."""
+    files = list(listing.files)
+    # Without rules nothing is ignored, and git need not be asked.
+    if not (any(one.path.endswith(".gitignore") for one in listing.passed_over) or git.find(folder) is not None):
+        return files
+    try:
+        ignored = git.ignored_in(folder, [found.path for found in files])
+    except GitError as fault:
+        intake.leave_out(".", 0, "ignore-rules", f"what git ignores there is not known: {fault.message}", fault.hint)
+        return files
+    left = [found for found in files if found.path not in ignored]
+    kept = {str(above) for found in left for above in PurePosixPath(found.path).parents}
+    places: Counter[str] = Counter()
+    for path in ignored:
+        above = (str(one) for one in reversed(PurePosixPath(path).parents))
+        places[next((one for one in above if one not in kept and one != "."), path)] += 1
+    for place, count in sorted(places.items()):
+        hint = f"{shell('git check-ignore -v')} says by which rule; import it by itself to have it"
+        what = "git is told to ignore it" if place in ignored else f"git is told to ignore what lies in it ({count})"
+        intake.leave_out(place, count, "git-ignored", what, hint)
+    return left
+
+
+class _Copying:
+    """Notes copied below `vault/imported/`, one by one."""
+
+    def __init__(
+        self, intake: Intake, reader: Reader, places: CopyPaths, notes: Sequence[ForeignFile], asked: ImportOptions
+    ) -> None:
+        self.intake = intake
+        self.reader = reader
+        self.asked = asked
+        self.targets = {found.path: places.of(found.path) for found in notes}
+        self.ignored = intake.ignored(list(self.targets.values()))
+
+    def take(self, op: Operation, found: ForeignFile) -> None:
+        """Plan one note."""
+        target = self.intake.placed(found, self.targets[found.path], self.ignored)
+        data = self.intake.bytes_of(self.reader, found) if target else None
+        if data is None:
+            return
+        asked = replace(self.asked, subjects=self.intake.subjects(op, self.asked.subjects))
+        label = f"{self.intake.name}/{found.path}"
+        types = self.intake.vault.settings.types
+
+        def convert(identity: str, dated: str) -> Made:
+            return made(found.path, data, asked, types, identity=identity, label=label, fallback=dated)
+
+        self.intake.note(op, found.path, data, target, found.written_at, convert)
+
+
+class _Adoption:
+    """Pages below `vault/` made records where they are, one by one."""
+
+    def __init__(self, intake: Intake, reader: Reader, below: str, asked: ImportOptions) -> None:
+        self.intake = intake
+        self.reader = reader
+        self.below = below
+        self.asked = asked
+
+    def take(self, op: Operation, found: ForeignFile) -> None:
+        """Plan one page; a record is left as it is."""
+        path = f"{self.below}/{found.path}"
+        data = self.intake.bytes_of(self.reader, found)
+        if data is None:
+            return
+        if not path.lower().endswith(".md"):
+            self.intake.skip(found.path, "other-ending", "a note of the vault's own ends in .md", "rename it")
+            return
+        if layout.file_kind(path) is not layout.FileKind.NOTE or is_record(data):
+            self.intake.count("unchanged")
+            return
+        asked = replace(self.asked, subjects=self.intake.subjects(op, self.asked.subjects))
+        types = self.intake.vault.settings.types
+        result = made(found.path, data, asked, types, identity=new_id(), fallback=found.written_at)
+        self.intake.tally.problems.extend(result.problems)
+        if result.data is None or not result.identity:
+            self.intake.tally.skipped[result.skipped or result.problems[0].code] += 1
+        elif not self.intake.suspected(found.path, result.data, data):
+            op.rewrite(path, data, result.data)
+            self.intake.planned("imported")
+
+
+def is_record(data: bytes) -> bool:
+    """Whether a file's head has an id and a type as records have."""
+    head, _, _ = read(data)
+    if head is None or not head.usable:
+        return False
+    identity, kind = head.values.get("id"), head.values.get("type")
+    return isinstance(identity, str) and canonical(identity) is not None and isinstance(kind, str) and is_type_name(kind)
+
+
+def _copied(intake: Intake, reader: Reader, places: CopyPaths, others: Sequence[ForeignFile]) -> list[ForeignFile]:
+    targets = {found.path: places.of(found.path) for found in others}
+    ignored = intake.ignored(list(targets.values()))
+
+    def take(op: Operation, found: ForeignFile) -> None:
+        target = intake.placed(found, targets[found.path], ignored)
+        data = intake.bytes_of(reader, found) if target else None
+        if data is not None:
+            intake.attachment(op, found.path, data, target)
+
+    intake.batches(others, take, lambda found: found.size, "attachments")
+    return list(others)

@@ -1,0 +1,1 @@
+"""CORE.md and REFLECTION.md, as they are asked for."""

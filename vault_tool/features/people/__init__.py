@@ -1,0 +1,1 @@
+"""What there is of a person: listed, exported and erased."""

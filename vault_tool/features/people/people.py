@@ -1,0 +1,71 @@
+"""`people`: whom the vault's memories are about, and what there is of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vault_tool.errors import NotFound
+from vault_tool.features.people.about_people import NAMED, Naming, Person, naming, people_of
+from vault_tool.model.consent import consent_of
+from vault_tool.model.signals import ConsentState
+from vault_tool.model.types import MEMORIES
+from vault_tool.util.hints import step
+from vault_tool.util.text import one_line
+from vault_tool.vault.context import Context
+from vault_tool.vault.facts import Memory
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryAbout:
+    """A memory about a user, with the consent to it; `withheld` says that it is told to nobody."""
+
+    id: str
+    type: str
+    title: str
+    created: str
+    consent: ConsentState | None
+    withheld: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class People(Answer):
+    """The users, those with most memories first; of one, their `memories` too, the newest first, of `total` that there are.
+
+    `elsewhere` are the first of `elsewhere_count` notes that name that one and are not filed under them.
+    """
+
+    results: tuple[Person, ...]
+    memories: tuple[MemoryAbout, ...] = ()
+    total: int = 0
+    elsewhere: tuple[Naming, ...] = ()
+    elsewhere_count: int = 0
+
+
+@verb
+@looks
+@of_the_whole
+def people(vault: Context, name: str = "", *, limit: int = 100) -> People:
+    """Whom memories are about, with what there is of each; of the one called `name` also their memories, at most `limit`.
+
+    Raises NotFound for a user of whom there is nothing.
+    """
+    vault = vault.with_withheld()
+    listed = tuple(one for one in people_of(vault) if name in ("", one.user))
+    if not name:
+        return People(results=listed)
+    if not listed:
+        raise NotFound(f"nothing is about `{one_line(name, 60)}`", f"{step('people')} names those of whom there is something")
+    catalog = vault.index.catalog
+    entries = [one for one in catalog.of_user(name) if one.record_class in MEMORIES]
+    newest = sorted(entries, key=lambda one: (one.text("created"), one.id), reverse=True)[:limit]
+    consents = {one.id: consent_of(one, catalog.signals(one.id)) for one in newest}
+    memories = tuple(
+        Memory(vault, one).told(MemoryAbout, consent=consents[one.id].state, withheld=consents[one.id].withheld)
+        for one in newest
+    )  # fmt: skip
+    elsewhere = naming(vault, name)
+    return People(
+        results=listed, memories=memories, total=len(entries), elsewhere=tuple(elsewhere[:NAMED]),
+        elsewhere_count=len(elsewhere),
+    )  # fmt: skip

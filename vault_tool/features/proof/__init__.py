@@ -1,0 +1,1 @@
+"""Proof of use: figures that show whether the memory helps."""

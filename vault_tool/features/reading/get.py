@@ -1,0 +1,269 @@
+"""Looking at memories: `get`, `show` and `related`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from vault_tool.belief import posterior as bayes
+from vault_tool.belief.decay import standing
+from vault_tool.belief.fold import Belief, counting, moving
+from vault_tool.errors import Busy, NotFound, Refused, StorageError, UsageError
+from vault_tool.features.reading import memory_timeline
+from vault_tool.files import frontmatter, reader
+from vault_tool.index.catalog import PAGE, Page
+from vault_tool.index.relations import references
+from vault_tool.model import consent
+from vault_tool.model.authority import by_origin
+from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
+from vault_tool.model.snapshot import PUT, Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.hints import shell
+from vault_tool.util.text import content_hash
+from vault_tool.vault import evidence_state, facts, link_meaning, resolve, screening
+from vault_tool.vault.answers import EYES_FIRST, Headline
+from vault_tool.vault.context import Context
+from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
+from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.standing import about, confidence_of
+
+if TYPE_CHECKING:
+    from vault_tool.belief.posterior import Posterior
+    from vault_tool.features.reading.memory_timeline import Timeline
+    from vault_tool.model.consent import ConsentRecord
+    from vault_tool.vault.evidence_state import EvidenceCheck
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """One link of a memory: `relation` is the field or the edge's type, `direction` out (from it) or in (to it)."""
+
+    relation: str
+    direction: str
+    id: str
+    title: str
+    type: str
+    path: str
+    edge_id: str | None = None
+    why: str = ""
+    strength: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteSource:
+    """A note's whole file, head and all, and the hash by which an edit knows that it is still the same."""
+
+    text: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory(Headline, Answer):
+    """One memory, whole: its text, its head, its relations and what is believed of it.
+
+    `evidence` is what it rests on, each reference as it stands now; `evidence_moved` says that one of the files changed.
+    `put_by_others` are the tags, subjects and relations that somebody else put to it, or took from it: they count in no order.
+    `consent` is the last answer of whom it is about (None: nobody asked or answered), `consents` all of them; what is
+    refused or withdrawn is shown to the vault's owner alone. A page, a file that is no record, has no id (the empty text).
+    """
+
+    content: str
+    path: str
+    head: Mapping[str, Any]
+    relations: tuple[Relation, ...]
+    solved_by: str | None
+    truth: float
+    utility: float
+    access_count: int
+    last_accessed: str | None
+    decay_score: float
+    standing: str
+    generation: int | None
+    created: str
+    origin: str
+    reviewed: bool
+    put_by_others: tuple[str, ...] = ()
+    consent: ConsentState | None
+    consents: tuple[ConsentRecord, ...]
+    stale: bool
+    evidence: tuple[EvidenceCheck, ...]
+    evidence_moved: bool
+    notice: str = EYES_FIRST
+    belief: Belief | None = None
+    posterior: Mapping[str, Posterior] | None = None
+    timeline: Timeline | None = None
+    source: NoteSource | None = None
+
+    def lean(self, short: Short) -> dict[str, Any]:
+        """The memory with what links it; scores and head are for who looks into it."""
+        links = [filled({"relation": one.relation, "direction": one.direction, "id": short(one.id), "title": one.title,
+                         "why": one.why}) for one in self.relations]  # fmt: skip
+        return filled({
+            **({"id": short(self.id)} if self.id else {"path": self.path}), "class": self.record_class, "type": self.type,
+            **titled(self.title, self.content), **lean_details(self.details, short), "subjects": self.subjects,
+            "observed": self.observed[:10], **self.lean_status(short),
+            "solved_by": self.solved_by and short(self.solved_by),
+            "links": links, "evidence_moved": self.evidence_moved, "consent": self.consent, "stale": self.stale,
+            "put_by_others": self.put_by_others, **whose(self.origin, self.reviewed),
+        })  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relations(Answer):
+    """The answer of `related`."""
+
+    id: str
+    title: str
+    results: tuple[Relation, ...]
+
+
+@verb
+def get(vault: Context, memory_id: str) -> Memory:
+    """One memory by id, prefix, path or name. It counts as an access: what is read is remembered longer."""
+    found = show(vault, memory_id)
+    if not found.id:
+        return found
+    home = resolve.home_of(resolve.for_its_keeper(vault), found.id)
+    with suppress(Busy, StorageError, Refused):  # an answer is not worth less where the disk is full
+        home.local.note_use(Use(at=vault.now(), target=found.id, session=_shared(vault.who.session)))
+    return found
+
+
+def _shared(session: str) -> str:
+    """The session as other clones may know it."""
+    if not session:
+        return ""
+
+    return screening.shareable(session)
+
+
+@verb
+@looks
+def show(
+    vault: Context, memory_id: str, *, belief: bool = False, timeline: bool = False, source: bool = False
+) -> Memory:  # fmt: skip
+    """The same for a person who looks: not an access. With `belief`, the whole fold of its signals beside it.
+
+    `timeline` gives each signal with what it did, how the memory fades, and which sessions were shown it; `source` the text of
+    its file, as `edit` takes it.
+    """
+    home = resolve.home_of(resolve.for_its_keeper(vault), memory_id, begun=True)
+    if page := resolve.page(vault, memory_id, by_name=not resolve.candidates(home, memory_id.strip())):
+        found = _page(vault, page)
+        return replace(found, source=_source(vault, page.path)) if source else found
+    vault = home
+    entry = resolve.find(vault, memory_id, begun=True)
+    judged = vault.standings.belief_of(entry)
+    score = vault.standings.score_of(entry, judged, vault.clock.now())
+    evidence = evidence_state.evidence_of(vault, entry) if entry.texts("evidence") else ()
+    state, consents = _consent(entry, vault.index.catalog.signals(entry.id))
+    return facts.Memory(vault, entry, belief=judged).told(
+        Memory, head={name: value for name, value in entry.head.items() if name != PUT},
+        relations=tuple(relations_of(vault, entry)),
+        solved_by=solution.id if (solution := vault.standings.solved_since([entry]).get(entry.id)) else None,
+        decay_score=score, standing=standing(score).value, put_by_others=_put_by_others(entry), consent=state, consents=consents,
+        evidence=evidence, evidence_moved=bool(evidence) and evidence_state.evidence_moved(evidence),
+        belief=judged if belief else None, posterior=_posterior(vault, entry, judged) if belief else None,
+        timeline=memory_timeline.timeline_of(vault, entry, judged) if timeline else None,
+        source=_source(vault, entry.path) if source else None,
+    )  # fmt: skip
+
+
+def _put_by_others(entry: Entry) -> tuple[str, ...]:
+    """What others put to the lists of a memory of the owner's, a line each; it counts in no order."""
+    names = {"tags": "tag ", "subjects": "subject ", "related_to": "related_to "}
+    lines = ((f"{names[one.field]}{one.item}" if one.field in names else "pin", one) for one in entry.put_by_others)
+    return tuple(f"{'without ' if one.taken else ''}{name}: {one.by}" for name, one in lines)
+
+
+def _source(vault: Context, path: str) -> NoteSource:
+    """A note's file; NotFound where it is gone, UsageError where it is no text."""
+    try:
+        data = reader.read(vault.root, path)
+        return NoteSource(text=data.decode("utf-8"), hash=content_hash(data))
+    except FileNotFoundError as fault:
+        raise NotFound(f"the file {path} is gone", f"{shell(f'git checkout -- {path}')} brings it back") from fault
+    except UnicodeDecodeError as fault:
+        raise UsageError(f"{path} is not UTF-8 text: {fault.reason}", "save it as UTF-8") from fault
+
+
+def _consent(entry: Entry, signals: Sequence[Signal]) -> tuple[ConsentState | None, tuple[ConsentRecord, ...]]:
+    """The consent to a memory, and all that was asked and answered."""
+    if not any(signal.kind is SignalKind.CONSENT for signal in signals):
+        return None, ()
+
+    found = consent.consent_of(entry, signals)
+    return found.state, found.records
+
+
+def _page(vault: Context, page: Page) -> Memory:
+    """A file that is no record: its text, and nothing that could be believed or fade."""
+    data = b""
+    with suppress(FileNotFoundError):
+        data = reader.read(vault.root, page.path)
+    head, body, _ = frontmatter.read(data)
+    return Memory(
+        id="", record_class=PAGE, type=PAGE, title=page.title, subjects=(), summary=None, observed="",
+        confidence=None, details={}, content=body.strip("\r\n"), path=page.path,
+        head=head.values if head is not None else {}, relations=(), solved_by=None, truth=0.0, utility=0.0,
+        access_count=0, last_accessed=None, decay_score=0.0, standing="", generation=None, created="", origin="owner",
+        reviewed=False, consent=None, consents=(), stale=False, evidence=(), evidence_moved=False,
+    )  # fmt: skip
+
+
+def _posterior(vault: Context, entry: Entry, judged: Belief) -> dict[str, Posterior]:
+    """What a Bayesian would make of the same signals, beside the bounded steps."""
+    signals = moving(counting(about(entry, vault.index.catalog.signals(entry.id))), by_origin(entry.origin))[0]
+    truth = bayes.truth_posterior(signals, confidence_of(entry))
+    local = {f"utility for {problem}": bayes.utility_posterior(signals, problem) for problem in judged.by_problem}
+    return {"truth": truth, "utility": bayes.utility_posterior(signals), **local}
+
+
+def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:
+    """Everything that the memory points at and everything that points at it, edges with their prose."""
+    catalog = vault.index.catalog
+    for field, target in references(entry):
+        yield from (_relation(field, "out", other) for other in catalog.get(target))
+    for field, source in catalog.pointing_at(entry.id):
+        if source.record_class is RecordClass.EDGE:
+            yield from _across(vault, source, field, entry)
+        else:
+            yield _relation(field, "in", source)
+    yield from (_relation("link", "out", other) for other in link_meaning.meant_by(vault, entry))
+    yield from (_relation("link", "in", source) for source in link_meaning.linking(vault, entry))
+
+
+@verb
+@looks
+def related(vault: Context, memory_id: str, *, types: Sequence[str] = ()) -> Relations:
+    """What a memory is linked to: edges, supersession, evidence, problems and solutions, weak links; not subjects."""
+    entry = resolve.find(vault, memory_id, begun=True)
+    wanted = {kind.casefold() for kind in types}
+    found = [r for r in relations_of(vault, entry) if not wanted or r.relation.casefold() in wanted]
+    return Relations(id=entry.id, title=entry.title, results=tuple(found))
+
+
+def _relation(name: str, direction: str, other: Entry, edge: Entry | None = None) -> Relation:
+    return Relation(
+        relation=name,
+        direction=direction,
+        id=other.id,
+        title=other.title,
+        type=other.type,
+        path=other.path,
+        edge_id=edge.id if edge else None,
+        why=edge.preview if edge else "",
+        strength=edge.number("strength") if edge else None,
+    )
+
+
+def _across(vault: Context, edge: Entry, field: str, entry: Entry) -> Iterator[Relation]:
+    """The memory at the other end of an edge, as a relation of this one."""
+    direction = "out" if field == "from_id" else "in"
+    other_end = edge.text("to_id" if field == "from_id" else "from_id")
+    if field not in ("from_id", "to_id"):
+        return
+    for other in vault.index.catalog.get(other_end):
+        yield _relation(edge.type, direction, other, edge)

@@ -1,0 +1,1 @@
+"""Review by a person: what waits for it, consent, and the drafts that are kept."""

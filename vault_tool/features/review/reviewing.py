@@ -1,0 +1,551 @@
+"""`review`: a person looks at what waits in the inbox, and accepts, refuses or edits it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from vault_tool.errors import Ambiguous, NotFound, Refused, StaleEdit, UsageError
+from vault_tool.features.erasing import waiting_tombstones
+from vault_tool.features.review import consents
+from vault_tool.features.turns.gate import CONSENT_MODE
+from vault_tool.features.understandings.understandings import heads_above, holding_the_place
+from vault_tool.files import frontmatter, layout, tombstones
+from vault_tool.files.bin import BIN, DraftBin, RefusedDraft
+from vault_tool.files.frontmatter import Set
+from vault_tool.files.inbox import INBOX, About, Inbox
+from vault_tool.files.parse import Parsed, parse
+from vault_tool.files.parse import record as record_in
+from vault_tool.model.details import Details, details_of
+from vault_tool.model.ids import as_prefix, canonical, new_id, shortest_unambiguous
+from vault_tool.model.problems import Problem, error
+from vault_tool.model.records import Edge, Observation, Record, Remembered, Understanding, from_head
+from vault_tool.model.signals import ConsentState, Signal, SignalKind
+from vault_tool.model.supersession import Place, place_of
+from vault_tool.util.clock import stamp
+from vault_tool.util.hints import option, step
+from vault_tool.util.text import normal_name, one_line
+from vault_tool.vault import contests, drafts, person, repeats, resolve, screening, vouching
+from vault_tool.vault.context import Context
+from vault_tool.vault.new_observation import tag
+from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
+from vault_tool.vault.two_texts import TwoTexts, two_texts
+
+# Lets a person edit a file and returns when they are done.
+Editor = Callable[[Path], None]
+
+_ACT = "look at what waits for review"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """One memory that waits, with what helps to judge it; `problems` keep it from being accepted as it stands.
+
+    `refused_at` is said of one that lies in the bin: it waits no longer, and can wait again.
+    """
+
+    id: str
+    record_class: str
+    type: str
+    title: str
+    content: str
+    details: Details
+    subjects: tuple[str, ...]
+    path: str
+    since: str
+    reason: str
+    context: Mapping[str, str] = field(default_factory=dict)
+    supersedes: tuple[str, ...] = ()
+    origin: str = ""
+    model: str = ""
+    session: str = ""
+    user: str = ""
+    project: str = ""
+    refused_at: str = ""
+    problems: tuple[Problem, ...] = ()
+    what: Literal["memory", "tombstone"] = "memory"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """A memory that left the inbox for the vault."""
+
+    id: str
+    title: str
+    path: str
+    subjects_created: tuple[str, ...] = ()
+    superseded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reviewed(Saved, Answer):
+    """What a person decided just now, and what still waits, the longest first (or what lies in the bin, the newest first).
+
+    `binned` are those of the `refused` that lie in the bin now, from which they can be `restored`; `in_bin` counts what does.
+    `kept` are those of them that are memories, and stay: somebody else had them forgotten, and that was refused.
+    """
+
+    accepted: tuple[Accepted, ...] = ()
+    refused: tuple[str, ...] = ()
+    binned: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    in_bin: int = 0
+    results: tuple[Waiting, ...] = ()
+    unsettled: tuple[TwoTexts, ...] = ()
+    """What two machines wrote and left to a person: `settle_texts` decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """A note of the inbox as its file is now."""
+
+    name: str
+    data: bytes
+    parsed: Parsed
+    about: About
+    refused_at: str = ""
+
+    @property
+    def id(self) -> str:
+        return str(self.parsed.head.get("id") or "")
+
+    @property
+    def path(self) -> str:
+        return f"{INBOX}/{self.name}" if not self.refused_at else BIN
+
+
+@verb
+@looks
+@of_the_whole
+def review(
+    vault: Context,
+    *,
+    accept: Sequence[str] = (),
+    refuse: Sequence[str] = (),
+    everything: bool = False,
+    join: bool = False,
+    as_user: str = "",
+    restore: Sequence[str] = (),
+    bin: bool = False,
+) -> Reviewed:
+    """Look at the inbox, after accepting and refusing what is named by id, prefix or file.
+
+    What is accepted moves into the vault as its file is now, so that a person's edit of it counts, and is committed with
+    a `reviewed` signal; what is refused lies in the bin for a month, from which `restore` brings it back to wait, and which
+    `bin` lists. Never there lies what looks like a secret, what a person refused consent to, and what was forgotten.
+    `everything` accepts all that can be. What is in the vault already can be accepted too: it counts as the owner's from then
+    on, so that what it says it changed or replaced is, and its pin and importance count. An understanding that was
+    written before another took its place is refused, unless `join` says that it supersedes that too. With `as_user` a person
+    decides on what is about them, and sees no other: what they accept has their consent, and is reviewed by nobody yet. Raises
+    Refused where no person asks.
+    """
+    person.require_person(vault, _ACT)
+    vault.for_user(as_user)
+    if as_user and (restore or bin):
+        raise UsageError("what lies in the bin is the owner's to look at", f"leave {option('as_user')} out")
+    vault = vault if as_user else person.acting(vault, _ACT)
+    inbox = Inbox(vault.root)
+    graves, accept, refuse = ((), accept, refuse) if as_user else _decided_tombstones(vault, inbox, accept, refuse)
+    vouched, accept = ([], accept) if as_user else _vouched(vault, inbox, accept)
+    listing = not (as_user or bin or accept or refuse or everything or restore)
+    with writing(vault, "review") as op:
+        restored = _restored(vault, inbox, restore)
+        notes = _waiting_notes(vault, inbox, as_user)
+        before = inbox.decided()
+        # What a killed review decided is not asked for again.
+        chosen = [_find(notes, named) for named in accept if before.get(canonical(named) or "") != "accepted"]
+        dropped = [_find(notes, named) for named in refuse if before.get(canonical(named) or "") != "refused"]
+        others = [note for note in notes if not _faults(note) and note not in dropped] if everything else []
+        accepted, saved = _accept(
+            op, inbox, _unique(chosen), [note for note in _unique(others) if note not in chosen], join, dropped, as_user
+        )
+        left = _waiting_notes(vault, inbox, as_user)
+        # The draft of what was forgotten is gone by now: refused, as it was asked for.
+        over = [one for one in map(canonical, refuse) if one in vault.forgotten() and before.get(one or "") == "refused"]
+        lying = {one.id for one in DraftBin(vault.root).drafts(vault.now())} if dropped else frozenset()
+        return Reviewed(
+            **saved.fields(*(contests.unsettled(vault) if listing else ())),
+            accepted=(*(one for one in graves if isinstance(one, Accepted)), *vouched, *accepted),
+            refused=(*(one for one in graves if isinstance(one, str)), *(note.id for note in dropped), *filter(None, over)),
+            binned=tuple(note.id for note in dropped if note.id in lying),
+            kept=tuple(one for one in graves if isinstance(one, str)),
+            restored=restored,
+            in_bin=DraftBin(vault.root).count(vault.now()) if not as_user else 0,
+            results=(
+                *(_shown(note) for note in (_lying(vault, left) if bin else left)),
+                *(_shown_tombstone(vault, one) for one in (waiting_tombstones.waiting(vault) if not (as_user or bin) else ())),
+            ),
+            unsettled=() if as_user or bin else two_texts(vault.with_withheld()),
+        )
+
+
+def _decided_tombstones(
+    vault: Context, inbox: Inbox, accept: Sequence[str], refuse: Sequence[str]
+) -> tuple[tuple[Accepted | str, ...], Sequence[str], Sequence[str]]:
+    """Decide on others' tombstones that are named by their ids; what became of each, and the names that mean something else."""
+    waits = waiting_tombstones.waiting(vault) if accept or refuse else ()
+    if not waits:
+        return (), accept, refuse
+    notes = _notes(vault, inbox)
+
+    def means(named: str) -> waiting_tombstones.WaitingTombstone | None:
+        found = list(waiting_tombstones.named(waits, named))
+        if found and any(note.id.startswith(named.strip().lower()) for note in notes):
+            raise Ambiguous(f"`{one_line(named, 60)}` could be a tombstone and a memory that waits", "type more of it")
+        if len(found) > 1:
+            raise Ambiguous(f"`{one_line(named, 60)}` could be {', '.join(one.id for one in found[:5])}", "type more of it")
+        return found[0] if found else None
+
+    accepting, refusing = {named: means(named) for named in accept}, {named: means(named) for named in refuse}
+    done: list[Accepted | str] = []
+    for one in dict.fromkeys(filter(None, accepting.values())):
+        waiting_tombstones.accept(vault, one)
+        done.append(Accepted(id=one.id, title=f"forgotten: {one.title}", path=tombstones.tombstone(one.id)))
+    for one in dict.fromkeys(filter(None, refusing.values())):
+        waiting_tombstones.refuse(vault, one)
+        done.append(one.id)
+    left = [[named for named, found in some.items() if found is None] for some in (accepting, refusing)]
+    return tuple(done), left[0], left[1]
+
+
+def _vouched(vault: Context, inbox: Inbox, accept: Sequence[str]) -> tuple[list[Accepted], Sequence[str]]:
+    """Review what is named and is in the vault already; what was, and the names that mean something else."""
+    if not accept:
+        return [], accept
+    notes, before, whole = _notes(vault, inbox), inbox.decided(), resolve.for_its_keeper(vault)
+    left, found = [], []
+    finished = drafts.finished(vault)
+    for named in accept:
+        # What a killed review made a memory was accepted then.
+        if done := [one for one in finished if one.startswith(canonical(named) or as_prefix(named) or "-")]:
+            left += done
+            continue
+        waits = before.get(canonical(named) or "") == "accepted" or any(_means(note, named) for note in notes)
+        there = [] if waits else resolve.candidates(whole, named)
+        found += [resolve.find(whole, named)] if there else []
+        left += [] if there else [named]
+    if not found:
+        return [], left
+    with writing(whole, "review") as op:
+        for entry in found:
+            vouching.vouch(op, entry)
+        op.carry_out(found[0].title if len(found) == 1 else f"{len(found)} memories", [entry.id for entry in found])
+    return [Accepted(id=entry.id, title=entry.title, path=entry.path) for entry in found], left
+
+
+@verb
+@looks
+def edit_waiting(vault: Context, named: str, editor: Editor | None = None, *, text: str = "", was: str = "") -> Waiting:
+    """Let a person edit a waiting memory in its place; it goes on waiting, and what they left is what can be accepted.
+
+    In place of an `editor` goes the whole `text` below its head, with the one that it was made from (`was`): StaleEdit where
+    its file says something else by now.
+    """
+    vault = person.acting(vault, _ACT)
+    inbox = Inbox(vault.root)
+    note = _find(_notes(vault, inbox), named)
+    if editor is not None:
+        editor(vault.root / note.path)
+    else:
+        if not text.strip():
+            raise UsageError("a memory without text says nothing", "write it, or refuse it")
+        if note.parsed.body.strip("\n") != was.strip("\n"):
+            raise StaleEdit(f"{note.path} was saved by somebody else since; nothing was written", "look at what it says now")
+        below = frontmatter.split(note.data).body_start
+        inbox.put(note.id, note.name, note.data[:below] + f"{text.strip()}\n".encode(), note.about)
+    left = next((one for one in _notes(vault, Inbox(vault.root)) if one.name == note.name), None)
+    if left is None:
+        raise NotFound(f"{note.path} is gone", "its memory was not accepted")
+    return _shown(left)
+
+
+def short_in(results: Iterable[Waiting], identity: str) -> str:
+    """The shortest prefix by which one of the waiting memories can be named."""
+    return shortest_unambiguous(identity, [one.id for one in results])
+
+
+def _notes(vault: Context, inbox: Inbox) -> list[_Note]:
+    found = []
+    for name, data in drafts.undecided(vault):
+        parsed = parse(f"{INBOX}/{name}", data, vault.settings.types)
+        found.append(_Note(name, data, parsed, inbox.about(str(parsed.head.get("id") or ""))))
+    return sorted(found, key=lambda note: (note.about.at, note.name))
+
+
+def _waiting_notes(vault: Context, inbox: Inbox, user: str = "") -> list[_Note]:
+    """The notes that wait (about `user`, where one is named), without those that a killed review had decided already."""
+    drafts.finish_decided(vault)
+    return [note for note in _notes(vault, inbox) if not user or note.parsed.head.get("user") == user]
+
+
+def _unique(notes: Iterable[_Note]) -> list[_Note]:
+    return list({note.id: note for note in notes}.values())
+
+
+def _accept(
+    op: Operation,
+    inbox: Inbox,
+    named: Sequence[_Note],
+    others: Sequence[_Note],
+    join: bool,
+    dropped: Sequence[_Note],
+    as_user: str = "",
+) -> tuple[list[Accepted], Saved]:
+    """Move notes into the vault as one operation, and refuse those that are `dropped`.
+
+    Nothing is decided where a `named` one cannot be accepted; `others` that cannot go on waiting.
+    """
+    accepted, moved, remarks = [], [], []
+    taken: list[Understanding] = []
+    for note in (*named, *others):
+        if faults := _faults(note):
+            hint = f"mend it: {step('review', edited=note.name)}"
+            raise UsageError(f"{note.path}:{faults[0].line}: {faults[0].message}", faults[0].hint or hint)
+        try:
+            replaced = _may_move(op.vault, note, taken, join)
+        except Refused as fault:
+            if note in named:
+                raise
+            remarks.append(fault.message)
+            continue
+        made, data = _plan(op, note, replaced, as_user)
+        accepted.append(made)
+        moved.append((note, data))
+    for note, _ in moved:
+        if inbox.read(note.name) != note.data:
+            raise StaleEdit(f"{note.path} was changed meanwhile", "look at it again, then accept it")
+    for note in dropped:
+        _bin(op.vault, inbox, note, as_user)
+        inbox.decide(note.id, "refused", op.vault.now())
+        inbox.discard(note.id, note.name)
+    if not moved:
+        return [], Saved(warnings=tuple(remarks))
+    title = accepted[0].title if len(accepted) == 1 else f"{len(accepted)} memories"
+    # What the file in the vault will hold is put into the inbox first: after a kill the two are known to be one.
+    for note, data in moved:
+        if data != note.data:
+            inbox.put(note.id, note.name, data, note.about)
+    saved = op.carry_out(title, [one.id for one in accepted])
+    for note, data in moved:
+        inbox.decide(note.id, "accepted", op.vault.now())
+        inbox.discard(note.id, note.name, data)
+        # A kill in the middle of a refusal may have left a copy there.
+        DraftBin(op.vault.root).discard(note.id)
+    return accepted, replace(saved, warnings=(*saved.warnings, *remarks))
+
+
+def _bin(vault: Context, inbox: Inbox, note: _Note, as_user: str) -> None:
+    """Keep a draft that is refused, as its file is now, where it may be kept."""
+    data = inbox.read(note.name) or note.data
+    draft = RefusedDraft(note.id, note.name, data, note.about, vault.now())
+    refused_consent = bool(as_user) or note.about.context.get("mode") == CONSENT_MODE
+    record = record_in(note.path, data, vault.settings.types)
+    forgotten = vault.forgotten()
+    graves = note.id in forgotten or (record is not None and tombstones.cited(record, forgotten))
+    if not (refused_consent or graves or screening.looks_secret(draft.told)):
+        DraftBin(vault.root).keep(draft)
+
+
+def _lying(vault: Context, waiting: Iterable[_Note]) -> Iterator[_Note]:
+    """The drafts of the bin, but for those that wait (again)."""
+    waits = {note.id for note in waiting}
+    for one in DraftBin(vault.root).drafts(vault.now()):
+        if one.id not in waits:
+            yield _Note(one.name, one.data, parse(f"{BIN}/{one.name}", one.data, vault.settings.types), one.about, one.at)
+
+
+def _restored(vault: Context, inbox: Inbox, named: Sequence[str]) -> tuple[str, ...]:
+    """Put drafts of the bin back to where they waited; returns their ids."""
+    if not named:
+        return ()
+    lying = list(_lying(vault, _notes(vault, inbox)))
+    chosen = _unique(
+        _find(lying, one, "lies in the bin", f"{step('review', binned=True)} lists what lies there") for one in named
+    )
+    for note in chosen:
+        if vault.index.catalog.get(note.id):
+            raise Refused(f"there is a memory with the id of {note.name} already", "it was accepted meanwhile")
+        if note.id in vault.forgotten():
+            raise Refused(f"{note.name} has the id of a memory that was forgotten", "it stays where it is for a month at most")
+    for note in chosen:
+        taken = {layout.name_key(name) for name, _ in inbox.notes()}
+        free = layout.name_key(note.name) not in taken
+        # First of all: what was refused and lies in the inbox is taken out of it.
+        inbox.decide(note.id, "restored", vault.now())
+        inbox.put(note.id, note.name if free else f"{note.id}.md", note.data, note.about)
+        DraftBin(vault.root).discard(note.id)
+    return tuple(note.id for note in chosen)
+
+
+def _record(note: _Note) -> Record:
+    assert note.parsed.record_class is not None  # `_faults` named a page
+    return from_head(note.parsed.record_class, note.parsed.head, note.parsed.body)
+
+
+def _may_move(vault: Context, note: _Note, taken: list[Understanding], join: bool) -> tuple[str, ...]:
+    """What a note supersedes once it is accepted, after those that are `taken` with it; Refused where it must wait."""
+    _require_new(vault, note)
+    record = _record(note)
+    if not isinstance(record, Understanding):
+        return ()
+    # Those accepted in the same review are in no index yet, and two for one place would both be active.
+    place = _place(record)
+    beside = [one.id for one in taken if place is not None and _place(one) == place]
+    found = _superseded(vault, note, record, beside, join)
+    taken[:] = [*(one for one in taken if one.id not in found), record]
+    return found
+
+
+def _place(one: Understanding) -> Place | None:
+    return place_of(one.type, one.user, frozenset(map(normal_name, one.subjects)))
+
+
+def _plan(op: Operation, note: _Note, superseded: tuple[str, ...], as_user: str = "") -> tuple[Accepted, bytes]:
+    """Plan a note's move into the vault; its bytes stay as their person left them, but for the fields that are of today."""
+    vault = op.vault
+    record = _record(note)
+    changes: list[frontmatter.Change] = []
+    generation = vault.index.catalog.generation()
+    if isinstance(record, Remembered) and (record.generation or 0) != generation:
+        changes.append(Set("generation", generation))
+    if isinstance(record, Understanding) and superseded != record.supersedes:
+        changes.append(Set("supersedes", list(superseded)))
+    data = frontmatter.edit(note.data, changes) if changes else note.data
+    names = record.subjects if isinstance(record, Remembered) else ()
+    tagging = tag(op, names)
+    path = op.create_as_written(record, data)
+    op.log(record, path)
+    _plan_consent(op, note, record, as_user)
+    if not as_user:
+        op.signal(Signal(id=new_id(), at=vault.now(), target=record.id, kind=SignalKind.REVIEWED, origin="owner"))
+    _plan_edges(op, note)
+    return Accepted(
+        id=record.id, title=note.parsed.title, path=path, subjects_created=tagging.created, superseded=superseded
+    ), data
+
+
+def _plan_consent(op: Operation, note: _Note, record: Record, as_user: str) -> None:
+    """That consent to it was asked for, where a turn's judge did, and given now."""
+    turn, asked = getattr(record, "turn", ""), note.about.context.get("mode") == CONSENT_MODE
+    if asked:
+        consents.record(op, record.id, ConsentState.ASKED, turn=turn, at=note.about.at)
+    if asked or as_user:
+        consents.record(op, record.id, ConsentState.GIVEN, as_user=as_user, turn=turn)
+
+
+def _plan_edges(op: Operation, note: _Note) -> None:
+    """The links that were to be written with it, where their other end is still there."""
+    catalog = op.vault.index.catalog
+    for text in note.about.edges:
+        edge = record_in(f"{note.path}#edge", text.encode("utf-8"), op.vault.settings.types)
+        if isinstance(edge, Edge) and not catalog.get(edge.id):
+            ends = {edge.from_id, edge.to_id} - {note.id}
+            if all(catalog.get(end) for end in ends):
+                op.create(edge)
+
+
+def _require_new(vault: Context, note: _Note) -> None:
+    if vault.index.catalog.get(note.id):
+        message = f"there is a memory with the id of {note.path} already"
+        raise Refused(message, "give it an `id` of its own in an editor, or refuse it")
+    if note.id in vault.forgotten():
+        raise Refused(f"{note.path} has the id of a memory that was forgotten", "refuse it, or give it an `id` of its own")
+    record = _record(note)
+    if isinstance(record, Observation) and (twin := repeats.twin_of(vault, record)):
+        known = resolve.short(vault, twin.id)
+        raise Refused(
+            f"{note.path} says what {known} says already",
+            f"refuse it; {step('edit', memory_id=known)} reviews the one that is there",
+        )
+    if cited := tombstones.cited(record, vault.forgotten()):
+        hint = f"take the id out of it: {step('review', edited=note.name)}, or refuse it"
+        raise Refused(f"{note.path} cites {cited}, which was forgotten", hint)
+
+
+def _superseded(vault: Context, note: _Note, record: Understanding, beside: Sequence[str], join: bool) -> tuple[str, ...]:
+    """What an understanding takes the place of today, which may be more than its writer saw."""
+    placed = holding_the_place(vault, record.type, record.subjects, record.user)
+    present = dict.fromkeys(entry.id for entry in placed)
+    for replaced in record.supersedes:
+        if vault.index.catalog.get(replaced):
+            present.update(dict.fromkeys(heads_above(vault, replaced)))
+    unseen = [identity for identity in (*present, *beside) if identity not in record.supersedes]
+    if unseen and not join:
+        shown = " and ".join(resolve.short(vault, one) for one in unseen)
+        message = f"`{one_line(note.parsed.title, 60)}` was written before {shown} took its place"
+        raise Refused(message, f"look at both; {option('join', True)} accepts it in place of that too")
+    return tuple(dict.fromkeys((*record.supersedes, *unseen)))
+
+
+def _find(notes: Sequence[_Note], named: str, where: str = "waits", hint: str = f"{step('review')} lists what does") -> _Note:
+    """The note among those that wait, or lie in the bin, that an id, a prefix of one or a file's name means."""
+    wanted = named.strip()
+    found = [note for note in notes if _means(note, wanted)]
+    if not found:
+        raise NotFound(f"nothing that {where} answers to `{one_line(wanted, 60)}`", hint)
+    if len(found) > 1:
+        raise Ambiguous(f"`{one_line(wanted, 60)}` could be {', '.join(note.name for note in found[:5])}", "type more of it")
+    return found[0]
+
+
+def _means(note: _Note, named: str) -> bool:
+    wanted = named.strip()
+    prefix = as_prefix(wanted)
+    return wanted in (note.name, note.path) or note.id == canonical(wanted) or bool(prefix and note.id.startswith(prefix))
+
+
+def _faults(note: _Note) -> list[Problem]:
+    """Why a note cannot be accepted as it stands."""
+    faults = [problem for problem in note.parsed.problems if problem.severity == "error"]
+    if not faults and note.parsed.record_class is None:
+        message, hint = "it lost its `id` or `type`, so it is no memory", "put the lines back, or refuse it"
+        faults = [error(note.path, 1, "page", message, hint)]
+    return faults
+
+
+def _shown_tombstone(vault: Context, one: waiting_tombstones.WaitingTombstone) -> Waiting:
+    """A tombstone as what waits: to accept it forgets the memory, to refuse it keeps the memory."""
+    body = frontmatter.read_body(one.text.encode("utf-8", "surrogateescape")).strip("\r\n")
+    return Waiting(
+        id=one.id,
+        what="tombstone",
+        record_class=vault.settings.types.spec(one.type).record_class.value if one.type else "page",
+        type=one.type,
+        title=one.title,
+        content=body,
+        details={},
+        subjects=(),
+        path=tombstones.tombstone(one.id),
+        since=stamp(datetime.fromtimestamp(one.at, UTC)),
+        reason=one.said,
+        context={"accept": "forgets it", "refuse": "keeps it", "commit": one.commit},
+        origin=one.who,
+    )
+
+
+def _shown(note: _Note) -> Waiting:
+    head = note.parsed.head
+    said: Mapping[str, Any] = {
+        name: str(head.get(name) or "") for name in ("type", "origin", "model", "session", "user", "project")
+    }
+    return Waiting(
+        **said,
+        id=note.id,
+        record_class=note.parsed.record_class.value if note.parsed.record_class else "page",
+        title=note.parsed.title or note.name,
+        content=note.parsed.body.strip("\n"),
+        details=details_of(head),
+        subjects=tuple(map(str, head.get("subjects") or ())),
+        path=note.path,
+        since=note.about.at or str(head.get("created") or ""),
+        reason=note.about.reason or "somebody put it here",
+        context=note.about.context,
+        supersedes=tuple(map(str, head.get("supersedes") or ())),
+        refused_at=note.refused_at,
+        problems=tuple(_faults(note)),
+    )

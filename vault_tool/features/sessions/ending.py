@@ -1,0 +1,351 @@
+"""`end_session`: an offer at the end of a conversation, to judge what was shown and to keep what was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from vault_tool.errors import NotFound, UsageError, VaultError
+from vault_tool.features.remember.judging import Marked, judged, mark_questionable, mark_useful, require_evidence
+from vault_tool.features.remember.links import link
+from vault_tool.features.remember.remember import remember
+from vault_tool.features.sessions import keeping
+from vault_tool.features.sessions.keeping import Item
+from vault_tool.features.sessions.session_attempts import Attempt, attempts_of
+from vault_tool.features.sessions.session_context import ShownMemory, judgements, look_beside, place_of, shown_memories
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import KEPT_TYPES
+from vault_tool.util.text import one_line
+from vault_tool.vault import resolve, seen
+from vault_tool.vault.answers import EYES_FIRST
+from vault_tool.vault.context import Context
+from vault_tool.vault.operation import Saved
+from vault_tool.vault.request import Answer, looks, verb
+
+LIMIT = 30
+
+VALUES = ("useful", "questionable")
+OUTCOMES = {"worked": "solution", "failed": "failed_tactic"}
+_EDGES = {"solution": "SOLVES", "failed_tactic": "ATTEMPTED"}
+
+_VOTE_FIELDS = frozenset({"id", "value", "reason", "problem", "evidence"})
+_ATTEMPT_FIELDS = frozenset(
+    {"key", "outcome", "problem", "content", "title", "subject_names", "failure_mode", "rationale", "confidence", "evidence"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voted:
+    """One vote that was taken: the mark, and the memory's utility after it; `already` for one given before, word for word."""
+
+    id: str
+    title: str
+    value: str
+    reason: str
+    utility: float | None
+    already: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """One attempt that was kept: as a new memory, or (`linked`) by tying the memory that told of it.
+
+    `already` marks one that an earlier call kept.
+    """
+
+    key: str | None
+    id: str
+    type: str
+    title: str
+    problem_id: str
+    linked: bool = False
+    already: bool = False
+    duplicate_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEnd(Answer):
+    """What there still is to say of a session: `surfaced` is to be voted on, `attempts` are to be recorded.
+
+    `votes` and `recorded` are what this call took; `items` says what became of each memory that was to be kept, of each id that
+    helped or misled, and of what is left to do. Then nothing is listed. Nothing is closed: the session may go on.
+    """
+
+    session: str
+    surfaced: tuple[ShownMemory, ...]
+    attempts: tuple[Attempt, ...]
+    votes: tuple[Voted, ...]
+    recorded: tuple[Recorded, ...]
+    items: tuple[Item, ...] = ()
+    attention: bool
+    warnings: tuple[str, ...]
+    notice: str = EYES_FIRST
+
+
+@verb
+@looks
+def end_session(
+    vault: Context,
+    *,
+    votes: Sequence[Mapping[str, Any]] = (),
+    attempts: Sequence[Mapping[str, Any]] = (),
+    memories: Sequence[Mapping[str, Any]] = (),
+    useful: Sequence[str] = (),
+    wrong: Sequence[str] = (),
+    left_to_do: str = "",
+    limit: int = LIMIT,
+) -> SessionEnd:
+    """Offer what this session was shown, to be voted on, and what its log says was tried, to be recorded.
+
+    `votes` are `{id, value: useful | questionable, reason, problem, evidence}`; `attempts` are `{key, outcome: worked | failed,
+    problem, content, ...}`, where `key` takes up an attempt that was offered and any other field overrides what it
+    says, `problem` among them. All are checked before the first is written; UsageError names every fault. It is no
+    boundary: call it any number of times, or never.
+
+    In one call: `memories` (at most 6, each as `remember` takes it), ids that were `useful` or `wrong`, and what is `left_to_do`,
+    which becomes a task state of the session's project in place of those that it knows. Each is told of by itself, and what
+    cannot be taken keeps back nothing else. Sent twice it is once.
+    """
+    session = seen.required(vault)
+    look_beside(vault)
+    keeping.require_lists(memories=memories, useful=useful, wrong=wrong)
+    offered = {one.key: one for one in attempts_of(vault, session)}
+    cast, kept = _checked(vault, votes, attempts, offered)
+    taken = [_voted(vault, vote) for vote in cast]
+    done = [_recorded(vault, one) for one in kept]
+    items = [*keeping.kept_memories(vault, memories), *_judged_items(vault, useful, wrong)]
+    items += [keeping.left(vault, left_to_do)] if left_to_do.strip() else []
+    if taken or done or items:
+        vault.fresh()
+    to_vote, open_tries = ([], []) if items else (_to_vote(vault, session), attempts_of(vault, session))
+    return SessionEnd(
+        session=session,
+        surfaced=tuple(to_vote[:limit]),
+        attempts=tuple(open_tries[-limit:]),
+        votes=tuple(voted for voted, _ in taken),
+        recorded=tuple(recorded for recorded, _ in done),
+        items=tuple(items),
+        attention=any(saved.attention for _, saved in (*taken, *done)),
+        warnings=tuple(dict.fromkeys(_remarks(vault, [saved for _, saved in (*taken, *done)]))),
+    )
+
+
+def _judged_items(vault: Context, useful: Sequence[str], wrong: Sequence[str]) -> Iterator[Item]:
+    """The marks of those that helped and those that misled, each by its place."""
+    for name, value, ids in (("useful", "useful", useful), ("wrong", "questionable", wrong)):
+        for number, identity in enumerate(ids):
+            place = f"{name}[{number}]"
+            try:
+                voted, _ = _voted(vault, _vote(vault, {"id": identity, "value": value}))
+            except VaultError as fault:
+                yield keeping.refused(place, fault)
+                continue
+            yield Item(place=place, outcome="known" if voted.already else "written", id=voted.id, title=voted.title)
+
+
+@dataclass(frozen=True, slots=True)
+class _Vote:
+    entry: Entry
+    value: str
+    reason: str
+    problem: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _AttemptMemory:
+    known: Entry | None
+    offer: Attempt | None
+    kind: str
+    problem: Entry
+    fields: Mapping[str, Any]
+
+
+def _to_vote(vault: Context, session: str) -> list[ShownMemory]:
+    """What was shown and not judged by this session; not the kept pages, and not what it wrote itself."""
+    judged_already = {signal.target for signal in judgements(vault)}
+    return [
+        one
+        for one in shown_memories(vault, seen.current(vault))
+        if one.record_class in ("observation", "understanding") and one.type not in KEPT_TYPES and one.id not in judged_already
+        if one.how != ("orient",)  # it stood on the page, which nobody asked for
+        if (found := place_of(vault, one.id)) is None or found[1].text("session") != session
+    ]
+
+
+def _checked(
+    vault: Context,
+    votes: Sequence[Mapping[str, Any]],
+    attempts: Sequence[Mapping[str, Any]],
+    offered: Mapping[str, Attempt],
+) -> tuple[list[_Vote], list[_AttemptMemory]]:
+    """Every vote and attempt as it will be carried out; UsageError names all that cannot be, and then nothing is."""
+    faults: list[str] = []
+    cast: list[_Vote] = []
+    kept: list[_AttemptMemory] = []
+    for number, vote in enumerate(votes):
+        try:
+            cast.append(_vote(vault, vote))
+        except VaultError as fault:
+            faults.append(f"votes[{number}]: {fault.message}")
+    for number, attempt in enumerate(attempts):
+        try:
+            kept.append(_attempt(vault, attempt, offered))
+        except VaultError as fault:
+            faults.append(f"attempts[{number}]: {fault.message}")
+    if faults:
+        raise UsageError("; ".join(faults), "nothing was written: mend these and send all of it again")
+    return cast, kept
+
+
+def _vote(vault: Context, given: Mapping[str, Any]) -> _Vote:
+    _require_fields(given, _VOTE_FIELDS)
+    value = str(given.get("value") or "")
+    if value not in VALUES:
+        raise UsageError(f"`{one_line(value, 30)}` is neither {' nor '.join(VALUES)}")
+    place, entry = _memory(vault, _text(given, "id"))
+    problem = _text(given, "problem")
+    if problem:
+        # What a global memory helped with may be a problem of this vault.
+        problem = _problem(vault if resolve.candidates(vault, problem) else place, problem).id
+    evidence = given.get("evidence") or ()
+    if not isinstance(evidence, (list, tuple)) or not all(isinstance(one, str) for one in evidence):
+        raise UsageError("`evidence` must be a list of texts")
+    require_evidence(evidence)
+    return _Vote(entry, value, one_line(_text(given, "reason")), problem, tuple(evidence))
+
+
+def _memory(vault: Context, named: str) -> tuple[Context, Entry]:
+    """The memory that a vote is about: of this vault, else of the global one, where its judgement then is kept."""
+    try:
+        return vault, judged(vault, named, begun=True)
+    except NotFound:
+        if vault.global_vault is None:
+            raise
+    place = vault.global_vault.as_(**asdict(vault.who))
+    return place, judged(place, named, begun=True)
+
+
+def _attempt(vault: Context, given: Mapping[str, Any], offered: Mapping[str, Attempt]) -> _AttemptMemory:
+    _require_fields(given, _ATTEMPT_FIELDS)
+    key = _text(given, "key")
+    offer = offered.get(key) if key else None
+    if key and offer is None:
+        known = _made_earlier(vault, key)
+        if known is not None:
+            return _AttemptMemory(known, None, known.type, known, given)
+        raise UsageError(f"no attempt `{one_line(key, 20)}` is open in this session")
+    outcome = _text(given, "outcome") or (offer.outcome if offer else "")
+    if outcome not in OUTCOMES:
+        raise UsageError(f"its outcome is `{one_line(outcome, 30)}`: say worked or failed")
+    if offer is None and not _text(given, "content").strip():
+        raise UsageError("it has neither a key nor a content")
+    named = _text(given, "problem") or (offer.problem_id if offer else "") or ""
+    if not named:
+        raise UsageError("it names no problem that it was for")
+    return _AttemptMemory(None, offer, OUTCOMES[outcome], _problem(vault, named), given)
+
+
+def _made_earlier(vault: Context, key: str) -> Entry | None:
+    """The memory that an earlier call made of an attempt: a call may be sent again."""
+    state = seen.current(vault)
+    identity = state.recorded.get(key, "") if state else ""
+    return next(iter(vault.index.catalog.get(identity)), None)
+
+
+def _problem(vault: Context, named: str) -> Entry:
+    entry = resolve.find(vault, named)
+    if entry.type != "problem":
+        raise UsageError(f"{resolve.short(vault, entry.id)} is of type {entry.type}, not a problem")
+    return entry
+
+
+def _require_fields(given: Mapping[str, Any], known: frozenset[str]) -> None:
+    if not isinstance(given, Mapping):
+        raise UsageError("it is not an object")
+    if unknown := sorted(str(name) for name in given if name not in known):
+        raise UsageError(f"`{one_line(unknown[0], 30)}` is none of {', '.join(sorted(known))}")
+
+
+def _text(given: Mapping[str, Any], name: str) -> str:
+    value = given.get(name)
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"`{name}` must be a text, not {one_line(repr(value), 30)}")
+    return value or ""
+
+
+def _voted(vault: Context, vote: _Vote) -> tuple[Voted, Saved]:
+    """A vote through its own verb; the same words twice are one vote, so that a call may be sent again."""
+    entry = vote.entry
+    for signal in judgements(vault):
+        if (signal.target, signal.kind.value, signal.rationale, signal.problem) == (
+            entry.id,
+            vote.value,
+            vote.reason,
+            vote.problem,
+        ):
+            known = Voted(id=entry.id, title=entry.title, value=vote.value, reason=vote.reason, utility=None, already=True)
+            return known, Saved(committed=True)
+    mark = mark_useful if vote.value == "useful" else mark_questionable
+    made: Marked = mark(vault, entry.id, vote.reason, problem=vote.problem, evidence=vote.evidence)
+    after = made.utility.after
+    return Voted(id=entry.id, title=entry.title, value=vote.value, reason=vote.reason, utility=after), made
+
+
+def _recorded(vault: Context, kept: _AttemptMemory) -> tuple[Recorded, Saved]:
+    """An attempt as a memory tied to its problem; one that is a solution or failed tactic already is only tied."""
+    offer, given = kept.offer, kept.fields
+    if kept.known:
+        key, problem = _text(given, "key"), _problem_of(vault, kept.known)
+        known = Recorded(key=key, id=kept.known.id, type=kept.kind, title=kept.known.title, problem_id=problem, already=True)
+        return known, Saved(committed=True)
+    if offer and offer.memory_id and offer.memory_type == kept.kind and not _text(given, "content"):
+        edge = link(vault, offer.memory_id, _EDGES[kept.kind], kept.problem.id, _text(given, "rationale"))
+        tied = Recorded(
+            key=offer.key, id=offer.memory_id, type=kept.kind, title=edge.from_title, problem_id=kept.problem.id, linked=True
+        )
+        _note(vault, offer.key, offer.memory_id)
+        return tied, edge
+    subjects = given.get("subject_names") or (offer.subjects if offer else ()) or kept.problem.subjects
+    made = remember(
+        vault,
+        _text(given, "content") or (offer.text if offer else ""),
+        subjects,
+        kind=kept.kind,
+        title=_text(given, "title"),
+        problem=kept.problem.id,
+        failure_mode=_text(given, "failure_mode"),
+        rationale=_text(given, "rationale"),
+        confidence=given.get("confidence"),
+        evidence=[*(given.get("evidence") or ()), *(offer.evidence if offer else ())],
+    )
+    done = Recorded(
+        key=offer.key if offer else None, id=made.id, type=made.type, title=made.title, problem_id=kept.problem.id,
+        duplicate_of=made.duplicate_of,
+    )  # fmt: skip
+    if offer:
+        _note(vault, offer.key, made.id)
+    return done, made
+
+
+def _problem_of(vault: Context, memory: Entry) -> str:
+    """The problem that a solution or failed tactic hangs on, by its head or by an edge."""
+    edges = vault.index.catalog.pointing_at(memory.id, ("from_id",))
+    return memory.text("problem") or next((edge.text("to_id") for _, edge in edges if edge.type in _EDGES.values()), "")
+
+
+def _note(vault: Context, key: str, identity: str) -> None:
+    """Keep that an attempt is recorded; where that cannot be kept it may be offered again."""
+    with suppress(*seen.UNKEPT):
+        seen.store(vault).update(vault.who.session, vault.clock.now(), lambda state: state.records(key, identity))
+
+
+def _remarks(vault: Context, saved: Sequence[Saved]) -> Iterator[str]:
+    if seen.current(vault) is None:
+        yield "this machine keeps no state of this session: what it was shown is not known"
+    for one in saved:
+        yield from one.warnings
+        if not one.committed and one.reason:
+            yield f"saved, but not committed: {one.reason}"

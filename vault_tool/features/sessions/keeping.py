@@ -1,0 +1,144 @@
+"""What `end_session` keeps in one call: memories, item by item, and where the work stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vault_tool.errors import UsageError, VaultError
+from vault_tool.features.remember.remember import RememberedObservation, remember
+from vault_tool.files.frontmatter import lists
+from vault_tool.model.memory_names import PLAIN_NAMES
+from vault_tool.util.text import body_hash, one_line
+from vault_tool.vault import resolve, seen, work_left
+from vault_tool.vault.context import Context
+
+# So many memories are kept of a session in one call: what is worth it is little.
+MOST = 6
+
+_TEXTS = frozenset({"subject_names", "change_targets", "evidence"})
+_FIELDS = frozenset({"content", "kind", "problem", "failure_mode", *_TEXTS})
+_TAKES = "content, kind, subjects, problem, replaces, evidence, failure_mode"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """What became of one thing that was given, by its place (`memories[0]`): `written`, `known`, `waits` or `refused`.
+
+    `why` says why it was refused, or what to know of it.
+    """
+
+    place: str
+    outcome: str
+    id: str = ""
+    title: str = ""
+    why: str = ""
+
+
+def require_lists(**given: object) -> None:
+    """UsageError for what is no list: then nothing of the call can be meant."""
+    for name, value in given.items():
+        if not isinstance(value, (list, tuple)):
+            raise UsageError(f"`{name}` must be a list, not {one_line(repr(value), 30)}", 'write it like ["one", "two"]')
+
+
+def kept_memories(vault: Context, memories: Sequence[Any]) -> list[Item]:
+    """Write each memory that can be; what cannot is refused by its place, and the others are written all the same."""
+    checked: list[dict[str, Any] | VaultError] = []
+    for number, given in enumerate(memories):
+        try:
+            checked.append(_fields_of(given, number))
+        except VaultError as fault:
+            checked.append(fault)
+    return [_kept(vault, f"memories[{number}]", one) for number, one in enumerate(checked)]
+
+
+def _fields_of(given: object, number: int) -> dict[str, Any]:
+    """A memory as `remember` takes it, by either names."""
+    if number >= MOST:
+        raise UsageError(f"it is one of more than {MOST}: of a session that much is worth keeping", "keep the weightier ones")
+    if not isinstance(given, Mapping):
+        raise UsageError("it is not an object", 'write it like {"content": "...", "kind": "fact", "subjects": ["..."]}')
+    made: dict[str, Any] = {}
+    for said, value in given.items():
+        name = PLAIN_NAMES.get(str(said), str(said))
+        if name not in _FIELDS:
+            raise UsageError(f"`{one_line(str(said), 30)}` is no part of a memory here", f"it has {_TAKES}")
+        if name in made:
+            raise UsageError(f"`{one_line(str(said), 30)}` says again what another name said", "say it once")
+        if value is not None:
+            made[name] = _meant(str(said), value) if name in _TEXTS else _text(str(said), value)
+    if not str(made.get("content", "")).strip():
+        raise UsageError("it says nothing", "give its `content` in a sentence")
+    return made
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise UsageError(f"`{one_line(name, 30)}` must be a text, not {one_line(repr(value), 30)}", "put it in quotation marks")
+    return value
+
+
+def _meant(name: str, value: object) -> list[str]:
+    if isinstance(value, str):
+        try:
+            return list(lists.given(name, value))
+        except ValueError as fault:
+            raise UsageError(f"`{name}`: `{one_line(value, 40)}` {fault}", 'write it like ["one", "two"]') from fault
+    if not isinstance(value, (list, tuple)) or not all(isinstance(one, str) for one in value):
+        raise UsageError(f"`{one_line(name, 30)}` must be a list of texts", 'write it like ["one", "two"]')
+    return list(value)
+
+
+def _kept(vault: Context, place: str, checked: Mapping[str, Any] | VaultError) -> Item:
+    if isinstance(checked, VaultError):
+        return refused(place, checked)
+    try:
+        made = remember(vault, **checked)
+    except VaultError as fault:
+        return refused(place, fault)
+    return _item(place, made)
+
+
+def refused(place: str, fault: VaultError) -> Item:
+    """What cannot be done at a place, and why."""
+    hint = f" ({fault.hint})" if fault.hint else ""
+    return Item(place=place, outcome="refused", why=f"{fault.message}{hint}")
+
+
+def _item(place: str, made: RememberedObservation) -> Item:
+    known = bool(made.duplicate_of) and not made.added
+    outcome = "known" if known else "waits" if made.pending_review else "written"
+    why = "; ".join([*made.next_steps, *(() if made.pending_review else made.warnings)])
+    return Item(place=place, outcome=outcome, id=made.id, title=made.title, why=why)
+
+
+def left(vault: Context, text: str) -> Item:
+    """Write where the work of the session's project stands, in place of what this session was shown or wrote of it before.
+
+    Sent twice it is once.
+    """
+    state = seen.current(vault)
+    project = vault.who.project or (state.project if state else "")
+    asking = vault.as_(project=project)
+    subject = resolve.subject(asking, project) if project else None
+    try:
+        made = remember(
+            asking, text, [subject.title] if subject else [], kind=work_left.TASK_STATE,
+            change_targets=list(_before(asking, text, project)),
+        )  # fmt: skip
+    except VaultError as fault:
+        return refused("left_to_do", fault)
+    return _item("left_to_do", made)
+
+
+def _before(vault: Context, text: str, project: str) -> Iterator[str]:
+    """What was left of a project, as far as this session knows of it."""
+    state = seen.current(vault)
+    shown = state.shown if state else {}
+    said = body_hash(text)
+    for one in work_left.task_states(vault):
+        is_known = one.id in shown or one.text("session") == vault.who.session
+        if is_known and work_left.is_of(one, project) and one.body_hash != said and one.text("user") == vault.who.user:
+            yield one.id

@@ -1,0 +1,1 @@
+"""A vault founded, and its settings."""

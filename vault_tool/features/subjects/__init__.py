@@ -1,0 +1,1 @@
+"""Subjects, projects, and what is understood of several of them."""

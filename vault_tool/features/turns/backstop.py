@@ -1,0 +1,114 @@
+"""`backstop`: the turns that wrote nothing, and that are worth a second judgement."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, timedelta
+
+from vault_tool.errors import Ambiguous, UsageError
+from vault_tool.features.turns.turns import SkippedTurn, Turns, TurnSource
+from vault_tool.model.ids import SHORTEST_PREFIX
+from vault_tool.util.text import counted, one_line
+from vault_tool.vault.context import Context
+from vault_tool.vault.request import verb
+
+# So many reasons to look again make a turn worth it.
+ENOUGH = 2
+
+_LONG = 25
+_BRIEF = 4
+# What speaks for a second judgement, in English texts; in others length and numbers alone do.
+_SIGNS = (
+    ("says something of the speaker", re.compile(r"\b(i am|i'm|i was|i have|i've|i live|i work|my|mine|me and)\b", re.I)),
+    ("a preference", re.compile(r"\b(like|love|hate|prefer|enjoy|favou?rite|allergic|always|never|can't stand|rather)\b", re.I)),
+    ("a promise or a wish to be remembered", re.compile(r"\b(promise|swear|remember|don't forget|i will|owe)\b", re.I)),
+    ("a date or a time", re.compile(
+        r"\b(\d{1,4}[-/.]\d{1,2}(?:[-/.]\d{1,4})?|\d{4}|\d{1,2}:\d\d|today|tomorrow|yesterday|tonight|birthday|(?:mon|tues|wednes|"
+        r"thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december)\b", re.I)),
+    ("a name", re.compile(r"(?<=[a-z,;] )(?!I\b)[A-Z][\w'-]+|\b(?:called|named)\s+\S+")),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missed(TurnSource):
+    """One turn that wrote nothing: what was said, why the gate skipped it, and what speaks for looking again."""
+
+    skipped_because: str
+    why: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backstop:
+    """The turns worth a second judgement, oldest first; `kept` counts all that are kept, `dropped` those just settled."""
+
+    results: tuple[Missed, ...]
+    kept: int
+    dropped: int = 0
+
+
+@verb
+def backstop(
+    vault: Context, *, limit: int | None = 20, user: str = "", world: str = "", session: str = "", settled: Sequence[str] = ()
+) -> Backstop:
+    """The skipped turns of the last days that deserve a second look, oldest first.
+
+    Two signs or more make one worth it: names, dates, statements of the speaker about themselves, preferences, promises,
+    length. `user`, `world` and `session` narrow it; `settled` ids were judged again and are dropped first. What is worth
+    keeping is given to `turn` once more, with its candidates.
+    """
+    vault.for_user(user)
+    kept = Turns(vault.root)
+    known = {one.id for one in _theirs(vault, kept)} if settled else set()
+    judged = [identity for named in settled for identity in _resolve_turn(known, named.strip())]
+    dropped = kept.drop(judged) if judged else 0
+    turns = list(_theirs(vault, kept))
+    wanted = {"user": user, "world": world, "session": session}
+    mine = (one for one in turns if all(not value or getattr(one, name) == value for name, value in wanted.items()))
+    found = [_missed(one, why) for one in mine if len(why := tuple(signs(one.text))) >= ENOUGH + _asks(one.text)]
+    return Backstop(results=tuple(found[:limit]), kept=len(turns), dropped=dropped)
+
+
+def oldest_skipped_day(vault: Context) -> str:
+    """The first day of which skipped turns are kept."""
+    return (vault.clock.now() - timedelta(days=vault.settings.skipped_turns_days)).astimezone(UTC).date().isoformat()
+
+
+def _theirs(vault: Context, kept: Turns) -> Iterator[SkippedTurn]:
+    """The kept turns that who is asking may see: one user their own, the vault's keeper all."""
+    yield from (one for one in kept.skipped(oldest_skipped_day(vault)) if vault.sight in (None, one.user))
+
+
+def _resolve_turn(known: Collection[str], named: str) -> list[str]:
+    """The kept turn of an id or a prefix of one; none where it is settled already."""
+    if len(named) < SHORTEST_PREFIX:
+        raise UsageError(
+            f"`{one_line(named, 40)}` is too short for a turn's id", f"type at least {SHORTEST_PREFIX} characters of it"
+        )
+    found = [identity for identity in known if identity.startswith(named.lower())]
+    if len(found) > 1:
+        raise Ambiguous(f"`{one_line(named, 40)}` could be any of {counted(len(found), 'turn')}", "type more of the id")
+    return found
+
+
+def signs(text: str) -> Iterator[str]:
+    """What speaks for remembering a text; nothing at all for a few words."""
+    words = len(text.split())
+    if words < _BRIEF and text.isascii():
+        return
+    yield from (name for name, pattern in _SIGNS if pattern.search(text))
+    if words >= _LONG or (not text.isascii() and len(text) >= 2 * _LONG):
+        yield "length"
+
+
+def _asks(text: str) -> bool:
+    """Whether a text is a question: it tells less than it says, so more must speak for it."""
+    return text.rstrip().endswith(("?", "？"))
+
+
+def _missed(one: SkippedTurn, why: tuple[str, ...]) -> Missed:
+    return Missed(
+        id=one.id, at=one.at, session=one.session, user=one.user, world=one.world, turn=one.turn, text=one.text,
+        skipped_because=one.reason, why=why,
+    )  # fmt: skip

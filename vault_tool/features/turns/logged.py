@@ -1,0 +1,291 @@
+"""`list_turns` and `get_turn`: what was said, judged and recalled in a turn, and what became of what was extracted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from vault_tool.errors import Ambiguous, NotFound, Refused
+from vault_tool.features.turns.beats import beat_id
+from vault_tool.features.turns.gate import Gate, Mode, Risk, judged
+from vault_tool.features.turns.replaying import Replay, replayed
+from vault_tool.features.turns.turn_log import LoggedBeat, LoggedCandidate, LoggedTurn, TurnLog
+from vault_tool.features.turns.turn_recall import Recollection
+from vault_tool.features.turns.turns import Turns, TurnSource
+from vault_tool.files.inbox import Inbox
+from vault_tool.files.parse import record as record_in
+from vault_tool.files.render import body_text
+from vault_tool.model.ids import SHORTEST_PREFIX
+from vault_tool.model.records import Observation
+from vault_tool.model.types import RecordClass
+from vault_tool.util.clock import moment
+from vault_tool.util.hints import step
+from vault_tool.util.text import body_hash, counted, one_line
+from vault_tool.vault import screening
+from vault_tool.vault.context import Context
+from vault_tool.vault.drafts import undecided
+from vault_tool.vault.parameters import require_moment
+from vault_tool.vault.person import is_owner
+from vault_tool.vault.request import Answer, verb
+from vault_tool.vault.seen import UNKEPT
+
+Became = Literal["written", "queued", "held", "refused", "forgotten", "folded", "skipped", "gone"]
+
+_BLOCKED = "blocked, and nothing was taken of it"
+_SECRET = "it looks as if it held a secret"
+_FORGOTTEN = "forgotten"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnLine(TurnSource):
+    """One kept turn: how it was judged, and how much was recalled and extracted; `withheld` says why it has no text."""
+
+    gate: Gate
+    recalled: int
+    candidates: int
+    withheld: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnList:
+    """Kept turns, the newest first, of `total` that were meant; `problems` are files in the log that are no turn."""
+
+    results: tuple[TurnLine, ...]
+    total: int
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledThen:
+    """A memory that a turn recalled: `title` as it is now, empty where it is `there` no more."""
+
+    id: str
+    title: str
+    why: str
+    match: float | None
+    weak: bool | None
+    there: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedThen:
+    """What was extracted from a turn and what became of it: `memory_id` is where it is now, `reason` why it is not in the vault.
+
+    It is `written`, or `folded` into a memory that says the same; `queued` to be written; `held` for review, or `refused`
+    there; `skipped` by the gate; `forgotten`; or `gone` since (undone, deleted by hand).
+    """
+
+    id: str
+    type: str
+    content: str
+    became: Became
+    memory_id: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnShown(TurnSource, Answer):
+    """One turn whole, with what became of it; `replay` says, where it was asked for, what the same recalls now."""
+
+    stands_before = "withheld"
+
+    gate: Gate
+    recalled: tuple[RecalledThen, ...]
+    candidates: tuple[ExtractedThen, ...]
+    withheld: str = ""
+    replay: Replay | None = None
+
+
+def keep(
+    vault: Context, said: TurnSource, gate: Gate, wanted: bool, taken: Sequence[Mapping[str, Any]], found: Recollection,
+    bounds: tuple[int, int],
+) -> None:  # fmt: skip
+    """Log a turn that was taken; where that cannot be, the turn is worth no less. `wanted` is the judge's own extractMemory."""
+    settings = vault.settings
+    log = TurnLog(vault.root)
+    turn = LoggedTurn(
+        id=said.id, at=said.at, session=said.session, user=said.user, world=said.world, turn=said.turn, text=said.text,
+        mode=gate.mode, risk=gate.risk, flags=gate.flags, note=gate.note, extractMemory=wanted,
+        limit=bounds[0], budget=bounds[1],
+        recalled=tuple(LoggedBeat(id=beat.id, why=beat.why, match=beat.match, weak=beat.weak) for beat in found.beats),
+        candidates=tuple(
+            LoggedCandidate(id=beat_id(said, n), kind=one["kind"], content=one["content"]) for n, one in enumerate(taken)
+        ),
+    )  # fmt: skip
+    why = _withheld(vault, turn, gate)
+    with suppress(*UNKEPT):
+        log.keep(turn.without_text(why) if why else turn, settings.turn_log_turns * settings.turn_log, settings.turn_log_bytes)
+        # Forgetting that began since the look above has perhaps been through the log already.
+        for one in turn.candidates if not why else ():
+            if _is_forgotten(vault, one.id):
+                log.forget([one.id], lambda text: False)
+
+
+def _withheld(vault: Context, turn: LoggedTurn, gate: Gate) -> str:
+    """Why nothing that was said in a turn is kept; empty where it is."""
+    if any(_is_forgotten(vault, one.id) for one in turn.candidates):
+        return _FORGOTTEN
+    if gate.safetyStatus == "blocked" and not (gate.memoryCandidate and turn.candidates):
+        return _BLOCKED
+    if not vault.allow_secrets:
+        extracted = "\n".join(one.content for one in turn.candidates)
+        said = screening.named_texts(text=turn.text, note=turn.note, flags="\n".join(turn.flags), candidates=extracted)
+        try:
+            screening.refuse_secrets(vault, said)
+        except Refused:
+            return _SECRET
+    return ""
+
+
+def _is_forgotten(vault: Context, identity: str) -> bool:
+    return identity in vault.forgotten() or identity in vault.local.forgetting()
+
+
+@verb
+def list_turns(
+    vault: Context, *, user: str = "", session: str = "", world: str = "", since: str | None = None, limit: int | None = 20
+) -> TurnList:
+    """The turns that this machine's log keeps, the newest first: who said what, how it was judged, how much was recalled.
+
+    `user`, `session` and `world` narrow it, and `since` to those from a time on (`2026-11-20`, `7d`). Asked for one user
+    there are no others' turns.
+    """
+    vault.for_user(user)
+    begin = require_moment(since, vault.clock.now()) if since else None
+    wanted = {"user": user, "session": session, "world": world}
+    found = [
+        one
+        for one in _visible(vault)
+        if all(not value or getattr(one, name) == value for name, value in wanted.items())
+        and (begin is None or moment(one.at) >= begin)
+    ]
+    problems = () if vault.sight is not None else tuple(TurnLog(vault.root).unreadable())
+    return TurnList(results=tuple(map(_line, found[:limit])), total=len(found), problems=problems)
+
+
+@verb
+def get_turn(vault: Context, turn_id: str, *, replay: bool = False) -> TurnShown:
+    """One turn whole, by its id, by its number, or by a memory that was written of it: what was said, judged and recalled.
+
+    Of each candidate it is told what has become of it until now. `replay` asks the same again, in no session but for a turn
+    without a user, and says what comes, goes and moves, and why, with the factors of the scores.
+    """
+    turn = _found(_visible(vault), turn_id)
+    # In the order in which a candidate moves on, so that none is missed on its way: queue, inbox, vault.
+    queued, inbox = Turns(vault.root).waits(turn.id), _waiting(vault)
+    vault.fresh()
+    gate = _gate(turn)
+    catalog = vault.index.catalog
+    recalled = []
+    for one in turn.recalled:
+        entry = next(iter(catalog.get(one.id)), None)
+        title = entry.title if entry else ""
+        recalled.append(
+            RecalledThen(id=one.id, title=title, why=one.why, match=one.match, weak=one.weak, there=entry is not None)
+        )
+    fates = _Fates(vault, turn, gate, queued, inbox)
+    return TurnShown(
+        id=turn.id, at=turn.at, session=turn.session, user=turn.user, world=turn.world, turn=turn.turn, text=turn.text,
+        gate=gate, withheld=turn.withheld, recalled=tuple(recalled), candidates=tuple(map(fates.of, turn.candidates)),
+        replay=replayed(vault, turn) if replay else None,
+    )  # fmt: skip
+
+
+def _visible(vault: Context) -> list[LoggedTurn]:
+    """The kept turns that whoever asks may see: asked for one user there are no others'."""
+    # A hand may have written a mode or a risk that is none.
+    turns = [one for one in TurnLog(vault.root).turns() if one.mode in get_args(Mode) and one.risk in get_args(Risk)]
+    return turns if vault.sight is None else [one for one in turns if one.user == vault.sight]
+
+
+def _found(turns: Sequence[LoggedTurn], named: str) -> LoggedTurn:
+    """The turn that is meant: by its number, or by its id or that of a memory of it, or a prefix."""
+    wanted = named.strip().lower()
+    shown = one_line(named, 40)
+    numbered = [one for one in turns if one.turn and one.turn == named.strip()]
+    found = numbered or [
+        one for one in turns
+        if len(wanted) >= SHORTEST_PREFIX and any(has.startswith(wanted) for has in (one.id, *(c.id for c in one.candidates)))
+    ]  # fmt: skip
+    if not found:
+        raise NotFound(f"no kept turn is called `{shown}`", f"{step('list_turns')} names those that are kept")
+    if len(found) > 1:
+        raise Ambiguous(f"`{shown}` could be any of {counted(len(found), 'turn')}", f"name it by its id: {step('list_turns')}")
+    return found[0]
+
+
+def _gate(turn: LoggedTurn) -> Gate:
+    return judged(turn.mode, turn.risk, turn.flags, turn.note, turn.extractMemory)
+
+
+def _line(turn: LoggedTurn) -> TurnLine:
+    return TurnLine(
+        id=turn.id, at=turn.at, session=turn.session, user=turn.user, world=turn.world, turn=turn.turn, text=turn.text,
+        gate=_gate(turn), recalled=len(turn.recalled), candidates=len(turn.candidates), withheld=turn.withheld,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A memory in the inbox: its id, whose it is, what it says and why it waits."""
+
+    id: str
+    said: tuple[str, ...]
+    reason: str
+
+
+def _waiting(vault: Context) -> Mapping[str, _Waiting]:
+    inbox = Inbox(vault.root)
+    records = (record_in(name, data, vault.settings.types) for name, data in undecided(vault))
+    return {
+        one.id: _Waiting(one.id, (body_hash(one.body), one.type, one.project, one.user), inbox.about(one.id).reason)
+        for one in records
+        if isinstance(one, Observation)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Fates:
+    """What became of the candidates of one turn, as it is now: nothing is told that was only planned."""
+
+    vault: Context
+    turn: LoggedTurn
+    gate: Gate
+    queued: bool
+    inbox: Mapping[str, _Waiting]
+
+    def of(self, one: LoggedCandidate) -> ExtractedThen:
+        """One candidate with its fate; what waits for a person, or was refused, is shown to its owner alone."""
+        became, where, reason = self._became(one)
+        shown = one.content if became not in ("held", "refused") or is_owner(self.vault) else ""
+        return ExtractedThen(id=one.id, type=one.kind, content=shown, became=became, memory_id=where, reason=reason)
+
+    def _became(self, one: LoggedCandidate) -> tuple[Became, str, str]:
+        vault, waits = self.vault, self.inbox.get(one.id)
+        if one.id in vault.forgotten():
+            return "forgotten", "", ""
+        if vault.index.catalog.get(one.id):
+            return "written", one.id, ""
+        if vault.with_withheld().index.catalog.get(one.id):
+            return "refused", "", "consent to it was refused or withdrawn"
+        if waits is not None:
+            return "held", one.id, waits.reason
+        if self.queued:
+            return "queued", "", "it waits to be written"
+        verdict = Inbox(vault.root).decided().get(one.id)
+        if verdict == "refused":
+            return "refused", "", "a person refused it"
+        if verdict is None and self.gate.destination == "nowhere":
+            return "skipped", "", self.gate.reason
+        return next(self._twins(one), ("gone", "", "it is not in the vault any more"))
+
+    def _twins(self, one: LoggedCandidate) -> Iterator[tuple[Became, str, str]]:
+        """Where what says the same of the same user and world is: a repeat is taken for it."""
+        said = (body_hash(body_text(one.content)), one.kind, self.turn.world, self.turn.user)
+        for twin in self.vault.index.catalog.by_body(said[0]) if one.content else ():
+            is_one = twin.record_class is RecordClass.OBSERVATION
+            if is_one and (said[0], twin.type, twin.text("project"), twin.text("user")) == said:
+                yield "folded", twin.id, "a memory says the same"
+        yield from (("held", twin.id, twin.reason) for twin in self.inbox.values() if one.content and twin.said == said)

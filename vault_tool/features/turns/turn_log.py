@@ -1,0 +1,201 @@
+"""The log of turns: what was said, judged and recalled in each, on this machine alone and within a bound; a file a turn."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from vault_tool.features.turns.turns import TURNS, TurnSource, unescaped
+from vault_tool.files.local_trust import place
+from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder, temporary_hashes, write_in
+from vault_tool.util.clock import parse_time
+from vault_tool.util.folder import Folder
+from vault_tool.util.json_text import read_own
+
+LOG = f"{TURNS}/log"
+
+# When, which turn, and how many bytes it had when it was kept: a look at each file would cost more than the turn.
+_NAME = re.compile(r"\d{20}-([0-9a-f-]{36})\.(\d{1,12})\.json", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedCandidate:
+    """One candidate of a turn: the id that its memory has or would have, and what it says."""
+
+    id: str
+    kind: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedBeat:
+    """One memory that a turn recalled, by its id alone, how well it fitted then, and whether it was not sure to."""
+
+    id: str
+    why: str
+    match: float | None
+    weak: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedTurn(TurnSource):
+    """One turn as it went: the judge's five fields, what was recalled within which bounds, and what was extracted.
+
+    `withheld` says why what was said is not here: nothing of it is kept then but ids.
+    """
+
+    mode: str
+    risk: str
+    flags: tuple[str, ...]
+    note: str
+    extractMemory: bool
+    limit: int
+    budget: int
+    recalled: tuple[LoggedBeat, ...]
+    candidates: tuple[LoggedCandidate, ...]
+    withheld: str = ""
+
+    def without_text(self, why: str) -> LoggedTurn:
+        """The same without a word of what was said."""
+        silent = tuple(replace(one, content="") for one in self.candidates)
+        return replace(self, text="", note="", candidates=silent, withheld=why)
+
+
+class TurnLog:
+    """The folder `_local/turns/log/` of the vault at `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self._kept = PrivateFolder(partial(place, root), LOG)
+
+    def keep(self, turn: LoggedTurn, most: int, most_bytes: int) -> None:
+        """Keep a turn, in place of an earlier log of the same, and drop the oldest over the bounds. Not waited for."""
+        data = _line(turn)
+        # One so long would push out all the others.
+        data = data if len(data) <= most_bytes else _line(turn.without_text("longer than the log may be"))
+        if most < 1 and not self._kept.names():
+            return
+        with self._kept.writing() as folder:
+            name = f"{re.sub(r'[^0-9]', '', turn.at)[:20]}-{turn.id}.{len(data)}.json"
+            if most > 0:
+                write_in(folder, name, data, durable=False, mode=PRIVATE_FILE)
+            names = folder.names()
+            for old in (one for one in names if turn.id in one and one != name):
+                folder.discard(old)
+                names.remove(old)
+            _trim(folder, names, most, most_bytes)
+
+    def turns(self) -> list[LoggedTurn]:
+        """What is kept, the newest first; what cannot be read is passed over."""
+        found = (_turn(name, self._kept.read(name)) for name in sorted(self._kept.names(), reverse=True))
+        return [one for one in found if one is not None]
+
+    def turns_of(self, user: str) -> list[LoggedTurn]:
+        """The kept turns of one user, the newest first."""
+        return [one for one in self.turns() if one.user == user]
+
+    def erase(self, user: str) -> int:
+        """Drop every kept turn of one user; returns how many there were."""
+        turns = {one.id for one in self.turns_of(user)}
+        names = [name for name in self._kept.names() if (match := _NAME.fullmatch(name)) and match[1] in turns]
+        if names:
+            with self._kept.writing() as folder:
+                _discard_temporaries(folder)
+                for name in names:
+                    folder.discard(name)
+                folder.sync()
+        return len(names)
+
+    def size(self) -> tuple[int, int]:
+        """How many turns are kept, and in how many bytes."""
+        sizes = [size for name, size in self._kept.sizes().items() if _NAME.fullmatch(name)]
+        return len(sizes), sum(sizes)
+
+    def unreadable(self) -> list[str]:
+        """The paths of files in the log that are no turn: torn, or put there by somebody else."""
+        found = (name for name in sorted(self._kept.names()) if temporary_hashes(name) is None)
+        return [f"{LOG}/{name}" for name in found if (data := self._kept.read(name)) is not None and _turn(name, data) is None]
+
+    def forget(self, ids: Collection[str], tells: Callable[[str], bool]) -> int:
+        """Take away what was said in each turn that wrote one of these, or whose text `tells` of one; the turns' ids stay.
+
+        What cannot be read and tells of one goes. On the disk when this returns; returns how many turns that were.
+        """
+        names = self._kept.names()
+        if not names:
+            return 0
+        blanked = 0
+        with self._kept.writing() as folder:
+            _discard_temporaries(folder)
+            for name in names:
+                data = self._kept.read(name)
+                turn = _turn(name, data)
+                if data is not None and turn is None and tells(unescaped(data)):
+                    folder.discard(name)
+                    blanked += 1
+                elif turn is not None and not turn.withheld and _is_about(turn, ids, tells):
+                    # Not of a turn that left meanwhile: it would come back.
+                    if folder.exists(name):
+                        write_in(folder, name, _line(turn.without_text("forgotten")), mode=PRIVATE_FILE)
+                    blanked += 1
+            folder.sync()
+        return blanked
+
+
+def _line(turn: LoggedTurn) -> bytes:
+    return json.dumps(asdict(turn), ensure_ascii=True).encode()
+
+
+def _is_about(turn: LoggedTurn, ids: Collection[str], tells: Callable[[str], bool]) -> bool:
+    if any(one.id in ids for one in turn.candidates):
+        return True
+    # Ids of what was recalled are no words of it.
+    return tells(" ".join((turn.text, turn.note, *(one.content for one in turn.candidates))))
+
+
+def _trim(folder: Folder, names: list[str], most: int, room: int) -> None:
+    """Drop the oldest until the rest keeps to both bounds; what a kill left half named leaves with those of its time."""
+    count = 0
+    for name in sorted(names, key=lambda one: one.lstrip("."), reverse=True):
+        if named := _NAME.fullmatch(name):
+            count, room = count + 1, room - int(named[2])
+        if (count > most or room < 0) and (named or temporary_hashes(name) is not None):
+            folder.discard(name)
+
+
+def _discard_temporaries(folder: Folder) -> None:
+    """Take away what a kill left, or another process is about to name: the log may lack a turn, and keeps no forgotten word."""
+    for name in folder.names():
+        if temporary_hashes(name) is not None:
+            folder.discard(name)
+
+
+def _turn(name: str, data: bytes | None) -> LoggedTurn | None:
+    named = _NAME.fullmatch(name)
+    try:
+        found: dict[str, Any] = read_own(data) if data and named else {}
+        turn = LoggedTurn(
+            **{name: _text(found[name]) for name in ("id", "at", "session", "user", "world", "turn", "text")},
+            **{name: _text(found[name]) for name in ("mode", "risk", "note", "withheld")},
+            flags=tuple(map(_text, found["flags"])),
+            extractMemory=found["extractMemory"] is True, limit=int(found["limit"]), budget=int(found["budget"]),
+            recalled=tuple(LoggedBeat(**one) for one in found["recalled"]),
+            candidates=tuple(LoggedCandidate(**one) for one in found["candidates"]),
+        )  # fmt: skip
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
+        return None
+    texts = (*((one.id, one.why) for one in turn.recalled), *((one.id, one.kind, one.content) for one in turn.candidates))
+    sound = all(isinstance(text, str) for each in texts for text in each) and all(
+        one.match is None or isinstance(one.match, (int, float)) for one in turn.recalled
+    )
+    return turn if sound and named and named[1] == turn.id and parse_time(turn.at) else None
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value

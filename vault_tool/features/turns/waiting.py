@@ -1,0 +1,13 @@
+"""What accepted turns have waiting, written before anything else is appended."""
+
+from __future__ import annotations
+
+from vault_tool.features.turns import beats
+from vault_tool.features.turns.turns import Turns
+from vault_tool.vault.context import Context
+
+
+def write_waiting(vault: Context) -> None:
+    """Write a batch of it, where something waits. Call it under the write lock."""
+    if Turns(vault.root).count():
+        beats.apply_turns(vault)
