@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,6 +63,18 @@ MADE_OF_VERBS = {
     "features/turns/accept.py": {"link_beats"},  # beats are linked after they are written, as an operation of its own
 }
 """The verbs that are operations one after the other. All else that two verbs do they share below them."""
+
+
+def test_each_feature_is_named_in_the_contract_that_keeps_them_apart() -> None:
+    settings = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    apart = next(contract["modules"] for contract in contracts if contract["id"] == "features")
+    folders = [folder for folder in (PACKAGE / "features").iterdir() if (folder / "__init__.py").exists()]
+    assert {name.split(".")[-1] for name in apart} == {folder.name for folder in folders}
+
+
+def test_beside_the_features_stands_only_the_table_of_stores() -> None:
+    assert {path.name for path in (PACKAGE / "features").glob("*.py")} == {"__init__.py", "stores.py"}
 
 
 FLOORS_OF_FEATURES = 5
