@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.git_repos import write
+from tests.verbs.looking import identity
 from tests.web.conftest import serving_pages
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
@@ -153,3 +154,35 @@ def test_dead_links_are_told_once_each(folder: tuple[Path, Path, bool], clock: F
         if imported:
             vault.import_markdown(notes)
         assert len([one for one in vault.doctor().problems if one.code == "dead-link"]) == 1
+
+
+# Fields of ours, of each class, with the class's type and what else it needs.
+OWN_FIELDS = (
+    ("subject", "name: Pumps", ("also", "aliases", "unsettled", "put_by_others")),
+    ("fact", "", ("subjects", "subject", "related_to", "change_targets", "problem", "unsettled", "aliases", "source_id")),
+    ("structural", "summary: They hum.", ("supersedes", "sources", "pass", "subjects", "also")),
+    ("CHANGES", f"from_id: {identity(1)}\nto_id: {identity(1)}", ("from_title", "to_title")),
+    ("consolidation", "", ("parents", "name")),
+)
+
+
+@pytest.mark.parametrize("kind, needed, fields", OWN_FIELDS)
+def test_a_link_in_a_field_of_ours_is_no_weak_one(root: Path, kind: str, needed: str, fields: tuple[str, ...]) -> None:
+    write(root, "vault/valves.md", f"---\nid: {identity(1)}\ntype: fact\ntitle: Valves\n---\nThey leak.\n")
+    for number, field in enumerate(fields, 2):
+        link = f"[[{identity(1)}|Valves]]"
+        head = f'id: {identity(number)}\ntype: {kind}\n{needed}\n{field}: ["{link}"]'
+        write(root, f"vault/own {number}.md", f"---\n{head}\n---\nThey hum.\n")
+    with Vault.open(root, person=True) as vault:
+        for number, field in enumerate(fields, 2):
+            assert [one.id for one in vault.related(identity(number)).results if one.relation == "link"] == [], field
+        assert [one.id for one in vault.related(identity(1)).results if one.relation == "link"] == []
+
+
+def test_a_note_is_not_linked_to_itself(folder: tuple[Path, Path, bool], clock: FixedClock) -> None:
+    notes, root, imported = folder
+    write(notes, "Tides.md", '---\nup: "[[Tides]]"\n---\n[[Tides#High]], [low](Tides.md#low), [[Dunes]]\n')
+    with Vault.open(root, clock=clock, origin="owner") as vault:
+        if imported:
+            vault.import_markdown(notes)
+        assert [one.title for one in vault.related("Tides").results] == ["Dunes"]

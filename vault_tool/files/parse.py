@@ -79,8 +79,10 @@ def parse(path: str, data: bytes, registry: Registry) -> Parsed:
     typed["id"] = identity
     if not (all(map(typed.get, _REQUIRED[record_class])) and (body.strip() or not _needs_text(record_class, typed))):
         problems.extend(_missing(path, record_class, typed, body))
-    others = _SUBJECTS if values.get("origin") == "import" else _RELATIONS[record_class]
-    linked = tuple(note_links.links_in_properties(values, others)) if b"[[" in data else ()
+    linked: tuple[str, ...] = ()
+    if b"[[" in data:
+        ours = _IMPORTED if values.get("origin") == "import" and record_class in BODY_REQUIRED else _RELATIONS[record_class]
+        linked = tuple(note_links.links_in_properties(values, ours))
     title = _title(path, record_class, typed, body)
     return Parsed(record_class, typed, body, title, tuple(problems), links=linked)
 
@@ -324,14 +326,17 @@ _BY_CLASS: Mapping[RecordClass, Mapping[str, Callable[[Raw], Any]]] = {
     }
     for record_class, fields in SCHEMA.items()
 }
-# The fields in which a link is no weak one.
+# The fields in which a link is no weak one: in any note what it is, goes by, came from and is about, ...
+_IMPORTED = frozenset(
+    {"id", "alias", "aliases", "subject", "subjects", "imported_from", "source_id", "put_by_others", "unsettled"}
+)
+# ... and in a record of ours those that have other records, and names.
+_NAMING = frozenset({FieldKind.ID, FieldKind.IDS, FieldKind.SUBJECTS})
+_NAMES = frozenset({"name", "also", "from_title", "to_title"})
 _RELATIONS: Mapping[RecordClass, frozenset[str]] = {
-    record_class: frozenset(
-        {"subject", "subjects", *(f.name for f in fields.values() if f.kind in (FieldKind.ID, FieldKind.IDS))}
-    )
+    record_class: _IMPORTED | _NAMES | {field.name for field in fields.values() if field.kind in _NAMING}
     for record_class, fields in SCHEMA.items()
 }
-_SUBJECTS = frozenset({"subject", "subjects"})
 
 _REQUIRED: Mapping[RecordClass, tuple[str, ...]] = {
     record_class: tuple(name for name, field in fields.items() if field.required) for record_class, fields in SCHEMA.items()

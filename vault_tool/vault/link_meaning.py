@@ -22,8 +22,8 @@ def meant(vault: Context, path: str, link: str) -> Sequence[Entry]:
 
 
 def meant_by(vault: Context, entry: Entry) -> Sequence[Entry]:
-    """All that a record links to, each once."""
-    found = {other.path: other for link in entry.links for other in meant(vault, entry.path, link)}
+    """All that a record links to, each once; a link to itself, to a part of it or by another of its names, is none."""
+    found = {other.path: other for link in entry.links for other in meant(vault, entry.path, link) if other.id != entry.id}
     return tuple(found.values())
 
 
