@@ -65,14 +65,14 @@ class Reminders(Answer):
 
         Nor is what goes without saying of what nobody asked for: that words or meaning led to it, and the class of a type.
         """
-        results = [one.lean(short) for one in self.results]
-        shown = {one.id for one in self.results}
-        for lean, one in zip(results, self.results, strict=True):
+        results = [memory.lean(short) for memory in self.results]
+        shown = {memory.id for memory in self.results}
+        for lean, memory in zip(results, self.results, strict=True):
             lean.pop("class")
-            if one.status == "solved" and not shown.isdisjoint(one.status_by):
+            if memory.status == "solved" and not shown.isdisjoint(memory.status_by):
                 # The solution stands among them, and says whose it is.
                 lean.pop("status_by")
-            if not one.of:
+            if not memory.of:
                 lean.pop("why", None)
         return listed(results, heartbeat_token=self.heartbeat_token, compaction_detected=self.compaction_detected)
 
@@ -125,19 +125,19 @@ def bring_to_mind(
         exclude=frozenset() if include_seen or before is None else frozenset(before.seen),
         explain=explain,
     )
-    found = gather(vault, asked)
+    recalled = gather(vault, asked)
     token = _new_token(before)
-    kept = _put_down(vault, [one.id for one in found.results], token, moment, compacted)
+    warnings = _put_down(vault, [memory.id for memory in recalled.results], token, moment, compacted)
     return Reminders(
         compaction_note=COMPACTION_NOTE,
         heartbeat_token=token,
         compaction_detected=compacted,
         topic_or_context=topic_or_context,
         session=vault.who.session or None,
-        results=tuple(map(_reminder, found.results)),
-        degraded=found.degraded,
-        warnings=(*kept, *found.warnings),
-        notice=found.notice,
+        results=tuple(map(_reminder, recalled.results)),
+        degraded=recalled.degraded,
+        warnings=(*warnings, *recalled.warnings),
+        notice=recalled.notice,
     )
 
 
@@ -173,5 +173,5 @@ def _new_token(before: AgentSession | None) -> int:
             return token
 
 
-def _reminder(found: Recalled) -> Reminder:
-    return copied(Reminder, found)
+def _reminder(memory: Recalled) -> Reminder:
+    return copied(Reminder, memory)

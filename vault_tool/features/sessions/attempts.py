@@ -128,18 +128,21 @@ def _tied(event: Event, problems: Sequence[SessionProblem]) -> tuple[str, Tie] |
     """The problem that an attempt is for: the one it names, else the one with most in common, else the one at hand."""
     if event.problem:
         return event.problem, Tie.SAID
-    said, tags = _words(event.text), {normal_name(name) for name in event.subjects}
+    telling_words, tags = _words(event.text), {normal_name(name) for name in event.subjects}
     # A log knows minutes: what came in the same one may have come before.
-    earlier = [one for one in problems if one.at[:16] <= event.at[:16]] or list(problems)
+    earlier = [problem for problem in problems if problem.at[:16] <= event.at[:16]] or list(problems)
     if not earlier:
         return None
-    shared = [(len(said & _words(one.text)), len(tags & {normal_name(name) for name in one.subjects}), one) for one in earlier]
-    words, subjects, nearest = max(shared, key=lambda one: (one[1] > 0, one[0], one[1], one[2].at, one[2].id))
+    shared = [
+        (len(telling_words & _words(problem.text)), len(tags & {normal_name(name) for name in problem.subjects}), problem)
+        for problem in earlier
+    ]
+    words, subjects, nearest = max(shared, key=lambda scored: (scored[1] > 0, scored[0], scored[1], scored[2].at, scored[2].id))
     if subjects:
         return nearest.id, Tie.SUBJECTS
     if words >= FEWEST_WORDS:
         return nearest.id, Tie.WORDS
-    last = max(earlier, key=lambda one: (one.at, one.id))
+    last = max(earlier, key=lambda problem: (problem.at, problem.id))
     return last.id, Tie.ORDER
 
 

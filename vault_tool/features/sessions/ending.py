@@ -111,10 +111,10 @@ def end_session(
     session = seen.required(vault)
     look_beside(vault)
     keeping.require_lists(memories=memories, useful=useful, wrong=wrong)
-    offered = {one.key: one for one in attempts_of(vault, session)}
-    cast, kept = _checked(vault, votes, attempts, offered)
+    offered = {attempt.key: attempt for attempt in attempts_of(vault, session)}
+    cast, attempt_memories = _checked(vault, votes, attempts, offered)
     taken = [_voted(vault, vote) for vote in cast]
-    done = [_recorded(vault, one) for one in kept]
+    done = [_recorded(vault, memory) for memory in attempt_memories]
     items = [*keeping.kept_memories(vault, memories), *_judged_items(vault, useful, wrong)]
     items += [keeping.left(vault, left_to_do)] if left_to_do.strip() else []
     if taken or done or items:
@@ -167,11 +167,13 @@ def _to_vote(vault: Context, session: str) -> list[ShownMemory]:
     """What was shown and not judged by this session; not the kept pages, and not what it wrote itself."""
     judged_already = {signal.target for signal in judgements(vault)}
     return [
-        one
-        for one in shown_memories(vault, seen.current(vault))
-        if one.record_class in ("observation", "understanding") and one.type not in KEPT_TYPES and one.id not in judged_already
-        if one.how != ("orient",)  # it stood on the page, which nobody asked for
-        if (found := place_of(vault, one.id)) is None or found[1].text("session") != session
+        memory
+        for memory in shown_memories(vault, seen.current(vault))
+        if memory.record_class in ("observation", "understanding")
+        and memory.type not in KEPT_TYPES
+        and memory.id not in judged_already
+        if memory.how != ("orient",)  # it stood on the page, which nobody asked for
+        if (located := place_of(vault, memory.id)) is None or located[1].text("session") != session
     ]
 
 
@@ -184,7 +186,7 @@ def _checked(
     """Every vote and attempt as it will be carried out; UsageError names all that cannot be, and then nothing is."""
     faults: list[str] = []
     cast: list[_Vote] = []
-    kept: list[_AttemptMemory] = []
+    memories: list[_AttemptMemory] = []
     for number, vote in enumerate(votes):
         try:
             cast.append(_vote(vault, vote))
@@ -192,29 +194,29 @@ def _checked(
             faults.append(f"votes[{number}]: {fault.message}")
     for number, attempt in enumerate(attempts):
         try:
-            kept.append(_attempt(vault, attempt, offered))
+            memories.append(_attempt(vault, attempt, offered))
         except VaultError as fault:
             faults.append(f"attempts[{number}]: {fault.message}")
     if faults:
         raise UsageError("; ".join(faults), "nothing was written: mend these and send all of it again")
-    return cast, kept
+    return cast, memories
 
 
-def _vote(vault: Context, given: Mapping[str, Any]) -> _Vote:
-    _require_fields(given, _VOTE_FIELDS)
-    value = str(given.get("value") or "")
+def _vote(vault: Context, fields: Mapping[str, Any]) -> _Vote:
+    _require_fields(fields, _VOTE_FIELDS)
+    value = str(fields.get("value") or "")
     if value not in VALUES:
         raise UsageError(f"`{one_line(value, 30)}` is neither {' nor '.join(VALUES)}")
-    place, entry = _memory(vault, _text(given, "id"))
-    problem = _text(given, "problem")
+    place, entry = _memory(vault, _text(fields, "id"))
+    problem = _text(fields, "problem")
     if problem:
         # What a global memory helped with may be a problem of this vault.
         problem = _problem(vault if resolve.candidates(vault, problem) else place, problem).id
-    evidence = given.get("evidence") or ()
-    if not isinstance(evidence, (list, tuple)) or not all(isinstance(one, str) for one in evidence):
+    evidence = fields.get("evidence") or ()
+    if not isinstance(evidence, (list, tuple)) or not all(isinstance(source, str) for source in evidence):
         raise UsageError("`evidence` must be a list of texts")
     require_evidence(evidence)
-    return _Vote(entry, value, one_line(_text(given, "reason")), problem, tuple(evidence))
+    return _Vote(entry, value, one_line(_text(fields, "reason")), problem, tuple(evidence))
 
 
 def _memory(vault: Context, named: str) -> tuple[Context, Entry]:
@@ -228,24 +230,24 @@ def _memory(vault: Context, named: str) -> tuple[Context, Entry]:
     return place, judged(place, named, begun=True)
 
 
-def _attempt(vault: Context, given: Mapping[str, Any], offered: Mapping[str, Attempt]) -> _AttemptMemory:
-    _require_fields(given, _ATTEMPT_FIELDS)
-    key = _text(given, "key")
+def _attempt(vault: Context, fields: Mapping[str, Any], offered: Mapping[str, Attempt]) -> _AttemptMemory:
+    _require_fields(fields, _ATTEMPT_FIELDS)
+    key = _text(fields, "key")
     offer = offered.get(key) if key else None
     if key and offer is None:
         known = _made_earlier(vault, key)
         if known is not None:
-            return _AttemptMemory(known, None, known.type, known, given)
+            return _AttemptMemory(known, None, known.type, known, fields)
         raise UsageError(f"no attempt `{one_line(key, 20)}` is open in this session")
-    outcome = _text(given, "outcome") or (offer.outcome if offer else "")
+    outcome = _text(fields, "outcome") or (offer.outcome if offer else "")
     if outcome not in OUTCOMES:
         raise UsageError(f"its outcome is `{one_line(outcome, 30)}`: say worked or failed")
-    if offer is None and not _text(given, "content").strip():
+    if offer is None and not _text(fields, "content").strip():
         raise UsageError("it has neither a key nor a content")
-    named = _text(given, "problem") or (offer.problem_id if offer else "") or ""
+    named = _text(fields, "problem") or (offer.problem_id if offer else "") or ""
     if not named:
         raise UsageError("it names no problem that it was for")
-    return _AttemptMemory(None, offer, OUTCOMES[outcome], _problem(vault, named), given)
+    return _AttemptMemory(None, offer, OUTCOMES[outcome], _problem(vault, named), fields)
 
 
 def _made_earlier(vault: Context, key: str) -> Entry | None:
@@ -262,15 +264,15 @@ def _problem(vault: Context, named: str) -> Entry:
     return entry
 
 
-def _require_fields(given: Mapping[str, Any], known: frozenset[str]) -> None:
-    if not isinstance(given, Mapping):
+def _require_fields(fields: Mapping[str, Any], known: frozenset[str]) -> None:
+    if not isinstance(fields, Mapping):
         raise UsageError("it is not an object")
-    if unknown := sorted(str(name) for name in given if name not in known):
+    if unknown := sorted(str(name) for name in fields if name not in known):
         raise UsageError(f"`{one_line(unknown[0], 30)}` is none of {', '.join(sorted(known))}")
 
 
-def _text(given: Mapping[str, Any], name: str) -> str:
-    value = given.get(name)
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name)
     if value is not None and not isinstance(value, str):
         raise UsageError(f"`{name}` must be a text, not {one_line(repr(value), 30)}")
     return value or ""
@@ -289,45 +291,52 @@ def _voted(vault: Context, vote: _Vote) -> tuple[Voted, Saved]:
             known = Voted(id=entry.id, title=entry.title, value=vote.value, reason=vote.reason, utility=None, already=True)
             return known, Saved(committed=True)
     mark = mark_useful if vote.value == "useful" else mark_questionable
-    made: Marked = mark(vault, entry.id, vote.reason, problem=vote.problem, evidence=vote.evidence)
-    after = made.utility.after
-    return Voted(id=entry.id, title=entry.title, value=vote.value, reason=vote.reason, utility=after), made
+    marked: Marked = mark(vault, entry.id, vote.reason, problem=vote.problem, evidence=vote.evidence)
+    after = marked.utility.after
+    return Voted(id=entry.id, title=entry.title, value=vote.value, reason=vote.reason, utility=after), marked
 
 
-def _recorded(vault: Context, kept: _AttemptMemory) -> tuple[Recorded, Saved]:
+def _recorded(vault: Context, attempt: _AttemptMemory) -> tuple[Recorded, Saved]:
     """An attempt as a memory tied to its problem; one that is a solution or failed tactic already is only tied."""
-    offer, given = kept.offer, kept.fields
-    if kept.known:
-        key, problem = _text(given, "key"), _problem_of(vault, kept.known)
-        known = Recorded(key=key, id=kept.known.id, type=kept.kind, title=kept.known.title, problem_id=problem, already=True)
+    offer, fields = attempt.offer, attempt.fields
+    if attempt.known:
+        key, problem = _text(fields, "key"), _problem_of(vault, attempt.known)
+        known = Recorded(
+            key=key, id=attempt.known.id, type=attempt.kind, title=attempt.known.title, problem_id=problem, already=True
+        )
         return known, Saved(committed=True)
-    if offer and offer.memory_id and offer.memory_type == kept.kind and not _text(given, "content"):
-        edge = link(vault, offer.memory_id, _EDGES[kept.kind], kept.problem.id, _text(given, "rationale"))
+    if offer and offer.memory_id and offer.memory_type == attempt.kind and not _text(fields, "content"):
+        edge = link(vault, offer.memory_id, _EDGES[attempt.kind], attempt.problem.id, _text(fields, "rationale"))
         tied = Recorded(
-            key=offer.key, id=offer.memory_id, type=kept.kind, title=edge.from_title, problem_id=kept.problem.id, linked=True
+            key=offer.key,
+            id=offer.memory_id,
+            type=attempt.kind,
+            title=edge.from_title,
+            problem_id=attempt.problem.id,
+            linked=True,
         )
         _note(vault, offer.key, offer.memory_id)
         return tied, edge
-    subjects = given.get("subject_names") or (offer.subjects if offer else ()) or kept.problem.subjects
-    made = remember(
+    subjects = fields.get("subject_names") or (offer.subjects if offer else ()) or attempt.problem.subjects
+    saved = remember(
         vault,
-        _text(given, "content") or (offer.text if offer else ""),
+        _text(fields, "content") or (offer.text if offer else ""),
         subjects,
-        kind=kept.kind,
-        title=_text(given, "title"),
-        problem=kept.problem.id,
-        failure_mode=_text(given, "failure_mode"),
-        rationale=_text(given, "rationale"),
-        confidence=given.get("confidence"),
-        evidence=[*(given.get("evidence") or ()), *(offer.evidence if offer else ())],
+        kind=attempt.kind,
+        title=_text(fields, "title"),
+        problem=attempt.problem.id,
+        failure_mode=_text(fields, "failure_mode"),
+        rationale=_text(fields, "rationale"),
+        confidence=fields.get("confidence"),
+        evidence=[*(fields.get("evidence") or ()), *(offer.evidence if offer else ())],
     )
     done = Recorded(
-        key=offer.key if offer else None, id=made.id, type=made.type, title=made.title, problem_id=kept.problem.id,
-        duplicate_of=made.duplicate_of,
+        key=offer.key if offer else None, id=saved.id, type=saved.type, title=saved.title, problem_id=attempt.problem.id,
+        duplicate_of=saved.duplicate_of,
     )  # fmt: skip
     if offer:
-        _note(vault, offer.key, made.id)
-    return done, made
+        _note(vault, offer.key, saved.id)
+    return done, saved
 
 
 def _problem_of(vault: Context, memory: Entry) -> str:
@@ -345,7 +354,7 @@ def _note(vault: Context, key: str, identity: str) -> None:
 def _remarks(vault: Context, saved: Sequence[Saved]) -> Iterator[str]:
     if seen.current(vault) is None:
         yield "this machine keeps no state of this session: what it was shown is not known"
-    for one in saved:
-        yield from one.warnings
-        if not one.committed and one.reason:
-            yield f"saved, but not committed: {one.reason}"
+    for outcome in saved:
+        yield from outcome.warnings
+        if not outcome.committed and outcome.reason:
+            yield f"saved, but not committed: {outcome.reason}"

@@ -36,9 +36,9 @@ class Item:
     why: str = ""
 
 
-def require_lists(**given: object) -> None:
+def require_lists(**lists_by_name: object) -> None:
     """UsageError for what is no list: then nothing of the call can be meant."""
-    for name, value in given.items():
+    for name, value in lists_by_name.items():
         if not isinstance(value, (list, tuple)):
             raise UsageError(f"`{name}` must be a list, not {one_line(repr(value), 30)}", 'write it like ["one", "two"]')
 
@@ -46,32 +46,32 @@ def require_lists(**given: object) -> None:
 def kept_memories(vault: Context, memories: Sequence[Any]) -> list[Item]:
     """Write each memory that can be; what cannot is refused by its place, and the others are written all the same."""
     checked: list[dict[str, Any] | VaultError] = []
-    for number, given in enumerate(memories):
+    for number, memory in enumerate(memories):
         try:
-            checked.append(_fields_of(given, number))
+            checked.append(_fields_of(memory, number))
         except VaultError as fault:
             checked.append(fault)
-    return [_kept(vault, f"memories[{number}]", one) for number, one in enumerate(checked)]
+    return [_kept(vault, f"memories[{number}]", fields) for number, fields in enumerate(checked)]
 
 
-def _fields_of(given: object, number: int) -> dict[str, Any]:
+def _fields_of(memory: object, number: int) -> dict[str, Any]:
     """A memory as `remember` takes it, by either names."""
     if number >= MOST:
         raise UsageError(f"it is one of more than {MOST}: of a session that much is worth keeping", "keep the weightier ones")
-    if not isinstance(given, Mapping):
+    if not isinstance(memory, Mapping):
         raise UsageError("it is not an object", 'write it like {"content": "...", "kind": "fact", "subjects": ["..."]}')
-    made: dict[str, Any] = {}
-    for said, value in given.items():
-        name = PLAIN_NAMES.get(str(said), str(said))
+    fields: dict[str, Any] = {}
+    for field_name, value in memory.items():
+        name = PLAIN_NAMES.get(str(field_name), str(field_name))
         if name not in _FIELDS:
-            raise UsageError(f"`{one_line(str(said), 30)}` is no part of a memory here", f"it has {_TAKES}")
-        if name in made:
-            raise UsageError(f"`{one_line(str(said), 30)}` says again what another name said", "say it once")
+            raise UsageError(f"`{one_line(str(field_name), 30)}` is no part of a memory here", f"it has {_TAKES}")
+        if name in fields:
+            raise UsageError(f"`{one_line(str(field_name), 30)}` says again what another name said", "say it once")
         if value is not None:
-            made[name] = _meant(str(said), value) if name in _TEXTS else _text(str(said), value)
-    if not str(made.get("content", "")).strip():
+            fields[name] = _meant(str(field_name), value) if name in _TEXTS else _text(str(field_name), value)
+    if not str(fields.get("content", "")).strip():
         raise UsageError("it says nothing", "give its `content` in a sentence")
-    return made
+    return fields
 
 
 def _text(name: str, value: object) -> str:
@@ -86,7 +86,7 @@ def _meant(name: str, value: object) -> list[str]:
             return list(lists.given(name, value))
         except ValueError as fault:
             raise UsageError(f"`{name}`: `{one_line(value, 40)}` {fault}", 'write it like ["one", "two"]') from fault
-    if not isinstance(value, (list, tuple)) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, (list, tuple)) or not all(isinstance(text, str) for text in value):
         raise UsageError(f"`{one_line(name, 30)}` must be a list of texts", 'write it like ["one", "two"]')
     return list(value)
 
@@ -95,10 +95,10 @@ def _kept(vault: Context, place: str, checked: Mapping[str, Any] | VaultError) -
     if isinstance(checked, VaultError):
         return refused(place, checked)
     try:
-        made = remember(vault, **checked)
+        memory = remember(vault, **checked)
     except VaultError as fault:
         return refused(place, fault)
-    return _item(place, made)
+    return _item(place, memory)
 
 
 def refused(place: str, fault: VaultError) -> Item:
@@ -107,11 +107,11 @@ def refused(place: str, fault: VaultError) -> Item:
     return Item(place=place, outcome="refused", why=f"{fault.message}{hint}")
 
 
-def _item(place: str, made: RememberedObservation) -> Item:
-    known = bool(made.duplicate_of) and not made.added
-    outcome = "known" if known else "waits" if made.pending_review else "written"
-    why = "; ".join([*made.next_steps, *(() if made.pending_review else made.warnings)])
-    return Item(place=place, outcome=outcome, id=made.id, title=made.title, why=why)
+def _item(place: str, memory: RememberedObservation) -> Item:
+    known = bool(memory.duplicate_of) and not memory.added
+    outcome = "known" if known else "waits" if memory.pending_review else "written"
+    why = "; ".join([*memory.next_steps, *(() if memory.pending_review else memory.warnings)])
+    return Item(place=place, outcome=outcome, id=memory.id, title=memory.title, why=why)
 
 
 def left(vault: Context, text: str) -> Item:
@@ -124,21 +124,26 @@ def left(vault: Context, text: str) -> Item:
     asking = vault.as_(project=project)
     subject = resolve.subject(asking, project) if project else None
     try:
-        made = remember(
+        task_state = remember(
             asking, text, [subject.title] if subject else [], kind=work_left.TASK_STATE,
             change_targets=list(_before(asking, text, project)),
         )  # fmt: skip
     except VaultError as fault:
         return refused("left_to_do", fault)
-    return _item("left_to_do", made)
+    return _item("left_to_do", task_state)
 
 
 def _before(vault: Context, text: str, project: str) -> Iterator[str]:
     """What was left of a project, as far as this session knows of it."""
     state = seen.current(vault)
     shown = state.shown if state else {}
-    said = body_hash(text)
-    for one in work_left.task_states(vault):
-        is_known = one.id in shown or one.text("session") == vault.who.session
-        if is_known and work_left.is_of(one, project) and one.body_hash != said and one.text("user") == vault.who.user:
-            yield one.id
+    text_hash = body_hash(text)
+    for task_state in work_left.task_states(vault):
+        is_known = task_state.id in shown or task_state.text("session") == vault.who.session
+        if (
+            is_known
+            and work_left.is_of(task_state, project)
+            and task_state.body_hash != text_hash
+            and task_state.text("user") == vault.who.user
+        ):
+            yield task_state.id

@@ -107,12 +107,12 @@ def orient(vault: Context) -> Orientation:
     # Kept pages are outside of recall, so this is the one place where an agent meets them.
     active = core_kinds(vault)
     now = vault.clock.now()
-    heads = {kind: found.live(now) for kind, found in active.items()}
-    pages = {kind: _page(vault, found[-1], active[kind]) for kind, found in heads.items() if found}
+    heads = {kind: versions.live(now) for kind, versions in active.items()}
+    pages = {kind: _page(vault, versions[-1], active[kind]) for kind, versions in heads.items() if versions}
     asked = filter(None, [another_address.question(vault)]) if not active["soul"].good else ()
     waits = due(vault)
-    cleared, kept = _begin(vault, [page.id for page in pages.values()])
-    warnings = (*asked, *kept_warnings(vault, active, now), *_missing(vault, heads, active), *_drifted(pages), *kept)
+    cleared, warnings_of_seen = _begin(vault, [page.id for page in pages.values()])
+    warnings = (*asked, *kept_warnings(vault, active, now), *_missing(vault, heads, active), *_drifted(pages), *warnings_of_seen)
     return Orientation(
         soul=_guarded(pages.get("soul"), SOUL_NOTE),
         protocol=_guarded(pages.get("protocol"), PROTOCOL_NOTE),
@@ -124,7 +124,7 @@ def orient(vault: Context) -> Orientation:
         generation=vault.index.catalog.generation(),
         session=vault.who.session or None,
         seen_cleared=cleared,
-        warnings=tuple(around(one, unframed) for one in warnings),
+        warnings=tuple(around(warning, unframed) for warning in warnings),
     )
 
 
@@ -151,21 +151,21 @@ def _policy(vault: Context) -> ContentPolicy | None:
         data = reader.read(vault.root, POLICY_PATH)
     except (OSError, VaultError):
         return None
-    said = data.decode("utf-8", "replace").strip()
-    if said == content_policy().strip():
-        said = f"{_POLICY} {UNTOUCHED}"
-    return ContentPolicy(path=POLICY_PATH, content=unframed(said))
+    text = data.decode("utf-8", "replace").strip()
+    if text == content_policy().strip():
+        text = f"{_POLICY} {UNTOUCHED}"
+    return ContentPolicy(path=POLICY_PATH, content=unframed(text))
 
 
 def _recent(vault: Context) -> RecentActivity | None:
     """What was written since the last pass, by names that pass for nothing but names."""
-    found = recent_activity(vault, SUBJECTS)
-    if found is None:
+    activity = recent_activity(vault, SUBJECTS)
+    if activity is None:
         return None
     return replace(
-        found,
-        subjects_with_new_observations=tuple(map(unframed, found.subjects_with_new_observations)),
-        subjects_with_new_understandings=tuple(map(unframed, found.subjects_with_new_understandings)),
+        activity,
+        subjects_with_new_observations=tuple(map(unframed, activity.subjects_with_new_observations)),
+        subjects_with_new_understandings=tuple(map(unframed, activity.subjects_with_new_understandings)),
     )
 
 
@@ -188,11 +188,11 @@ def _begin(vault: Context, known: Sequence[str]) -> tuple[int, tuple[str, ...]]:
 
 
 def _missing(vault: Context, heads: Mapping[str, tuple[Entry, ...]], active: Mapping[str, CoreKind]) -> Iterator[str]:
-    for kind, found in heads.items():
-        if not found and active[kind].good:
+    for kind, versions in heads.items():
+        if not versions and active[kind].good:
             old = resolve.short(vault, active[kind].good[-1].id)
             yield f"the {kind} has expired and is not shown: look at it ({step('show', memory_id=old)}) and revise it"
-        elif not found and not active[kind].refused:
+        elif not versions and not active[kind].refused:
             empty = f"{step('new', type=kind)} opens an empty one"
             yield f"this vault has no {kind}: {step('init')} writes one to start from, {empty}"
 

@@ -67,17 +67,17 @@ def attempts_of(vault: Context, session: str) -> list[Attempt]:
     events = [_event(vault, line) for line in lines]
     by_event = {id(event): line for event, line in zip(events, lines, strict=True)}
     state = seen.current(vault)
-    problems = {one.id: one for one in _problems(vault, state, written)}
+    problems = {problem.id: problem for problem in _problems(vault, state, written)}
     tried = [
-        (one, by_event[id(one.event)])
-        for one in attempts(events, list(problems.values()))
-        if not _is_tied(vault, by_event[id(one.event)].memory)
+        (attempt, by_event[id(attempt.event)])
+        for attempt in attempts(events, list(problems.values()))
+        if not _is_tied(vault, by_event[id(attempt.event)].memory)
     ]
-    crowd = Counter(one.event.at for one, _ in tried)
+    crowd = Counter(attempt.event.at for attempt, _ in tried)
     resting = _resting(written)
-    found = [_attempt(vault, one, line) for one, line in tried]
-    kept = set(state.recorded) if state else set()
-    return [one for one in found if one.key not in kept and not _is_recorded(one, crowd[one.at], resting)]
+    offers = [_attempt(vault, attempt, line) for attempt, line in tried]
+    recorded_keys = set(state.recorded) if state else set()
+    return [offer for offer in offers if offer.key not in recorded_keys and not _is_recorded(offer, crowd[offer.at], resting)]
 
 
 def _is_recorded(attempt: Attempt, crowd: int, resting: frozenset[str]) -> bool:
@@ -95,28 +95,28 @@ def _lines(vault: Context, session: str, written: Sequence[Entry]) -> Iterator[_
     until, name = vault.clock.now(), one_line(session)
     for day in _days(vault, since, until):
         for number, (path, entry) in enumerate(log_of(vault, day), 1):
-            reference, made = f"episode:{day}#{number}", own.get(entry.path)
-            if vault.sight is not None and made is None:
+            reference, memory = f"episode:{day}#{number}", own.get(entry.path)
+            if vault.sight is not None and memory is None:
                 continue  # whose word it is, nobody said
             nameless = bool(vault.local.journal_states(path)) and not entry.session and _within(entry.at, since, until)
-            if made is not None and _tells_its_writing(entry, made):
-                if made.record_class is RecordClass.OBSERVATION:
-                    yield _Line(entry, reference, made)
+            if memory is not None and _tells_its_writing(entry, memory):
+                if memory.record_class is RecordClass.OBSERVATION:
+                    yield _Line(entry, reference, memory)
             elif entry.type.startswith(_TOOLS_OWN):
                 continue
-            elif entry.session == name or (nameless and (made is not None or not entry.path)):
+            elif entry.session == name or (nameless and (memory is not None or not entry.path)):
                 yield _Line(entry, reference, None, _problem_at(vault, entry.path))
 
 
-def _tells_its_writing(entry: EpisodeEntry, made: Entry) -> bool:
+def _tells_its_writing(entry: EpisodeEntry, memory: Entry) -> bool:
     """Whether an entry is the one that the tool adds as it writes a memory, and not what somebody tells about it later."""
-    return entry.type == made.type or entry.title == made.title
+    return entry.type == memory.type or entry.title == memory.title
 
 
 def _problem_at(vault: Context, path: str) -> str:
     """The problem that an entry is about, or "" where it is about something else or nothing."""
-    found = vault.index.catalog.by_paths([path]).get(path) if path else None
-    return found.id if found is not None and found.type == "problem" else ""
+    problem = vault.index.catalog.by_paths([path]).get(path) if path else None
+    return problem.id if problem is not None and problem.type == "problem" else ""
 
 
 def _began(vault: Context, written: Sequence[Entry]) -> datetime | None:

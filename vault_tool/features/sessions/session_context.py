@@ -115,11 +115,13 @@ def shown_memories(vault: Context, state: AgentSession | None) -> list[ShownMemo
     """What a session was shown and is still there, the last shown first."""
     if state is None:
         return []
-    found = {identity: there for identity in reversed(list(state.shown)) if (there := place_of(vault, identity)) is not None}
+    places = {identity: located for identity in reversed(list(state.shown)) if (located := place_of(vault, identity)) is not None}
     memories: dict[str, SessionMemory] = {}
     for place in _places(vault):
-        memories |= {one.id: one for one in _memories(place, [entry for home, entry in found.values() if home is place])}
-    return [_shown(memories[identity], state, "repo" if home is vault else "global") for identity, (home, _) in found.items()]
+        memories |= {
+            memory.id: memory for memory in _memories(place, [entry for home, entry in places.values() if home is place])
+        }
+    return [_shown(memories[identity], state, "repo" if home is vault else "global") for identity, (home, _) in places.items()]
 
 
 def judgements(vault: Context) -> Sequence[Signal]:
@@ -153,17 +155,17 @@ def _places(vault: Context) -> Iterator[Context]:
 
 def _shown(memory: SessionMemory, state: AgentSession, scope: str) -> ShownMemory:
     shown = state.shown[memory.id]
-    said = {one.name: getattr(memory, one.name) for one in fields(SessionMemory)}
+    values = {field.name: getattr(memory, field.name) for field in fields(SessionMemory)}
     return ShownMemory(
-        **said | {"scope": scope}, first_shown=whole_seconds(shown.first), last_shown=whole_seconds(shown.last), how=shown.how,
+        **values | {"scope": scope}, first_shown=whole_seconds(shown.first), last_shown=whole_seconds(shown.last), how=shown.how,
         in_seen_log=memory.id in state.seen,
     )  # fmt: skip
 
 
 def _memories(place: Context, entries: Sequence[Entry]) -> list[SessionMemory]:
     """Memories of one vault, looked up together."""
-    told, believed = statuses(place, entries), place.standings.beliefs(entries)
+    status_by_path, believed = statuses(place, entries), place.standings.beliefs(entries)
     return [
-        Memory(place, entry, told.get(entry.path, CURRENT), believed[entry.id]).told(SessionMemory, scope="repo")
+        Memory(place, entry, status_by_path.get(entry.path, CURRENT), believed[entry.id]).told(SessionMemory, scope="repo")
         for entry in entries
     ]  # fmt: skip
