@@ -36,9 +36,9 @@ class CaptureSettings:
     def reads(self, root: Path, folder: str) -> bool:
         """Whether sessions in a folder are read, for the vault at `root`."""
         real = os.path.realpath(folder) if folder else ""
-        if self.mode == OFF or not real or any(_holds(one, real) for one in self.but):
+        if self.mode == OFF or not real or any(_holds(excluded, real) for excluded in self.but):
             return False
-        return any(_holds(one, real) for one in self.folders or own_folders(root))
+        return any(_holds(included, real) for included in self.folders or own_folders(root))
 
 
 def own_folders(root: Path) -> tuple[str, ...]:
@@ -52,26 +52,30 @@ def settings_of(root: Path) -> CaptureSettings:
     """What was set for a vault on this machine; `off` where nothing was, or where it cannot be read."""
     with suppress(OSError, ValueError):
         with open(_path(root), "rb") as file:
-            told = json.loads(file.read(_LONGEST))
-        if isinstance(told, dict) and told.get("mode") in MODES:
-            return CaptureSettings(told["mode"], _texts(told.get("folders")), _texts(told.get("but")))
+            settings = json.loads(file.read(_LONGEST))
+        if isinstance(settings, dict) and settings.get("mode") in MODES:
+            return CaptureSettings(settings["mode"], _texts(settings.get("folders")), _texts(settings.get("but")))
     return CaptureSettings()
 
 
 def keep_settings(root: Path, settings: CaptureSettings) -> None:
     """Set it."""
-    told: Mapping[str, Any] = {"mode": settings.mode, "folders": list(settings.folders), "but": list(settings.but)}
+    fields: Mapping[str, Any] = {"mode": settings.mode, "folders": list(settings.folders), "but": list(settings.but)}
     path = _path(root)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    atomic.write(path, json.dumps(told, indent=1, ensure_ascii=False).encode() + b"\n", mode=_MODE)
+    atomic.write(path, json.dumps(fields, indent=1, ensure_ascii=False).encode() + b"\n", mode=_MODE)
 
 
 def _path(root: Path) -> Path:
     return place(root) / layout.LOCAL / _FILE
 
 
-def _texts(said: object) -> tuple[str, ...]:
-    return tuple(one for one in said if isinstance(one, str)) if isinstance(said, Sequence) and not isinstance(said, str) else ()
+def _texts(value: object) -> tuple[str, ...]:
+    return (
+        tuple(text for text in value if isinstance(text, str))
+        if isinstance(value, Sequence) and not isinstance(value, str)
+        else ()
+    )
 
 
 def _holds(above: str, folder: str) -> bool:

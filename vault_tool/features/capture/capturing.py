@@ -68,8 +68,8 @@ def capture(
     if mode is not None:
         keep_settings(vault.root, _wanted(vault, mode, folders, but))
     now = settings_of(vault.root)
-    told = Capture(mode=now.mode, folders=now.folders or own_folders(vault.root), but=now.but, ended=_ended(vault.root))
-    return _shown(vault, told, session) if session else told
+    state = Capture(mode=now.mode, folders=now.folders or own_folders(vault.root), but=now.but, ended=_ended(vault.root))
+    return _shown(vault, state, session) if session else state
 
 
 def _wanted(vault: Context, mode: str, folders: Sequence[str], but: Sequence[str]) -> CaptureSettings:
@@ -89,8 +89,8 @@ def _wanted(vault: Context, mode: str, folders: Sequence[str], but: Sequence[str
     return chosen
 
 
-def _folder(said: str) -> str:
-    path = Path(said).expanduser()
+def _folder(name: str) -> str:
+    path = Path(name).expanduser()
     if not path.is_dir():
         raise UsageError(f"there is no folder {one_line(str(path), 200)}", "name one that is there")
     return os.path.realpath(path)
@@ -104,15 +104,17 @@ def _ended(root: Path) -> int:
     return sum(not name.startswith(".") for name in names)
 
 
-def _shown(vault: Context, told: Capture, session: str) -> Capture:
+def _shown(vault: Context, state: Capture, session: str) -> Capture:
     path, client = _file_of(vault, session)
-    said = read_session(path, client, vault.environ)
-    chosen = set(worth_keeping(said.turns)) if said.of_person >= FEWEST_TURNS else set()
+    text = read_session(path, client, vault.environ)
+    chosen = set(worth_keeping(text.turns)) if text.of_person >= FEWEST_TURNS else set()
     turns = tuple(
-        ReadTurn(line=one.line, by="user" if one.by_person else "model", text=one.text, pointed=one in chosen)
-        for one in said.turns
+        ReadTurn(line=turn.line, by="user" if turn.by_person else "model", text=turn.text, pointed=turn in chosen)
+        for turn in text.turns
     )
-    return Capture(mode=told.mode, folders=told.folders, but=told.but, ended=told.ended, file=path, turns=turns, fault=said.fault)
+    return Capture(
+        mode=state.mode, folders=state.folders, but=state.but, ended=state.ended, file=path, turns=turns, fault=text.fault
+    )
 
 
 def _file_of(vault: Context, session: str) -> tuple[str, str]:
@@ -123,8 +125,8 @@ def _file_of(vault: Context, session: str) -> tuple[str, str]:
         for client, folder in places.items():
             if real.startswith(f"{os.path.realpath(folder)}{os.sep}"):
                 return str(Path(session).expanduser().absolute()), client
-        kept = " and ".join(str(folder) for folder in places.values())
-        raise UsageError(f"{one_line(session, 100)} is no session's file", f"clients keep them in {kept}")
+        client_folders = " and ".join(str(folder) for folder in places.values())
+        raise UsageError(f"{one_line(session, 100)} is no session's file", f"clients keep them in {client_folders}")
     if _SESSION.fullmatch(session):
         for path, client in _candidates(session, places["claude-code"], places["codex"]):
             return path, client

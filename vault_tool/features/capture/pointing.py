@@ -40,8 +40,8 @@ def _is_secret(text: str) -> bool:
 
 def pointed_at(vault: Context, path: str, client: str) -> list[SessionTurn]:
     """The turns that signs point at in a session's file; none of one in which a person said next to nothing."""
-    said = read_session(path, client, vault.environ)
-    return worth_keeping(said.turns) if said.of_person >= FEWEST_TURNS else []
+    session = read_session(path, client, vault.environ)
+    return worth_keeping(session.turns) if session.of_person >= FEWEST_TURNS else []
 
 
 def told(session: str, turns: Sequence[SessionTurn], *, compacted: bool = False) -> str:
@@ -90,8 +90,8 @@ def _is_of(note: Mapping[str, object], folder: str, client: str, user: str) -> b
     )  # fmt: skip
 
 
-def _number(said: object) -> float:
-    return float(said) if isinstance(said, (int, float)) else 0.0
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) else 0.0
 
 
 def lines_of(turns: Sequence[SessionTurn]) -> Iterator[str]:

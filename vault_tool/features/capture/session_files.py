@@ -60,7 +60,7 @@ class SessionText:
     @property
     def of_person(self) -> int:
         """How often a person spoke."""
-        return sum(one.by_person for one in self.turns)
+        return sum(turn.by_person for turn in self.turns)
 
 
 def folders_of(client: str, environ: Mapping[str, str]) -> Path:
@@ -81,27 +81,27 @@ def read_session(path: str, client: str, environ: Mapping[str, str]) -> SessionT
     version = ""
     for number, line in enumerate(lines, 1):
         try:
-            told = json.loads(line)
+            record = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if not isinstance(told, dict):
+        if not isinstance(record, dict):
             continue
         if client == "claude-code":
-            version = version or _text(told.get("version"))
-            if _calls_the_end(told):
+            version = version or _text(record.get("version"))
+            if _calls_the_end(record):
                 turns.clear()
-            turns += [SessionTurn(number, *said) for said in _of_claude(told)]
+            turns += [SessionTurn(number, *spoken) for spoken in _of_claude(record)]
         else:
-            payload = told.get("payload")
+            payload = record.get("payload")
             if not isinstance(payload, dict):
                 continue
-            if told.get("type") == "session_meta":
+            if record.get("type") == "session_meta":
                 version = version or _text(payload.get("cli_version"))
                 if _is_a_programs(payload.get("source")):
                     return SessionText(())
             if payload.get("type") == "function_call" and _text(payload.get("name")).endswith("end_session"):
                 turns.clear()
-            turns += [SessionTurn(number, *said) for said in _of_codex(told, payload)]
+            turns += [SessionTurn(number, *spoken) for spoken in _of_codex(record, payload)]
     if not turns and len(lines) > _SHORT and not _is_known(lines, client):
         name = {"claude-code": "Claude Code", "codex": "Codex"}[client]
         return SessionText((), one_line(f"cannot read sessions of {name} {version}", 80).rstrip())
@@ -122,10 +122,10 @@ def _data(path: str, folder: Path) -> bytes:
             raise Refused(f"{shown} is a link", "name the file itself") from fault
         raise NotFound(f"{shown} cannot be read: {fault.strerror}", "name a session's file") from fault
     try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
+        file_stat = os.fstat(file)
+        if not stat.S_ISREG(file_stat.st_mode) or file_stat.st_uid != os.getuid():
             raise Refused(f"{shown} is no file of yours", "name a session's file")
-        begins = max(0, found.st_size - MOST_BYTES)
+        begins = max(0, file_stat.st_size - MOST_BYTES)
         data = bytearray()
         while len(data) < MOST_BYTES and (part := os.pread(file, MOST_BYTES - len(data), begins + len(data))):
             data += part
@@ -134,12 +134,17 @@ def _data(path: str, folder: Path) -> bytes:
     return bytes(data) if not begins else bytes(data[data.find(b"\n") + 1 :])
 
 
-def _of_claude(told: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
+def _of_claude(record: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
     """What a line of Claude Code's says, and whether a person said it."""
-    kind, message = told.get("type"), told.get("message")
+    kind, message = record.get("type"), record.get("message")
     if kind not in ("user", "assistant") or not isinstance(message, dict):
         return
-    if told.get("isSidechain") or told.get("isMeta") or told.get("isCompactSummary") or told.get("entrypoint") == "sdk-cli":
+    if (
+        record.get("isSidechain")
+        or record.get("isMeta")
+        or record.get("isCompactSummary")
+        or record.get("entrypoint") == "sdk-cli"
+    ):
         return
     content = message.get("content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content if isinstance(content, list) else []
@@ -148,20 +153,20 @@ def _of_claude(told: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
             yield from _said(_text(block.get("text")), by_person=kind == "user")
 
 
-def _calls_the_end(told: Mapping[str, Any]) -> bool:
+def _calls_the_end(record: Mapping[str, Any]) -> bool:
     """Whether a line of Claude Code's calls `end_session`: what came before is kept as far as it was worth it."""
-    message = told.get("message")
-    blocks = message.get("content") if isinstance(message, dict) and told.get("type") == "assistant" else None
+    message = record.get("message")
+    blocks = message.get("content") if isinstance(message, dict) and record.get("type") == "assistant" else None
     return isinstance(blocks, list) and any(
-        isinstance(one, dict) and one.get("type") == "tool_use" and _text(one.get("name")).endswith("end_session")
-        for one in blocks
+        isinstance(block, dict) and block.get("type") == "tool_use" and _text(block.get("name")).endswith("end_session")
+        for block in blocks
     )
 
 
-def _of_codex(told: Mapping[str, Any], payload: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
+def _of_codex(record: Mapping[str, Any], payload: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
     """The same of a line of Codex'."""
     kind = payload.get("type")
-    if told.get("type") == "event_msg" and kind in ("user_message", "agent_message"):
+    if record.get("type") == "event_msg" and kind in ("user_message", "agent_message"):
         yield from _said(_text(payload.get("message")), by_person=kind == "user_message")
 
 

@@ -57,18 +57,18 @@ _FEWEST_WORDS = 4
 
 def signs_of(turn: SessionTurn) -> frozenset[str]:
     """The signs that a turn bears."""
-    found = {name for name, pattern in _SIGNS.items() if pattern.search(turn.text)}
-    return frozenset({*found, *(("name",) if _NAME.search(turn.text) else ())})
+    signs = {name for name, pattern in _SIGNS.items() if pattern.search(turn.text)}
+    return frozenset({*signs, *(("name",) if _NAME.search(turn.text) else ())})
 
 
 def pointed(turns: Sequence[SessionTurn]) -> list[SessionTurn]:
     """The turns that bear enough signs, those with most first chosen, in the order in which they were said."""
     weighed = []
     for turn in turns:
-        found = signs_of(turn)
+        signs = signs_of(turn)
         # A number, a date or a name alone says nothing of what was meant.
-        says = len(found - {"number", "date", "name"})
-        wanted = ENOUGH + turn.text.rstrip().endswith("?")
-        if says and len(found) >= wanted and len(_WORDS.findall(turn.text)) >= _FEWEST_WORDS:
-            weighed.append((-len(found) - turn.by_person, turn.line, turn))
-    return sorted((turn for _, _, turn in sorted(weighed, key=lambda one: one[:2])[:MOST]), key=lambda turn: turn.line)
+        says = len(signs - {"number", "date", "name"})
+        enough = ENOUGH + turn.text.rstrip().endswith("?")
+        if says and len(signs) >= enough and len(_WORDS.findall(turn.text)) >= _FEWEST_WORDS:
+            weighed.append((-len(signs) - turn.by_person, turn.line, turn))
+    return sorted((turn for _, _, turn in sorted(weighed, key=lambda ranked: ranked[:2])[:MOST]), key=lambda turn: turn.line)
