@@ -139,15 +139,15 @@ def new_as_written(text: str) -> tuple[str, ...]:
     return tuple(line for line in _section(text.split("\n"), _NEW) if line.strip())
 
 
-def redacted(text: str, ids: Collection[str], told: Callable[[str], bool]) -> str:
+def redacted(text: str, ids: Collection[str], is_forgotten_title: Callable[[str], bool]) -> str:
     """A ledger without what forgotten memories were called: the lines of their ids, and of what is `told` so, keep ids alone."""
     gone_ids = frozenset(map(known, ids))
-    found = []
+    lines = []
     for line in text.split("\n"):
         entry = _ENTRY.fullmatch(line)
-        gone = entry is not None and (entry[2] in gone_ids or told(entry[3]))
-        found.append(f"{entry[1]} forgotten{entry[4]}" if entry is not None and gone else line)
-    return "\n".join(found)
+        gone = entry is not None and (entry[2] in gone_ids or is_forgotten_title(entry[3]))
+        lines.append(f"{entry[1]} forgotten{entry[4]}" if entry is not None and gone else line)
+    return "\n".join(lines)
 
 
 def _ids(lines: Sequence[str], heading: str) -> frozenset[str]:
@@ -180,39 +180,39 @@ def _listed(heading: str, entries: Sequence[LedgerLine]) -> Iterator[str]:
         return
     yield from ("", heading, "")
     if len(entries) <= TITLED:
-        yield from (f"- `{known(one.id)}` {_safe(one.title)}" for one in entries)
+        yield from (f"- `{known(entry.id)}` {_safe(entry.title)}" for entry in entries)
         return
     for start in range(0, len(entries), _PER_LINE):
-        yield " ".join(f"`{known(one.id)}`" for one in entries[start : start + _PER_LINE])
+        yield " ".join(f"`{known(entry.id)}`" for entry in entries[start : start + _PER_LINE])
 
 
 def _packets(packets: Sequence[SettledPacket]) -> Iterator[str]:
     if packets:
         yield ""
-    for one in packets:
-        ids = [f"`{known(identity)}`" for identity in one.ids]
-        yield f"- {_safe(one.label)}: {' '.join(ids[:_PER_LINE])}".rstrip()
+    for packet in packets:
+        ids = [f"`{known(identity)}`" for identity in packet.ids]
+        yield f"- {_safe(packet.label)}: {' '.join(ids[:_PER_LINE])}".rstrip()
         for start in range(_PER_LINE, len(ids), _PER_LINE):
             yield f"  {' '.join(ids[start : start + _PER_LINE])}"
 
 
 def _by_packet(lines: Sequence[str], heading: str) -> dict[PacketName, frozenset[str]]:
     """What stands below a heading of packets; a line without ids, as ledgers had them, names none."""
-    found: dict[PacketName, set[str]] = {}
+    ids_by_packet: dict[PacketName, set[str]] = {}
     name: PacketName = ()
     for line in _section(lines, heading):
         if line.startswith("- "):
             name = packet_name(_IDS_AT_END.sub("", line[2:]))
-            found.setdefault(name, set())
+            ids_by_packet.setdefault(name, set())
         if name:
-            found[name].update(_ID.findall(line))
-    return {name: frozenset(ids) for name, ids in found.items()}
+            ids_by_packet[name].update(_ID.findall(line))
+    return {name: frozenset(ids) for name, ids in ids_by_packet.items()}
 
 
 def _bullets(heading: str, texts: Iterable[str]) -> Iterator[str]:
-    found = [f"- {_safe(text)}" for text in texts]
-    if found:
-        yield from ("", heading, "", *found)
+    bullets = [f"- {_safe(text)}" for text in texts]
+    if bullets:
+        yield from ("", heading, "", *bullets)
 
 
 def _section(lines: Sequence[str], heading: str) -> Sequence[str]:

@@ -64,14 +64,14 @@ class Due:
 
     def worth(self, known: Container[str] = ()) -> float:
         """What it is worth to settle it, by how long it takes to read; what is `known` from an earlier packet counts little."""
-        value = sum(weight * (_SHOWN_ALREADY if one in known else 1.0) for one, weight in self.weights.items())
+        value = sum(weight * (_SHOWN_ALREADY if identity in known else 1.0) for identity, weight in self.weights.items())
         value += _SHAKEN * self.shaken + _PER_SHOWN * math.log1p(self.shown)
         value /= math.sqrt(max(1, self.tokens) / _A_HUNDRED)
         return round(value * (_PAIR if len(self.keys) > 1 else 1.0), 3)
 
     def says_enough(self, known: Collection[str]) -> bool:
         """Whether so much of it is not `known` from an earlier packet of the pass that it is no repetition."""
-        unknown = sum(one not in known for one in self.weights)
+        unknown = sum(identity not in known for identity in self.weights)
         return unknown >= ENOUGH or 2 * unknown >= len(self.weights)
 
 
@@ -95,33 +95,33 @@ def weight(type: str, importance: float, related: bool) -> float:
     return value * _RELATED if related else value
 
 
-def is_contained(shared: int, one: int, other: int) -> bool:
+def is_contained(shared: int, first: int, other: int) -> bool:
     """Whether of two subjects with so many observations one is a part of the other."""
-    return shared >= CONTAINED * min(one, other)
+    return shared >= CONTAINED * min(first, other)
 
 
 def in_order(
-    found: Mapping[tuple[str, ...], Due], names: Mapping[tuple[str, ...], str], known: Collection[str]
+    due_packets: Mapping[tuple[str, ...], Due], names: Mapping[tuple[str, ...], str], known: Collection[str]
 ) -> list[tuple[Due, float]]:
     """Those that one pass takes, best first, by worth and then by name: what an earlier one of them shows counts little, and
     what would be mostly repetition is left for the next pass. Each with its worth when it comes.
     """
     shown = set(known)
-    waiting = [(-one.worth(shown), names[keys], keys) for keys, one in found.items()]
+    waiting = [(-packet.worth(shown), names[keys], keys) for keys, packet in due_packets.items()]
     heapq.heapify(waiting)
     taken: list[tuple[Due, float]] = []
     while waiting:
         value, name, keys = heapq.heappop(waiting)
-        one = found[keys]
-        if not one.says_enough(shown):
+        packet = due_packets[keys]
+        if not packet.says_enough(shown):
             continue
         # The worth of the others only falls by what is taken: whichever is the best still at its turn comes next.
-        now = -one.worth(shown)
+        now = -packet.worth(shown)
         if now > value and waiting and (now, name, keys) > waiting[0]:
             heapq.heappush(waiting, (now, name, keys))
             continue
-        taken.append((one, -now))
-        shown.update(one.weights)
+        taken.append((packet, -now))
+        shown.update(packet.weights)
     return taken
 
 
@@ -131,14 +131,14 @@ def fitted(texts: Sequence[str], room: int, cost: Callable[[int, Cut], int]) -> 
     `cost` is how many tokens the one at a place takes, as it was cut.
     """
     longest = max(1, room // 3)
-    found: list[Cut] = []
+    cuts: list[Cut] = []
     for place, text in enumerate(texts):
         cut = shortened(text, longest)
         room -= cost(place, cut)
         if room < 0:
             break
-        found.append(cut)
-    return found
+        cuts.append(cut)
+    return cuts
 
 
 def shortened(text: str, room: int) -> Cut:

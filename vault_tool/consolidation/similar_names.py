@@ -26,8 +26,8 @@ def similar_names(name: str, others: Iterable[str], limit: int = 5) -> list[str]
     Near are: the same letters with other spacing, one a word-by-word abbreviation of the other
     (`wealth sim`, `wealth simulator`), or a small difference in spelling.
     """
-    mine = normal_name(name)
-    scored = [(score, other) for other in others if (score := nearness(mine, normal_name(other))) > 0]
+    normalised = normal_name(name)
+    scored = [(score, other) for other in others if (score := nearness(normalised, normal_name(other))) > 0]
     return [other for _, other in sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:limit]]
 
 
@@ -51,29 +51,29 @@ def near_pairs(names: Iterable[str]) -> Iterator[tuple[str, str, float]]:
                     yield (*pair, score)
 
 
-def nearness(mine: str, theirs: str) -> float:
+def nearness(name: str, theirs: str) -> float:
     """How near two normalised names are, 0..1; 0 for names that are the same or have nothing to do with each other."""
-    if not mine or not theirs or mine == theirs:
+    if not name or not theirs or name == theirs:
         return 0.0
-    if mine.replace(" ", "") == theirs.replace(" ", ""):
+    if name.replace(" ", "") == theirs.replace(" ", ""):
         return 1.0
-    if _abbreviates(mine.split(), theirs.split()) or _abbreviates(theirs.split(), mine.split()):
+    if _abbreviates(name.split(), theirs.split()) or _abbreviates(theirs.split(), name.split()):
         return 0.95
     # A cheap bound first: names of very different length cannot come close.
-    shorter, longer = sorted((len(mine), len(theirs)))
+    shorter, longer = sorted((len(name), len(theirs)))
     if longer > _LONGEST or 2 * shorter < CLOSE * (shorter + longer):
         return 0.0
-    ratio = SequenceMatcher(None, mine, theirs, autojunk=False).ratio()
+    ratio = SequenceMatcher(None, name, theirs, autojunk=False).ratio()
     return ratio if ratio >= CLOSE else 0.0
 
 
-def pair_nearness(one: str, other: str) -> float:
+def pair_nearness(name: str, other: str) -> float:
     """The same with more forms, for a search among all subjects: other word order, and initials for the whole."""
-    if sorted(one.split()) == sorted(other.split()) and one != other:
+    if sorted(name.split()) == sorted(other.split()) and name != other:
         return 0.98
-    if other in _initials(one) or one in _initials(other):
+    if other in _initials(name) or name in _initials(other):
         return 0.9
-    return nearness(one, other)
+    return nearness(name, other)
 
 
 def _marks(name: str) -> set[str]:

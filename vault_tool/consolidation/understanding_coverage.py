@@ -71,18 +71,18 @@ class SubjectCoverage:
 
 def coverage(sightings: Iterable[Sighting], understandings: Sequence[tuple[Entry, Keys]]) -> SubjectCoverage:
     """Count everything once; `understandings` are the active ones with their subjects."""
-    said = _UnderstandingIndex(understandings)
+    index = _UnderstandingIndex(understandings)
     tallies: dict[str, SubjectCount] = defaultdict(SubjectCount)
     pairs: Counter[tuple[str, str]] = Counter()
     behind: Counter[str] = Counter()
-    for one in sightings:
-        for key in one.keys:
-            _count(tallies[key], one)
-        shared, synthesis = said.about(one.keys)
+    for sighting in sightings:
+        for key in sighting.keys:
+            _count(tallies[key], sighting)
+        shared, synthesis = index.about(sighting.keys)
         for pair in shared:
             pairs[pair] += 1
         for entry, created, cited in synthesis:
-            if one.created > created and one.id not in cited:
+            if sighting.created > created and sighting.id not in cited:
                 behind[entry] += 1
     return SubjectCoverage(tallies, pairs, behind, _understood(understandings))
 
@@ -108,7 +108,7 @@ class _UnderstandingIndex:
             shared = list(combinations(sorted(keys)[:MOST_TAGS], 2))
             places = [frozenset((key,)) for key in keys] + [frozenset(pair) for pair in shared]
             places += [broad for key in keys for broad in self._broad.get(key, ()) if broad <= keys]
-            self._known[keys] = shared, [one for place in places for one in self._by_place.get(place, ())]
+            self._known[keys] = shared, [synthesis for place in places for synthesis in self._by_place.get(place, ())]
         return self._known[keys]
 
 
@@ -121,8 +121,8 @@ def contested(understandings: Sequence[tuple[Entry, Keys]]) -> list[tuple[Entry,
     for entry, keys in understandings:
         if place := place_of(entry.type, entry.text("user"), keys):
             groups[place].append(entry)
-    found = [group for group in groups.values() if len({entry.id for entry in group}) > 1]
-    ordered = [tuple(sorted(group, key=lambda e: (e.by_created, e.path), reverse=True)) for group in found]
+    rivals = [group for group in groups.values() if len({entry.id for entry in group}) > 1]
+    ordered = [tuple(sorted(group, key=lambda e: (e.by_created, e.path), reverse=True)) for group in rivals]
     return sorted(ordered, key=lambda group: group[0].path)
 
 
@@ -132,14 +132,14 @@ def current(snapshot: Snapshot) -> list[tuple[Entry, Keys]]:
     return [(entry, frozenset(map(snapshot.subject_key, entry.subjects))) for entry in active]
 
 
-def _count(tally: SubjectCount, one: Sighting) -> None:
+def _count(tally: SubjectCount, sighting: Sighting) -> None:
     tally.observations += 1
-    tally.newest = max(tally.newest, one.created)
-    tally.generation = max(tally.generation, one.generation or 0)
+    tally.newest = max(tally.newest, sighting.created)
+    tally.generation = max(tally.generation, sighting.generation or 0)
 
 
 def _understood(understandings: Sequence[tuple[Entry, Keys]]) -> dict[str, frozenset[Keys]]:
-    found: dict[str, set[Keys]] = defaultdict(set)
+    keys_by_type: dict[str, set[Keys]] = defaultdict(set)
     for entry, keys in understandings:
-        found[entry.type].add(keys)
-    return {kind: frozenset(places) for kind, places in found.items()}
+        keys_by_type[entry.type].add(keys)
+    return {kind: frozenset(places) for kind, places in keys_by_type.items()}
