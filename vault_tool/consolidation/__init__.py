@@ -1,4 +1,4 @@
-"""What two memories or subjects have in common, and what a pass of consolidation is made of."""
+"""Similarity of memories and subjects, and the parts of a consolidation pass."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class SettledPacket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
-    """What a pass did; while it is open only what was new, its packets and the counts before are known.
+    """The record of a pass; while it is open only what was new, its packets and the counts before are known.
 
     `packets` and `left` are lines for people. `settled` are the packets that were written of, `skipped` those of which nothing
     was to be said. `superseded` lists what the pass's own writing replaced.
@@ -71,7 +71,7 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True)
 class ReadLedger:
-    """What the tool itself reads back from a ledger: the beginnings of the ids that it took in, and whether it is ended.
+    """The part of a ledger that the tool reads back: the beginnings of the ids that it took in, and whether it is ended.
 
     `listed` is false for a ledger of another hand, which does not name what was new. `unread` are those that it left new,
     `settled` and `skipped` by packet what that showed; `by_packet` is false for a ledger that does not say so.
@@ -92,7 +92,7 @@ def body(ledger: Ledger) -> str:
 
 
 def read(text: str) -> ReadLedger:
-    """What a ledger's body says; a body that a person emptied says nothing, and then the pass counts as ended."""
+    """Read a ledger's body; a body that a person emptied holds nothing, and then the pass counts as ended."""
     lines = text.split("\n")
     begun = any(line.startswith("Pass ") for line in lines)
     ended = any(line.startswith(_ENDED) for line in lines) or not begun
@@ -197,7 +197,7 @@ def _packets(packets: Sequence[SettledPacket]) -> Iterator[str]:
 
 
 def _by_packet(lines: Sequence[str], heading: str) -> dict[PacketName, frozenset[str]]:
-    """What stands below a heading of packets; a line without ids, as ledgers had them, names none."""
+    """The ids below a heading of packets; a line without ids, as ledgers had them, names none."""
     ids_by_packet: dict[PacketName, set[str]] = {}
     name: PacketName = ()
     for line in _section(lines, heading):

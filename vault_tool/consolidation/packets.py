@@ -1,4 +1,4 @@
-"""What a pass of consolidation consists of: a packet for each subject with enough that is new, then one for a few pairs."""
+"""The packets of a consolidation pass: one for each subject with enough that is new, then one for a few pairs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Due:
         return "single_subject" if len(self.keys) == 1 else "relationship"
 
     def worth(self, known: Container[str] = ()) -> float:
-        """What it is worth to settle it, by how long it takes to read; what is `known` from an earlier packet counts little."""
+        """The value of settling it, by how long it takes to read; what is `known` from an earlier packet counts little."""
         value = sum(weight * (_SHOWN_ALREADY if identity in known else 1.0) for identity, weight in self.weights.items())
         value += _SHAKEN * self.shaken + _PER_SHOWN * math.log1p(self.shown)
         value /= math.sqrt(max(1, self.tokens) / _A_HUNDRED)
@@ -90,7 +90,7 @@ def keys_of(keys: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def weight(type: str, importance: float, related: bool) -> float:
-    """What a new memory weighs: by its type, whose `importance` is in 0..1, and twice where it is about the understanding."""
+    """The weight of a new memory: by its type, whose `importance` is in 0..1, and twice where it is about the understanding."""
     value = _WEIGHTS.get(type, _LEAST + (1 - _LEAST) * importance)
     return value * _RELATED if related else value
 

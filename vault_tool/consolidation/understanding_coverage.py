@@ -1,4 +1,4 @@
-"""What understandings say and what they leave unsaid: counts over all observations of a vault, in one pass over them."""
+"""How far understandings cover the observations of a vault: counts over all of them, in one pass."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Sighting:
 
 @dataclass(slots=True)
 class SubjectCount:
-    """What there is of one subject; mutable, because it is counted up."""
+    """The observations of one subject, counted; mutable, because it is counted up."""
 
     observations: int = 0
     newest: str = ""

@@ -1,1 +1,1 @@
-"""What clients keep of their sessions, read on this machine where a person said so."""
+"""Reading of the session files that clients keep on this machine, where a person allowed it."""

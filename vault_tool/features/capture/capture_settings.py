@@ -24,7 +24,7 @@ _LONGEST = 2**20
 
 @dataclass(frozen=True, slots=True)
 class CaptureSettings:
-    """What is read of sessions: nothing (`off`) or turns that the next session is shown (`point`).
+    """How sessions are read: not at all (`off`), or for turns that the next session is shown (`point`).
 
     It is read for sessions in the `folders`, without any for those in the repository that holds the vault; never in the `but`.
     """
@@ -49,7 +49,7 @@ def own_folders(root: Path) -> tuple[str, ...]:
 
 
 def settings_of(root: Path) -> CaptureSettings:
-    """What was set for a vault on this machine; `off` where nothing was, or where it cannot be read."""
+    """The capture settings of a vault on this machine; `off` where none were set or they cannot be read."""
     with suppress(OSError, ValueError):
         with open(_path(root), "rb") as file:
             settings = json.loads(file.read(_LONGEST))

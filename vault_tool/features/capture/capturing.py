@@ -35,7 +35,7 @@ class ReadTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capture:
-    """What is read of sessions here: `mode` is `off` or `point` (no model; the next session in the folder is shown some turns).
+    """The state of capture: `mode` is `off` or `point` (no model; the next session in the folder is shown some turns).
 
     `folders` are those whose sessions are read, `but` those that never are; `ended` counts the sessions that wait to be shown.
     With a session, `file` and `turns` are what would be read of it, and `fault` why nothing can be.

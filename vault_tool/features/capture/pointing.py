@@ -1,4 +1,4 @@
-"""Turns of a session that ended, shown to the next one in its folder: what somebody said that may be worth keeping."""
+"""Turns of an ended session that may be worth keeping, shown to the next session in its folder."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _quoted(text: str) -> str:
 
 
 def of_notes(vault: Context, folder: str, client: str, notes: Sequence[tuple[Path, Mapping[str, object]]], now: float) -> str:
-    """What the notes of ended sessions point at, for a session that starts in a folder; each is used once."""
+    """The turns that notes of ended sessions point at, for a session that starts in a folder; each note is used once."""
     settings = settings_of(vault.root)
     if not settings.reads(vault.root, folder):
         return ""

@@ -1,4 +1,4 @@
-"""What people and models said in a session, read from the file that its client keeps.
+"""Turns of people and models in a session, read from the file that its client keeps.
 
 What tools put out, what a model thought, images and what is marked private are not read; nor what the client, a hook or a program
 said in a person's place. Each shape is checked: of a line that is not as expected nothing is taken.
@@ -43,7 +43,7 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class SessionTurn:
-    """What was said at a line of the file; `line` counts from 1, or from where reading began in a large one."""
+    """One turn at a line of the file; `line` counts from 1, or from where reading began in a large one."""
 
     line: int
     by_person: bool
@@ -52,7 +52,7 @@ class SessionTurn:
 
 @dataclass(frozen=True, slots=True)
 class SessionText:
-    """What was said in a session; `fault` says that the client's form of it is not known."""
+    """The turns of a session; `fault` is set where the client's file format is not known."""
 
     turns: tuple[SessionTurn, ...]
     fault: str = ""
@@ -74,7 +74,7 @@ def folders_of(client: str, environ: Mapping[str, str]) -> Path:
 
 
 def read_session(path: str, client: str, environ: Mapping[str, str]) -> SessionText:
-    """What was said in the session of a file. Refused for a file that is not its client's own, or is another user's."""
+    """Read the turns of a session's file. Refused for a file that is not its client's own, or is another user's."""
     data = _data(path, folders_of(client, environ))
     lines = data.decode("utf-8", "replace").split("\n")[:-1]  # what comes after the last break is not whole yet
     turns: list[SessionTurn] = []
@@ -135,7 +135,7 @@ def _data(path: str, folder: Path) -> bytes:
 
 
 def _of_claude(record: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
-    """What a line of Claude Code's says, and whether a person said it."""
+    """The texts of a line of Claude Code's file, each with whether a person said it."""
     kind, message = record.get("type"), record.get("message")
     if kind not in ("user", "assistant") or not isinstance(message, dict):
         return

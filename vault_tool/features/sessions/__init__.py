@@ -1,1 +1,1 @@
-"""What an agent reads as its session begins, goes on and ends."""
+"""The beginning, course and end of an agent's session: what it reads, what it may judge and keep."""

@@ -43,7 +43,7 @@ class Reminder(Recalled):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reminders(Answer):
-    """What `bring_to_mind` answers. `heartbeat_token` is all of it that is worth carrying forward: to the next call.
+    """The answer of `bring_to_mind`. Only `heartbeat_token` needs to be carried forward: to the next call.
 
     `compaction_detected` says that the token or the time showed a context cut short, and the seen log was emptied.
     """

@@ -1,4 +1,4 @@
-"""What was tried in a session, read off its log: which entries tell of an attempt, how it ended, for which problem."""
+"""Attempts made in a session, read from its log: which entries describe one, how it ended, and for which problem."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEnd(Answer):
-    """What there still is to say of a session: `surfaced` is to be voted on, `attempts` are to be recorded.
+    """The end of a session as far as it is open: `surfaced` memories to vote on, `attempts` to record.
 
     `votes` and `recorded` are what this call took; `items` says what became of each memory that was to be kept, of each id that
     helped or misled, and of what is left to do. Then nothing is listed. Nothing is closed: the session may go on.
@@ -164,7 +164,7 @@ class _AttemptMemory:
 
 
 def _to_vote(vault: Context, session: str) -> list[ShownMemory]:
-    """What was shown and not judged by this session; not the kept pages, and not what it wrote itself."""
+    """The memories that this session was shown and has not judged; without kept pages and what the session wrote itself."""
     judged_already = {signal.target for signal in judgements(vault)}
     return [
         memory

@@ -1,4 +1,4 @@
-"""What `end_session` keeps in one call: memories, item by item, and where the work stands."""
+"""Memories and the state of the work that `end_session` keeps in one call, item by item."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TAKES = "content, kind, subjects, problem, replaces, evidence, failure_mode"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """What became of one thing that was given, by its place (`memories[0]`): `written`, `known`, `waits` or `refused`.
+    """The outcome of one given thing, by its place (`memories[0]`): `written`, `known`, `waits` or `refused`.
 
     `why` says why it was refused, or what to know of it.
     """
@@ -102,7 +102,7 @@ def _kept(vault: Context, place: str, checked: Mapping[str, Any] | VaultError) -
 
 
 def refused(place: str, fault: VaultError) -> Item:
-    """What cannot be done at a place, and why."""
+    """The item for something that cannot be kept, with the reason."""
     hint = f" ({fault.hint})" if fault.hint else ""
     return Item(place=place, outcome="refused", why=f"{fault.message}{hint}")
 
@@ -134,7 +134,7 @@ def left(vault: Context, text: str) -> Item:
 
 
 def _before(vault: Context, text: str, project: str) -> Iterator[str]:
-    """What was left of a project, as far as this session knows of it."""
+    """The ids of a project's earlier task states, as far as this session knows of them."""
     state = seen.current(vault)
     shown = state.shown if state else {}
     text_hash = body_hash(text)

@@ -66,7 +66,7 @@ class GuardedPage(CoreUnderstanding):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentPolicy:
-    """What this vault keeps, what never, and what is asked about: the owner's page."""
+    """The owner's page on what this vault keeps, what it never keeps, and what is asked about."""
 
     path: str
     content: str
@@ -99,7 +99,7 @@ class Orientation(Answer):
 @verb
 @looks
 def orient(vault: Context) -> Orientation:
-    """Who we are, how we work and where we stand: to be read at the start of a session and after a compaction.
+    """Read who we are, how we work and where we stand: at the start of a session and after a compaction.
 
     The pages are understandings like any others: the newest of each that is its owner's and without faults. The seen log of
     this session is emptied, so that `bring_to_mind` starts afresh; without a session there is none, and nothing is kept.
@@ -158,7 +158,7 @@ def _policy(vault: Context) -> ContentPolicy | None:
 
 
 def _recent(vault: Context) -> RecentActivity | None:
-    """What was written since the last pass, by names that pass for nothing but names."""
+    """Recent activity since the last pass, its names stripped of anything that could act as an instruction."""
     activity = recent_activity(vault, SUBJECTS)
     if activity is None:
         return None
@@ -198,7 +198,7 @@ def _missing(vault: Context, heads: Mapping[str, tuple[Entry, ...]], active: Map
 
 
 def _drifted(pages: dict[str, CoreUnderstanding]) -> Iterator[str]:
-    """What a page cannot notice of itself."""
+    """Warnings about pages that drifted from their purpose, which a page cannot notice itself."""
     soul, protocol = pages.get("soul"), pages.get("protocol")
     if soul:
         yield from (finding.why for finding in soul_findings(soul.content))

@@ -1,4 +1,4 @@
-"""What a session tried, as its entries of the day's log tell it, each tied to the likeliest of its problems."""
+"""The attempts of a session, read from its entries of the day's log, each tied to the likeliest of its problems."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _lines(vault: Context, session: str, written: Sequence[Entry]) -> Iterator[_
 
 
 def _tells_its_writing(entry: EpisodeEntry, memory: Entry) -> bool:
-    """Whether an entry is the one that the tool adds as it writes a memory, and not what somebody tells about it later."""
+    """Whether an entry is the one that the tool adds as it writes a memory, not a later remark about it."""
     return entry.type == memory.type or entry.title == memory.title
 
 

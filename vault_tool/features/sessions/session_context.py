@@ -58,7 +58,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionContext(Answer):
-    """What this session did and saw, the newest first; the counts are of all, the lists of the newest.
+    """The doings and sightings of this session, the newest first; counts are of all, lists of the newest.
 
     `began` and `last_call` are None where this machine keeps no state of the session: it ran elsewhere, expired, or only wrote.
     """
@@ -79,7 +79,7 @@ class SessionContext(Answer):
 @verb
 @looks
 def get_session_context(vault: Context, *, limit: int = LIMIT) -> SessionContext:
-    """What this session wrote, by the provenance of the notes, and what it was shown, by what this machine keeps.
+    """List what this session wrote, by the notes' provenance, and what it was shown, by this machine's record of it.
 
     At most `limit` of each. It shows nothing new, so nothing joins the seen log. UsageError without a session.
     """
@@ -112,7 +112,7 @@ def look_beside(vault: Context) -> None:
 
 
 def shown_memories(vault: Context, state: AgentSession | None) -> list[ShownMemory]:
-    """What a session was shown and is still there, the last shown first."""
+    """The memories that a session was shown and that still exist, the last shown first."""
     if state is None:
         return []
     places = {identity: located for identity in reversed(list(state.shown)) if (located := place_of(vault, identity)) is not None}
@@ -130,7 +130,7 @@ def judgements(vault: Context) -> Sequence[Signal]:
 
 
 def _standing_marks(catalog: Catalog, session: str) -> Iterator[Signal]:
-    """The marks of a session that nobody took back."""
+    """The marks of a session that were not withdrawn."""
     marks = [signal for signal in signals_in(catalog, session) if signal.kind in JUDGEMENTS]
     gone = withdrawals(merge(catalog.signals_of({signal.target for signal in marks}))) if marks else {}
     return (signal for signal in marks if signal.id not in gone)
