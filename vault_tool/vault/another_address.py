@@ -18,8 +18,8 @@ def question(vault: Context) -> str:
     souls = catalog.of_class(RecordClass.UNDERSTANDING, "soul")
     if vault.repo is None or not souls or not all(soul.pulled for soul in souls):
         return ""
-    found = {match[1] if (match := _ADDRESS.search(soul.origin)) else "" for soul in souls}
-    if len(found) != 1 or not (address := found.pop()) or catalog.owners_own():
+    addresses = {match[1] if (match := _ADDRESS.search(soul.origin)) else "" for soul in souls}
+    if len(addresses) != 1 or not (address := addresses.pop()) or catalog.owners_own():
         return ""
-    owners = ",".join([*sorted(one for one in vault.owners().addresses if _ADDRESS.search(f"<{one}>)")), address])
+    owners = ",".join([*sorted(known for known in vault.owners().addresses if _ADDRESS.search(f"<{known}>)")), address])
     return f"is {address} you? {step('config', owners=owners)}"

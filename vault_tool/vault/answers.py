@@ -45,8 +45,8 @@ class Mark:
 
     def lean(self, short: Callable[[str], str]) -> dict[str, Any]:
         """What an agent needs of it."""
-        told: dict[str, Any] = {"mark": self.mark, "by": [short(one) for one in self.by], "why": self.why}
-        return {name: value for name, value in told.items() if value}
+        fields: dict[str, Any] = {"mark": self.mark, "by": [short(identity) for identity in self.by], "why": self.why}
+        return {name: value for name, value in fields.items() if value}
 
 
 # What lists leave out unless it is asked for.
@@ -92,21 +92,21 @@ class HasStatus:
         Who wrote it stands in its source, and that a tactic failed in its caution.
         """
         all_marks = (Mark(self.status, self.status_by, self.status_why), *self.marks)
-        return tuple(one for one in all_marks if one.mark not in _SAID_ELSEWHERE)
+        return tuple(mark for mark in all_marks if mark.mark not in _SAID_ELSEWHERE)
 
     def status_words(self, short: Callable[[str], str]) -> Iterator[str]:
         """The same as a phrase each."""
-        return (one.phrase(short) for one in self.said_beside)
+        return (mark.phrase(short) for mark in self.said_beside)
 
     def lean_status(self, short: Callable[[str], str]) -> dict[str, Any]:
         """What an agent needs of it: nothing of what is current and has no mark that is told elsewhere."""
-        marks = [one.lean(short) for one in self.marks if one.mark not in _SOURCE]
+        marks = [mark.lean(short) for mark in self.marks if mark.mark not in _SOURCE]
         if self.status == "current":
             return {"marks": marks} if marks else {}
         # Which problem a tactic failed at stands among its details.
-        by = [short(one) for one in self.status_by] if self.status != "failed" else []
-        said = {"status": self.status, "status_by": by, "status_why": self.status_why, "marks": marks}
-        return {name: value for name, value in said.items() if value}
+        by = [short(identity) for identity in self.status_by] if self.status != "failed" else []
+        fields = {"status": self.status, "status_by": by, "status_why": self.status_why, "marks": marks}
+        return {name: value for name, value in fields.items() if value}
 
 
 # The marks of who wrote a memory, and what a failed tactic's caution says.
@@ -164,13 +164,13 @@ def body_of(vault: Context, entry: Entry) -> str:
 
 def bodies_of(vault: Context, entries: Iterable[Entry]) -> dict[str, str]:
     """The bodies of several memories by path, each as `body_of` gives it; those that are to be had nowhere are left out."""
-    found: dict[str, str] = {}
+    bodies: dict[str, str] = {}
     # Side by side in the order of their paths, so that each folder is opened once.
     with reader.Reader(vault.root) as files:
         for entry in sorted(entries, key=attrgetter("path")):
             with suppress(VaultError):
-                found[entry.path] = _body(vault, entry, files)
-    return found
+                bodies[entry.path] = _body(vault, entry, files)
+    return bodies
 
 
 def _body(vault: Context, entry: Entry, files: reader.Reader) -> str:

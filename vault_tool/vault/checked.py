@@ -128,13 +128,13 @@ def asked_as_checked(vault: Any, verb: str, arguments: Mapping[str, Any]) -> Any
 
 def _checked(verb: FunctionType) -> Callable[..., Any]:
     @wraps(verb)
-    def with_checks(*given: Any, **named: Any) -> Any:
-        if given:
-            _require_here(given[0])
+    def with_checks(*positional: Any, **named: Any) -> Any:
+        if positional:
+            _require_here(positional[0])
         try:
-            bound = _signature(verb)[0].bind(*given, **named)
+            bound = _signature(verb)[0].bind(*positional, **named)
         except TypeError:
-            return verb(*given, **named)  # Python's own words for too many, too few and unknown ones
+            return verb(*positional, **named)  # Python's own words for too many, too few and unknown ones
         _check(verb, bound)
         return _called(verb, bound.args, bound.kwargs)
 
@@ -168,19 +168,19 @@ def _check(verb: FunctionType, bound: inspect.BoundArguments) -> None:
             bound.arguments[name] = listed(name, value) if isinstance(value, str) or _holds_a_list(value) else value
         elif kind is not None and "float" not in kind and isinstance(value, float) and value.is_integer() and "int" in kind:
             bound.arguments[name] = value = int(value)
-        elif wanted := misfit(kind, value):
-            raise UsageError(f"{name} must be {wanted}, not {_shown(value)}", _example(name, kind or ()))
+        elif kind_wanted := misfit(kind, value):
+            raise UsageError(f"{name} must be {kind_wanted}, not {_shown(value)}", _example(name, kind or ()))
         if name not in unchecked and (flaw := flaw_in(value)) is not None:
             raise UsageError(f"{name}{shown_place(flaw.place)} {flaw.message}", flaw.hint)
         if name == "limit" and verb.__name__ not in _BY_CONTRACT:
             require_limit(value)
 
 
-def _called(verb: FunctionType, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
+def _called(verb: FunctionType, positional: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """What a verb answers, with a fault of the system that it did not expect as StorageError."""
-    require_whole(verb, given[0].sight if given else None)
+    require_whole(verb, positional[0].sight if positional else None)
     try:
-        return verb(*given, **named)
+        return verb(*positional, **named)
     except OSError as fault:
         raise storage_error(str(fault.filename or "the vault"), fault, doing="use") from fault
 
@@ -194,9 +194,9 @@ def kinds_of(function: Callable[..., Any]) -> dict[str, tuple[str, ...]]:
 
 def misfit(kinds: Sequence[str] | None, value: object) -> str:
     """What a value must be where it is of none of these kinds; empty where it fits, or where no kinds are known."""
-    if not kinds or any(_KINDS[one][0](value) for one in kinds):
+    if not kinds or any(_KINDS[kind][0](value) for kind in kinds):
         return ""
-    return " or ".join(_KINDS[one][1] for one in kinds if one != "None")
+    return " or ".join(_KINDS[kind][1] for kind in kinds if kind != "None")
 
 
 @cache
@@ -211,24 +211,24 @@ def _signature(verb: FunctionType) -> tuple[inspect.Signature, dict[str, tuple[s
 
 
 def _annotated(signature: inspect.Signature) -> dict[str, tuple[str, ...]]:
-    return {name: tuple(str(one.annotation).split(" | ")) for name, one in signature.parameters.items()}
+    return {name: tuple(str(parameter.annotation).split(" | ")) for name, parameter in signature.parameters.items()}
 
 
 def _example(name: str, kinds: Sequence[str]) -> str:
     """A value of the right kind, in no door's own words."""
-    shown = next((_EXAMPLES[one] for one in kinds if one in _EXAMPLES), "another value")
+    shown = next((_EXAMPLES[kind] for kind in kinds if kind in _EXAMPLES), "another value")
     return f"for example {name}: {shown}"
 
 
 def _holds_a_list(value: object) -> bool:
     """Whether an item of a list of texts may be a list in JSON itself."""
-    return isinstance(value, Collection) and any(isinstance(one, str) and one[:1] == "[" for one in value)
+    return isinstance(value, Collection) and any(isinstance(item, str) and item[:1] == "[" for item in value)
 
 
 def _is_texts(value: object) -> bool:
     if not isinstance(value, Collection) or isinstance(value, (str, bytes, Mapping)):
         return False
-    return all(isinstance(one, str) for one in value)
+    return all(isinstance(item, str) for item in value)
 
 
 def _shown(value: object) -> str:

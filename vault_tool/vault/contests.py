@@ -32,41 +32,43 @@ _LINE = 160
 
 def rival(entry: Entry) -> Rival:
     """A memory as the one that contests another is told of it."""
-    said = entry.text("summary") or entry.preview or entry.title
-    return Rival(entry.id, one_line(said, _LINE), entry.origin)
+    text = entry.text("summary") or entry.preview or entry.title
+    return Rival(entry.id, one_line(text, _LINE), entry.origin)
 
 
 def out_of_reach(vault: Context, origin: str, act: Act, entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """Those of which somebody without the authority says that they changed or replaced them: they stay, and are contested."""
-    some = list(entries)
-    if not some or by_origin(origin) is OWNER:
+    entry_list = list(entries)
+    if not entry_list or by_origin(origin) is OWNER:
         return ()
-    seen = vault.index.catalog.reviewed_at(some)
+    seen = vault.index.catalog.reviewed_at(entry_list)
     party = by_origin(origin)
-    return tuple(one for one in some if authority(act, party, writer_of(one, one.path in seen)) is not Effect.ALLOWED)
+    return tuple(
+        entry for entry in entry_list if authority(act, party, writer_of(entry, entry.path in seen)) is not Effect.ALLOWED
+    )
 
 
 def foremost(vault: Context, entries: Iterable[Entry]) -> Entry | None:
     """Of several present understandings of one place the one that is told first: the newest that contests none of the others."""
-    some = list(entries)
-    contesting = contesting_among(vault.index.catalog, some)
-    return max(some, key=lambda entry: (entry.id not in contesting, entry.by_created), default=None)
+    entry_list = list(entries)
+    contesting = contesting_among(vault.index.catalog, entry_list)
+    return max(entry_list, key=lambda entry: (entry.id not in contesting, entry.by_created), default=None)
 
 
 def pending_revisions(vault: Context, origin: str, replaced: Collection[str]) -> tuple[str, ...]:
     """The present understandings of agents that contest some of these: a further revision by an agent takes their place."""
     if by_origin(origin) is OWNER or not (barred := vault.index.catalog.barred()):
         return ()
-    found = [one for newer, older in sorted(barred) if older in replaced for one in vault.index.catalog.get(newer)]
-    out = {entry.id for entry in out_of_reach(vault, origin, Act.OVERTAKE, found)}
-    ids = (entry.id for entry in found if entry.id not in out and entry.id not in replaced)
-    return tuple(dict.fromkeys(one for one in ids if not vault.superseded_by(one)))
+    revisions = [entry for newer, older in sorted(barred) if older in replaced for entry in vault.index.catalog.get(newer)]
+    out = {entry.id for entry in out_of_reach(vault, origin, Act.OVERTAKE, revisions)}
+    ids = (entry.id for entry in revisions if entry.id not in out and entry.id not in replaced)
+    return tuple(dict.fromkeys(identity for identity in ids if not vault.superseded_by(identity)))
 
 
 def remarks(vault: Context, stay: Iterable[Entry]) -> Iterator[str]:
     """What whoever wrote against these is told."""
-    for one in stay:
-        yield f"{resolve.short(vault, one.id)} is its owner's, so both stay, contested, until the owner has settled it"
+    for entry in stay:
+        yield f"{resolve.short(vault, entry.id)} is its owner's, so both stay, contested, until the owner has settled it"
 
 
 def unchanged_by(vault: Context, record: Observation) -> tuple[Entry, ...]:
@@ -102,14 +104,14 @@ def changes_of(vault: Context, targets: Sequence[Entry], pointed: Pointed | None
     """
     catalog, request = vault.index.catalog, Request(now=vault.clock.now())
     if pointed is None:
-        pointed = catalog.pointing_at_each({one.id for one in targets}, claims.ON) if targets else {}
+        pointed = catalog.pointing_at_each({target.id for target in targets}, claims.ON) if targets else {}
     held = claims.let_through(catalog, claims.claims_on(catalog, targets, pointed))[0]
-    believed = vault.standings.beliefs(one.change for one in held) if held else {}
-    found: dict[str, dict[str, Entry]] = {}
-    for one in held:
-        if visible(one.change, request, "observed") is None and not doubtful(believed[one.change.id]):
-            found.setdefault(one.target.path, {})[one.change.id] = one.change
-    return {path: sorted(by_id.values(), key=lambda one: one.by_observed, reverse=True) for path, by_id in found.items()}
+    believed = vault.standings.beliefs(claim.change for claim in held) if held else {}
+    changes: dict[str, dict[str, Entry]] = {}
+    for claim in held:
+        if visible(claim.change, request, "observed") is None and not doubtful(believed[claim.change.id]):
+            changes.setdefault(claim.target.path, {})[claim.change.id] = claim.change
+    return {path: sorted(by_id.values(), key=lambda change: change.by_observed, reverse=True) for path, by_id in changes.items()}
 
 
 def all_overtaken(vault: Context) -> set[str]:
@@ -128,7 +130,7 @@ def _changing(catalog: Catalog) -> set[tuple[str, str]]:
 def _said(vault: Context) -> set[tuple[str, str]]:
     """Who says that it changed or replaced whom, as far as that may be contested."""
     catalog = vault.index.catalog
-    heads = {head for pair in catalog.barred() for one in pair for head in _heads(vault, one)}
+    heads = {head for pair in catalog.barred() for identity in pair for head in _heads(vault, identity)}
     return {*_changing(catalog), *catalog.barred(), *((head, head) for head in heads)}
 
 
@@ -143,16 +145,16 @@ def _forks(vault: Context, memories: Sequence[Entry]) -> Iterator[tuple[Entry, E
 def unsettled(vault: Context) -> Iterator[str]:
     """Each memory that says that it changed or replaced what it had no authority to, and understandings of one place."""
     makers = {newer for newer, _ in _said(vault)}
-    told = all_contested(vault)
+    contested_ids = all_contested(vault)
     for group in forked(vault.index.catalog):
-        if not makers.intersection(group) and told.keys() & group:
+        if not makers.intersection(group) and contested_ids.keys() & group:
             short, *rest = (resolve.short(vault, head) for head in group)
             both = " and ".join((short, *rest))
             one_text = step("update_understanding", understanding_id=short, new_content=..., join=True)
             yield f"{both} are of one subject: {one_text} puts one text in the place of all"
-    for identity, others in told.items():
+    for identity, others in contested_ids.items():
         if identity in makers:
-            names = ", ".join(resolve.short(vault, one.id) for one in others)
+            names = ", ".join(resolve.short(vault, other.id) for other in others)
             short = resolve.short(vault, identity)
             alone, away = step("review", accept=short), step("forget", memory_id=short)
             yield f"{short} contests {names}: {alone} lets it stand alone, {away} takes it away"
@@ -173,7 +175,7 @@ def contested(
     if pointed is None:
         pointed = catalog.pointing_at_each({entry.id for entry in memories}, _POINTING) if memories else {}
     on, by = claims.claims_on(catalog, memories, pointed), claims.claims_by(catalog, memories, pointed)
-    pairs = [(one.change, one.target) for one in claims.let_through(catalog, [*on, *by])[1]] if on or by else []
+    pairs = [(claim.change, claim.target) for claim in claims.let_through(catalog, [*on, *by])[1]] if on or by else []
     pairs += [*alike, *_replacing(vault, memories), *_forks(vault, memories)]
     # A page that its owner has to see first contests nothing until then.
     pairs = [pair for pair in pairs if not any(waits(entry, vault.standings.reviewed) for entry in pair)]
@@ -181,26 +183,26 @@ def contested(
         return {}
     present = _present(vault, [entry for pair in pairs for entry in pair])
     asked = {entry.id for entry in memories}
-    found: dict[str, dict[str, Entry]] = {}
+    rivals_of: dict[str, dict[str, Entry]] = {}
     for newer, older in pairs:
         if newer.path in present and older.path in present and not vault.standings.doubted(newer):
-            for one, other in ((newer, older), (older, newer)):
-                if one.id in asked:
-                    found.setdefault(one.id, {})[other.id] = other
+            for entry, other in ((newer, older), (older, newer)):
+                if entry.id in asked:
+                    rivals_of.setdefault(entry.id, {})[other.id] = other
     return {
-        identity: tuple(map(rival, sorted(others.values(), key=lambda one: one.by_created, reverse=True)))
-        for identity, others in found.items()
+        identity: tuple(map(rival, sorted(others.values(), key=lambda other: other.by_created, reverse=True)))
+        for identity, others in rivals_of.items()
     }
 
 
 def _replacing(vault: Context, memories: Sequence[Entry]) -> list[tuple[Entry, Entry]]:
     """The present understandings of which one was to take the place of the other."""
     catalog = vault.index.catalog
-    if not (barred := catalog.barred()) or not any(one.record_class is RecordClass.UNDERSTANDING for one in memories):
+    if not (barred := catalog.barred()) or not any(memory.record_class is RecordClass.UNDERSTANDING for memory in memories):
         return []
     heads = [(_heads(vault, newer), _heads(vault, older)) for newer, older in sorted(barred)]
-    ids = [(one, other) for ones, others in heads for one in ones for other in others if one != other]
-    return [(one, other) for a, b in ids for one in catalog.cached_by_id(a) for other in catalog.cached_by_id(b)]
+    ids = [(newer, other) for ones, others in heads for newer in ones for other in others if newer != other]
+    return [(newer, other) for a, b in ids for newer in catalog.cached_by_id(a) for other in catalog.cached_by_id(b)]
 
 
 def _heads(vault: Context, identity: str) -> list[str]:

@@ -118,10 +118,10 @@ class Looks(threading.local):
         self.last = NOT_COMPARED
         self.told: Freshness | None = None
 
-    def note(self, found: Freshness) -> Freshness:
+    def note(self, freshness: Freshness) -> Freshness:
         """Keep what a comparison found."""
-        self.last = self.told = found
-        return found
+        self.last = self.told = freshness
+        return freshness
 
 
 class Context:
@@ -309,9 +309,9 @@ class Context:
             except (ConfigError, OSError, UnicodeDecodeError) as fault:
                 if isinstance(fault, FileNotFoundError):
                     raise
-                found = settings_in_force.in_force(self.root, self._looked_for_git[0])
-                self._settings_fault, self._settings_problems = found.remark, found.problems
-                return found.config
+                settings = settings_in_force.in_force(self.root, self._looked_for_git[0])
+                self._settings_fault, self._settings_problems = settings.remark, settings.problems
+                return settings.config
         return Config()
 
     @property
@@ -343,11 +343,11 @@ class Context:
     @cached_property
     def repo(self) -> git.Repo | None:
         """The git repository that the vault is in, or None; one that passes the vault by keeps somebody's notes, and not it."""
-        found, _ = self._looked_for_git
-        if found is not None and found.prefix and self.local.around():
+        repo, _ = self._looked_for_git
+        if repo is not None and repo.prefix and self.local.around():
             with suppress(GitError):
-                return None if git.ignored(found, [layout.SETTINGS_FILE]) else found
-        return found
+                return None if git.ignored(repo, [layout.SETTINGS_FILE]) else repo
+        return repo
 
     @property
     def index(self) -> Index:
@@ -394,11 +394,11 @@ class Context:
     def owners(self) -> Owners:
         """Whose commits are the owner's here, by this machine's settings and git's."""
         try:
-            said = self.machine_settings()
+            settings = self.machine_settings()
         except VaultError:
-            said = Machine()  # what cannot be read, or came with a pull, says nothing
-        addresses = said.owners or ((git.own_address(self.repo),) if self.repo is not None else ())
-        return Owners(frozenset(filter(None, addresses)), said.owners_sign == "on")
+            settings = Machine()  # what cannot be read, or came with a pull, says nothing
+        addresses = settings.owners or ((git.own_address(self.repo),) if self.repo is not None else ())
+        return Owners(frozenset(filter(None, addresses)), settings.owners_sign == "on")
 
     @property
     def standings(self) -> Standings:
@@ -437,10 +437,10 @@ class Context:
     def _stamp_of_machine(self) -> tuple[int, ...]:
         """What changes when somebody changes this machine's settings."""
         try:
-            found = os.lstat(self.local.place / layout.CONFIG_FILE)
+            status = os.lstat(self.local.place / layout.CONFIG_FILE)
         except OSError:
             return ()
-        return found.st_size, found.st_mtime_ns, found.st_ino
+        return status.st_size, status.st_mtime_ns, status.st_ino
 
     def machine_settings(self) -> Machine:
         """The settings of this machine, read now; raises ConfigError, naming all faults, where they cannot be used.
@@ -495,8 +495,8 @@ class Context:
     def _embedder_of(self, name: str) -> Embedder | None:
         """The embedder whose vectors are called `name`, unless texts would leave this machine for it."""
         provider, _, model = name.partition(":")
-        found = choose.named(replace(self.machine, model=model), provider, self.models)
-        return found if found is not None and found.name == name and not found.remote else None
+        embedder = choose.named(replace(self.machine, model=model), provider, self.models)
+        return embedder if embedder is not None and embedder.name == name and not embedder.remote else None
 
     def reload_embedder(self) -> None:
         """Choose the embedder again where it is next needed: settings or files changed."""
@@ -525,8 +525,8 @@ class Context:
 
     def forgotten(self) -> frozenset[str]:
         """The ids of everything that is forgotten: what nothing new may be called or refer to."""
-        found = self.graves()
-        return found.counting if found else frozenset()
+        graves = self.graves()
+        return graves.counting if graves else frozenset()
 
     def now(self) -> str:
         """The present as records write it."""

@@ -53,21 +53,21 @@ class CoreFrame:
             for entry in sorted(good, key=lambda entry: entry.by_created, reverse=True)
         ]
 
-    def page(self, made: CoreMaterial, budget: int) -> CorePage:
+    def page(self, material: CoreMaterial, budget: int) -> CorePage:
         """The page of what it is made from."""
         return core_page(
-            made.items,
+            material.items,
             self._texts,
             budget=budget,
             registry=self._settings.types,
             as_of=self._day,
-            total=made.total,
+            total=material.total,
             live=self._live,
             warnings=self._warnings,
-            imports=made.imports,
-            form=prompt_form(self._vault, made.items) if self._prompt else None,
+            imports=material.imports,
+            form=prompt_form(self._vault, material.items) if self._prompt else None,
             project=self._project,
-            rest=self._rest._replace(elsewhere=made.elsewhere),
+            rest=self._rest._replace(elsewhere=material.elsewhere),
         )
 
 
@@ -100,9 +100,9 @@ class WholeCore:
         """The page in at most so much of what its form counts."""
         most = _MOST
         while True:
-            made = self._made(most)
-            page = self._frame.page(made, budget)
-            if made.whole or max(page.reach.values(), default=0) < made.most:
+            material = self._made(most)
+            page = self._frame.page(material, budget)
+            if material.whole or max(page.reach.values(), default=0) < material.most:
                 return page
             # So many of one section were looked at that what comes next was not kept.
             most *= 4

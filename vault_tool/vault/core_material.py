@@ -161,7 +161,9 @@ class CoreMaker:
         believed = self._seen.standings.beliefs(entries.values())
         items = core_items(self._seen, [(entry, believed[entry.id]) for entry in entries.values()])
         whole = all(len(claims) <= most for claims in ordered.values())
-        large = {name: one.places for name, one in sorted(self._imports.items()) if len(one.places) >= MAPPED_FROM}
+        large = {
+            name: import_map.places for name, import_map in sorted(self._imports.items()) if len(import_map.places) >= MAPPED_FROM
+        }
         maps = [_import_map(self._vault, name, places) for name, places in large.items()]
         return CoreMaterial(items, maps, self._total, most, whole, self._elsewhere)
 
@@ -176,18 +178,19 @@ class CoreMaker:
     def _solved(self) -> frozenset[str]:
         """The ids of the problems that something solves which holds now; what others brought solves what they brought alone."""
         known, nobody = self._known, _Solver(False, False, False)
-        said = [(one, problem, False) for one, problem in self._pairs if one in self._solutions]
-        said += [(edge.text("from_id"), edge.text("to_id"), edge.pulled) for edge in self._edges]
+        pairs = [(solution, problem, False) for solution, problem in self._pairs if solution in self._solutions]
+        pairs += [(edge.text("from_id"), edge.text("to_id"), edge.pulled) for edge in self._edges]
         return frozenset(
             problem
-            for one, problem, pulled in said
-            if known.get(one, nobody).able and ((problem in known and known[problem].pulled) or not (pulled or known[one].theirs))
+            for solution, problem, pulled in pairs
+            if known.get(solution, nobody).able
+            and ((problem in known and known[problem].pulled) or not (pulled or known[solution].theirs))
         )
 
 
-def core_items(vault: Context, some: Iterable[tuple[Entry, Belief]]) -> list[CoreItem]:
+def core_items(vault: Context, weighed: Iterable[tuple[Entry, Belief]]) -> list[CoreItem]:
     """Those of these memories that may stand on the page by their status, each with what is told with it."""
-    pairs = list(some)
+    pairs = list(weighed)
     return _Telling(vault, pairs).items(pairs) if pairs else []
 
 
@@ -234,9 +237,9 @@ class _Telling:
         on all.
         """
         ids = (by for mark in self._status[entry.path].marks if mark.mark == PERHAPS for by in mark.by)
-        newer = (one for identity in ids for one in self._catalog.cached_by_id(identity))
+        newer = (entry for identity in ids for entry in self._catalog.cached_by_id(identity))
         own = entry.observed, entry.text("created")
-        return next((one.id for one in newer if (one.observed, one.text("created")) != own), "")
+        return next((entry.id for entry in newer if (entry.observed, entry.text("created")) != own), "")
 
     def _solved_by(self, entry: Entry) -> str:
         """The problem that a memory says it solves, or an edge says of it."""
@@ -247,13 +250,13 @@ class _Telling:
 
     def _visible(self, ids: Collection[str]) -> dict[str, Entry]:
         """The memories of these ids that may be named on everybody's page."""
-        found = ((one, entry) for one in ids if one for entry in self._catalog.cached_by_id(one)[:1])
-        return {one: entry for one, entry in found if not entry.text("user") and not entry.stale}
+        pairs = ((identity, entry) for identity in ids if identity for entry in self._catalog.cached_by_id(identity)[:1])
+        return {identity: entry for identity, entry in pairs if not entry.text("user") and not entry.stale}
 
     def _tried(self, open_problems: Sequence[Entry]) -> dict[str, list[Beside]]:
         """The tactics that failed at each of the problems, the newest first, as far as they hold now."""
-        problems = {**self._problems, **{one.id: one for one in open_problems}}
-        elsewhere = {one for one in problems if one not in self._pointed}
+        problems = {**self._problems, **{problem.id: problem for problem in open_problems}}
+        elsewhere = {identity for identity in problems if identity not in self._pointed}
         pointed = {**self._pointed, **(self._catalog.pointing_at_each(elsewhere, ("problem",)) if elsewhere else {})}
         failed = {
             tactic.path: (problem, tactic)
@@ -266,13 +269,13 @@ class _Telling:
         tactics = [tactic for _, tactic in failed.values()]
         believed = self._vault.standings.beliefs(tactics)
         status = statuses(self._vault, tactics, believed=believed)
-        found: dict[str, list[Beside]] = defaultdict(list)
+        tried: dict[str, list[Beside]] = defaultdict(list)
         for problem, tactic in sorted(failed.values(), key=lambda pair: pair[1].by_observed, reverse=True):
             belief = believed[tactic.id]
             theirs = tactic.pulled and not belief.reviewed and not problems[problem].pulled
             if status[tactic.path].answers and not theirs and not belief.set_aside and belief.truth >= LEAST_TRUTH:
-                found[problem].append(Beside(tactic, belief.reviewed))
-        return found
+                tried[problem].append(Beside(tactic, belief.reviewed))
+        return tried
 
 
 def covering(vault: Context, listed: Sequence[tuple[Entry, Belief]], new: Collection[str], as_of: date) -> set[str]:
@@ -280,10 +283,10 @@ def covering(vault: Context, listed: Sequence[tuple[Entry, Belief]], new: Collec
     if not new:
         return set()
     claims = Claims(vault.settings.types, as_of)
-    found = [(entry, claim) for entry, belief in listed if (claim := claims.of(entry, belief)) is not None]
-    fresh = [claim for _, claim in found if claim.path in new]
+    claimed = [(entry, claim) for entry, belief in listed if (claim := claims.of(entry, belief)) is not None]
+    fresh = [claim for _, claim in claimed if claim.path in new]
     covers = Covering()
-    for entry, claim in found:
+    for entry, claim in claimed:
         covers.add(entry, claim)
     catalog = vault.index.catalog
     names = {subject for claim in fresh for subject in claim.subjects if subject}
@@ -292,7 +295,7 @@ def covering(vault: Context, listed: Sequence[tuple[Entry, Belief]], new: Collec
     believed = vault.standings.beliefs(others) if others else {}
     for entry in others:
         covers.add(entry, claims.of(entry, believed[entry.id]))
-    return {claim.path for _, claim in found if covers.covers(claim)}
+    return {claim.path for _, claim in claimed if covers.covers(claim)}
 
 
 def import_of(entry: Entry, belief: Belief) -> str:
@@ -323,8 +326,8 @@ def _folders(places: Sequence[Sequence[str]]) -> tuple[tuple[str, int], ...]:
     within: tuple[str, ...] = ()
     while True:
         depth = len(within)
-        found = Counter(place[depth] for place in places if len(place) > depth and tuple(place[:depth]) == within)
-        ordered = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+        counts = Counter(place[depth] for place in places if len(place) > depth and tuple(place[:depth]) == within)
+        ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         deeper = any(len(place) > depth + 1 and place[depth] == ordered[0][0] for place in places) if ordered else False
         if not deeper or ordered[0][1] < _NEARLY_ALL * len(places):
             return tuple(("/".join((*within, name)), count) for name, count in ordered[:MAP_FOLDERS])

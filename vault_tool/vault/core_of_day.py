@@ -20,10 +20,10 @@ def made(root: Path) -> tuple[str, int] | None:
     """The day of the file, and of how many memories it was made; None where there is none that says so."""
     try:
         with (root / CORE_FILE).open("rb") as page:
-            found = _HEADER.search(page.read(_HEAD))
+            header = _HEADER.search(page.read(_HEAD))
     except OSError:
         return None
-    return (found[1].decode(), int(found[3] or found[2])) if found else None
+    return (header[1].decode(), int(header[3] or header[2])) if header else None
 
 
 def is_due(vault: Context) -> bool:

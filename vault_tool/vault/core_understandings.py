@@ -50,27 +50,29 @@ class CoreKind:
 def core_kinds(vault: Context) -> dict[str, CoreKind]:
     """Each of the types with what is served of it; a replacement counts only where it can itself be served."""
     catalog = vault.index.catalog
-    found = {kind: catalog.of_class(RecordClass.UNDERSTANDING, kind) for kind in KEPT_TYPES}
-    faults = {entry.path: fault for entries in found.values() for entry in entries if (fault := _fault(vault, entry))}
-    if not all(any(entry.path not in faults for entry in entries) for entries in found.values()):
+    by_kind = {kind: catalog.of_class(RecordClass.UNDERSTANDING, kind) for kind in KEPT_TYPES}
+    faults = {entry.path: fault for entries in by_kind.values() for entry in entries if (fault := _fault(vault, entry))}
+    if not all(any(entry.path not in faults for entry in entries) for entries in by_kind.values()):
         # Others may have made something else of the one that there was.
         faults |= _made_over(vault)
     instead = _last_good(vault, faults)
-    return {kind: _kind(kind, entries, faults, instead) for kind, entries in found.items()}
+    return {kind: _kind(kind, entries, faults, instead) for kind, entries in by_kind.items()}
 
 
 def warnings(vault: Context, kinds: Mapping[str, CoreKind], moment: datetime) -> tuple[str, ...]:
     """What its owner should settle: more than one of a kind, and what is not served."""
-    found = []
-    for kind, one in kinds.items():
-        live = one.live(moment)
+    warned = []
+    for kind, entries in kinds.items():
+        live = entries.live(moment)
         if len(live) > 1:
             ids = ", ".join(resolve.short(vault, entry.id) for entry in live)
-            found.append(f"there are {len(live)} of {kind} ({ids}), and the newest is served: write one that supersedes them all")
-        for path, reason in one.refused.items():
-            last = "; its owner's last good text of it is" if path in one.texts else ""
-            found.append(f"a {kind} is not served, {reason}{last}: look at {path}")
-    return tuple(found)
+            warned.append(
+                f"there are {len(live)} of {kind} ({ids}), and the newest is served: write one that supersedes them all"
+            )
+        for path, reason in entries.refused.items():
+            last = "; its owner's last good text of it is" if path in entries.texts else ""
+            warned.append(f"a {kind} is not served, {reason}{last}: look at {path}")
+    return tuple(warned)
 
 
 def _kind(kind: str, entries: Sequence[Entry], faults: Mapping[str, str], instead: Mapping[str, tuple[Entry, str]]) -> CoreKind:
@@ -88,48 +90,48 @@ def _kind(kind: str, entries: Sequence[Entry], faults: Mapping[str, str], instea
 
 def _all_replaced(identity: str, replaces: Mapping[str, Sequence[str]]) -> set[str]:
     """All that one replaces, also by way of others; itself never, though they name each other in a circle."""
-    found: set[str] = set()
+    replaced: set[str] = set()
     waiting = [*replaces.get(identity, ())]
     while waiting:
         one = waiting.pop()
-        if one != identity and one not in found:
-            found.add(one)
+        if one != identity and one not in replaced:
+            replaced.add(one)
             waiting.extend(replaces.get(one, ()))
-    return found
+    return replaced
 
 
 def _made_over(vault: Context) -> dict[str, str]:
     """The files that may have held such a page before somebody else's commit, and what is wrong with them now."""
     catalog = vault.index.catalog
-    found = {path: "because its head cannot be read" for path in catalog.of_kind(UNREADABLE) if catalog.by_path(path) is None}
+    reasons = {path: "because its head cannot be read" for path in catalog.of_kind(UNREADABLE) if catalog.by_path(path) is None}
     for path, author in brought_to(catalog, _USUAL):
         entry = catalog.by_path(path)
         if entry is None or entry.pulled:
-            found.setdefault(path, f"because its origin is {author}")
-    return found
+            reasons.setdefault(path, f"because its origin is {author}")
+    return reasons
 
 
 def _last_good(vault: Context, paths: Collection[str]) -> dict[str, tuple[Entry, str]]:
     """The owner's last text without faults of each file that had one of these types in it, with its body."""
-    found: dict[str, tuple[Entry, str]] = {}
+    last_good: dict[str, tuple[Entry, str]] = {}
     if vault.repo is None or not paths:
-        return found
+        return last_good
     forgotten = vault.forgotten()
     with suppress(GitError):
         for path, texts in owners_texts(vault.repo, vault.index.catalog, vault.owners(), paths).items():
             read = (understand(path, data, (len(data), 0, 0, 0), vault.settings.types) for data in texts)
-            good = ((one, data) for one, data in zip(read, texts, strict=False) if not _has_errors(one))
-            one, data = next(good, (None, b""))
+            good = ((parsed, data) for parsed, data in zip(read, texts, strict=False) if not _has_errors(parsed))
+            parsed_file, data = next(good, (None, b""))
             # What its owner made something else of is not that any more.
-            entry = one.entry if one is not None else None
-            kept = entry is not None and entry.record_class is RecordClass.UNDERSTANDING and entry.type in KEPT_TYPES
-            if entry is not None and kept and entry.id not in forgotten and not _waits(entry):
-                found[path] = replace(entry, stale=True), frontmatter.read_body(data).strip("\r\n")
-    return found
+            entry = parsed_file.entry if parsed_file is not None else None
+            is_kept = entry is not None and entry.record_class is RecordClass.UNDERSTANDING and entry.type in KEPT_TYPES
+            if entry is not None and is_kept and entry.id not in forgotten and not _waits(entry):
+                last_good[path] = replace(entry, stale=True), frontmatter.read_body(data).strip("\r\n")
+    return last_good
 
 
-def _has_errors(one: Seen) -> bool:
-    return any(problem.severity is Severity.ERROR for problem in one.problems)
+def _has_errors(parsed: Seen) -> bool:
+    return any(problem.severity is Severity.ERROR for problem in parsed.problems)
 
 
 def _waits(entry: Entry) -> bool:
@@ -144,6 +146,6 @@ def _fault(vault: Context, entry: Entry) -> str:
     if sum(not twin.pulled for twin in vault.index.catalog.get(entry.id)) > 1:
         return "because another file has its id"
     # What stands in the file now is not what is served: that is the last text that was committed.
-    if not entry.stale and (found := vault.index.catalog.problems_of(entry.path, Severity.ERROR)):
-        return f"because it has faults ({found[0].message})"
+    if not entry.stale and (problems := vault.index.catalog.problems_of(entry.path, Severity.ERROR)):
+        return f"because it has faults ({problems[0].message})"
     return ""

@@ -21,25 +21,27 @@ _OTHER_FILES = ("unreadable", "episode", "conflict", "other")
 def dead_links(vault: Context) -> Iterator[Problem]:
     """What notes link to and is not there: no memory, subject, page or other file."""
     catalog = vault.index.catalog
-    there = {name for page in catalog.pages() for name in (normal_name(page.title), link_name(page.path), path_name(page.path))}
+    known_names = {
+        name for page in catalog.pages() for name in (normal_name(page.title), link_name(page.path), path_name(page.path))
+    }
     for path in (*(path for kind in _OTHER_FILES for path in catalog.of_kind(kind)), layout.CORE_FILE, layout.REFLECTION_FILE):
-        there |= {link_name(path), path_name(path)}
+        known_names |= {link_name(path), path_name(path)}
     forgotten = vault.forgotten()
-    found: dict[str, tuple[str, str, list[str]]] = {}
+    dead: dict[str, tuple[str, str, list[str]]] = {}
     for entry in catalog.with_unknown_links():
         for link in entry.links:
             full = led_to(link, entry.path, top_of(entry.path)) if is_path(link) else ""
-            names = {path_name(full)} if full else {link_name(one) for one in readings(link)}
+            names = {path_name(full)} if full else {link_name(reading) for reading in readings(link)}
             identity = "" if full else canonical(targets(link)[-1])
-            if names & there or identity in forgotten or link_meaning.meant(vault, entry.path, link):
+            if names & known_names or identity in forgotten or link_meaning.meant(vault, entry.path, link):
                 continue
             if full and os.path.lexists(vault.root / full):
                 continue
-            said = full or targets(link)[-1]
-            key = path_name(full) if full else normal_name(said)
-            found.setdefault(key, (said, full, []))[2].append(entry.path)
-    for said, full, sources in found.values():
+            shown = full or targets(link)[-1]
+            key = path_name(full) if full else normal_name(shown)
+            dead.setdefault(key, (shown, full, []))[2].append(entry.path)
+    for shown, full, sources in dead.values():
         many = len(dict.fromkeys(sources))
         what = "no note lies at" if full else "no note is called"
-        message = f"{what} `{one_line(said, 80)}`, to which {counted(many, 'note')} {'links' if many == 1 else 'link'}"
+        message = f"{what} `{one_line(shown, 80)}`, to which {counted(many, 'note')} {'links' if many == 1 else 'link'}"
         yield note(sources[0], 0, "dead-link", message, "mend the link, or write the note")

@@ -28,7 +28,7 @@ def undecided(vault: Context) -> list[Draft]:
     """The name and the bytes of every draft that waits, in the order of their names."""
     drafts = Inbox(vault.root).notes()
     done = _decided(vault, drafts)
-    return [one for one in drafts if one not in done]
+    return [draft for draft in drafts if draft not in done]
 
 
 def count(vault: Context) -> int:
@@ -61,24 +61,24 @@ def _decided(vault: Context, drafts: list[Draft]) -> dict[Draft, tuple[str, str]
     """Those of the drafts that wait for nobody, with id and verdict: a memory of the vault has their id and text, they were
     refused, or what has their id was forgotten, maybe on another machine.
     """
-    found: dict[Draft, tuple[str, str]] = {}
+    decided: dict[Draft, tuple[str, str]] = {}
     if not drafts:
-        return found
+        return decided
     inbox, catalog, forgotten = Inbox(vault.root), vault.with_withheld().index.catalog, vault.forgotten()
     verdicts = inbox.decided()
     for draft in drafts:
-        said = _ID.search(draft[1])
-        identity = canonical(said[1].decode()) if said else None
+        match = _ID.search(draft[1])
+        identity = canonical(match[1].decode()) if match else None
         if not identity:
             continue
         # What was said of a draft is struck off last: one that was refused, and has nothing of it, was put here again by hand.
         refused = verdicts.get(identity) == "refused" and inbox.about(identity).verb
         if identity in forgotten or refused:
-            found[draft] = identity, "refused"
+            decided[draft] = identity, "refused"
         # Of bodies alone it is asked where the memory is its owner's: what others sent decides nothing here.
         elif any(_says(vault, entry.path, draft, not entry.pulled) for entry in catalog.get(identity)):
-            found[draft] = identity, "accepted"
-    return found
+            decided[draft] = identity, "accepted"
+    return decided
 
 
 def _says(vault: Context, path: str, draft: Draft, by_body: bool) -> bool:

@@ -47,13 +47,13 @@ class Touched:
 
     def add(self, keys: Sequence[str], related: str = "") -> None:
         """A memory that is tagged with the subjects of these keys, or is `related` (its id) to an understanding of them."""
-        for one in keys_of(keys):
-            if len(one) == 1:
-                self.subjects.add(one[0])
+        for key in keys_of(keys):
+            if len(key) == 1:
+                self.subjects.add(key[0])
             else:
-                self.pairs.add(one)
+                self.pairs.add(key)
             if related:
-                self.related[one].add(related)
+                self.related[key].add(related)
 
     def add_entries(self, vault: Context, entries: Iterable[Entry], regions: Regions) -> None:
         """The observations among these."""
@@ -97,25 +97,25 @@ def _settled(vault: Context, known: Passes) -> _Settled:
     read: set[str] = set()
     doubtful = []
     for entry in known.all:
-        kept = ledger.read(body_of(vault, entry))
-        if not kept.ended:
+        settled_before = ledger.read(body_of(vault, entry))
+        if not settled_before.ended:
             continue
-        if not kept.listed:
+        if not settled_before.listed:
             doubtful.append(entry)
-        elif not kept.by_packet:
-            read |= kept.new
+        elif not settled_before.by_packet:
+            read |= settled_before.new
         else:
-            for found, said in ((by_packet, kept.settled), (nothing, kept.skipped)):
-                found.update({name: found.get(name, frozenset()) | ids for name, ids in said.items()})
+            for target, names in ((by_packet, settled_before.settled), (nothing, settled_before.skipped)):
+                target.update({name: target.get(name, frozenset()) | ids for name, ids in names.items()})
     return _Settled(by_packet, nothing, frozenset(read), tuple(doubtful))
 
 
-def precedes(entry: Entry, one: Entry) -> bool:
+def precedes(entry: Entry, other: Entry) -> bool:
     """Whether a memory was written before a pass began, by its generation or else by the clock."""
-    generation, number = entry.generation, one.generation
+    generation, number = entry.generation, other.generation
     if generation is not None and number is not None:
         return generation < number
-    return bool(entry.text("created")) and entry.text("created") < one.text("created")
+    return bool(entry.text("created")) and entry.text("created") < other.text("created")
 
 
 class Finder:
@@ -136,30 +136,30 @@ class Finder:
         """The packets with enough in them among those that were touched."""
         if len(touched.subjects) > _MANY:
             self._regions.read_evidence()
-        found: dict[Keys, Eligible] = {}
+        eligible: dict[Keys, Eligible] = {}
         for key in touched.subjects:
-            one = self._subject(key, touched.related.get((key,), frozenset()))
-            if one is not None:
-                found[(key,)] = one
+            subject = self._subject(key, touched.related.get((key,), frozenset()))
+            if subject is not None:
+                eligible[(key,)] = subject
         for pair in touched.pairs:
             both = self._pair(pair, touched.related.get(pair, frozenset()))
             if both is not None:
-                found[pair] = both
-        return found
+                eligible[pair] = both
+        return eligible
 
     def changed(self, touched: Touched) -> dict[Keys, Eligible]:
         """The pairs that share enough and something new, whether or not it is their turn: for a report."""
-        found: dict[Keys, Eligible] = {}
+        eligible: dict[Keys, Eligible] = {}
         for keys in touched.pairs:
             regions = [self._regions.keyed(key) for key in keys]
-            one, other = map(self._regions.evidence, regions)
-            shared = {identity: piece for identity, piece in one.items() if identity in other}
+            first, other = map(self._regions.evidence, regions)
+            shared = {identity: piece for identity, piece in first.items() if identity in other}
             if len(shared) >= ENOUGH:
                 view = self._present(regions)
                 due = self._new(keys, regions, shared, view, touched.related.get(keys, frozenset()))
                 if due.new:
-                    found[keys] = self._eligible(due, regions, shared, view)
-        return found
+                    eligible[keys] = self._eligible(due, regions, shared, view)
+        return eligible
 
     def _subject(self, key: str, related: Collection[str]) -> Eligible | None:
         region = self._regions.keyed(key)
@@ -167,21 +167,21 @@ class Finder:
         if len(evidence) < ENOUGH and not self._is_understood(region):
             return None
         view = self._present([region])
-        one = self._new((key,), [region], evidence, view, related)
+        due = self._new((key,), [region], evidence, view, related)
         understood = view is not None and not self._is_of_the_pass(view)
         if understood:
-            enough = len(self._current(one.new, evidence)) >= MORE or self._concerns(one, view, related)
+            enough = len(self._current(due.new, evidence)) >= MORE or self._concerns(due, view, related)
         else:
             enough = len(self._current(evidence, evidence)) >= ENOUGH
-        return self._eligible(one, [region], evidence, view) if enough and self._is_more(one, [region]) else None
+        return self._eligible(due, [region], evidence, view) if enough and self._is_more(due, [region]) else None
 
     def _pair(self, keys: Keys, related: Collection[str]) -> Eligible | None:
         regions = [self._regions.keyed(key) for key in keys]
         if not all(map(self._is_understood, regions)):
             return None
-        one, other = map(self._regions.evidence, regions)
-        shared = {identity: piece for identity, piece in one.items() if identity in other}
-        enough = len(self._current(shared, shared)) >= ENOUGH and not is_contained(len(shared), len(one), len(other))
+        first, other = map(self._regions.evidence, regions)
+        shared = {identity: piece for identity, piece in first.items() if identity in other}
+        enough = len(self._current(shared, shared)) >= ENOUGH and not is_contained(len(shared), len(first), len(other))
         if not (enough or related):
             return None
         view = self._present(regions)
@@ -213,7 +213,7 @@ class Finder:
         if view is None:
             return set()
         if self._open is not None and view.text("pass") == self._open.id:
-            return {one for entry in self._before(view) for one in (entry.id, *entry.texts("sources"))}
+            return {identity for entry in self._before(view) for identity in (entry.id, *entry.texts("sources"))}
         return {view.id, *view.texts("sources")}
 
     def _new(
@@ -222,13 +222,17 @@ class Finder:
         """What of a packet's evidence no understanding of it rests on, and no pass has settled."""
         rests = self._rests_on(view)
         starts = self._starts(regions)
-        fresh = [one for one in (*evidence, *(one for one in related if one not in evidence)) if one not in rests]
-        fresh = [one for one in fresh if ledger.known(one) not in starts]
+        fresh = [
+            related_id
+            for related_id in (*evidence, *(identity for identity in related if identity not in evidence))
+            if related_id not in rests
+        ]
+        fresh = [identity for identity in fresh if ledger.known(identity) not in starts]
         if view is not None and fresh and not self._is_of_the_pass(view):
-            fresh = [one for one in fresh if ledger.known(one) not in self._settled.read or one in related]
+            fresh = [identity for identity in fresh if ledger.known(identity) not in self._settled.read or identity in related]
             fresh = self._after_doubtful(fresh) if self._settled.doubtful else fresh
-        weights = {one: self._weight(evidence.get(one), one in related) for one in fresh}
-        length = sum(evidence[one].length for one in fresh if one in evidence)
+        weights = {identity: self._weight(evidence.get(identity), identity in related) for identity in fresh}
+        length = sum(evidence[identity].length for identity in fresh if identity in evidence)
         return Due(
             keys=keys,
             weights=weights,
@@ -246,37 +250,37 @@ class Finder:
 
     def _after_doubtful(self, ids: Sequence[str]) -> list[str]:
         entries = {entry.id: entry for entry in entries_of(self._vault.index.catalog, ids)}
-        return [one for one in ids if not any(precedes(entries[one], other) for other in self._settled.doubtful)]
+        return [identity for identity in ids if not any(precedes(entries[identity], other) for other in self._settled.doubtful)]
 
     def _starts(self, regions: Sequence[Region]) -> frozenset[str]:
         """The beginnings of the ids that passes have settled in the packet of these subjects."""
-        found: frozenset[str] = frozenset()
+        starts: frozenset[str] = frozenset()
         for name in _names(regions) if self._settled.by_packet or self._settled.nothing else ():
-            found |= self._settled.by_packet.get(name, frozenset())
-            found |= frozenset() if self._again else self._settled.nothing.get(name, frozenset())
-        return found
+            starts |= self._settled.by_packet.get(name, frozenset())
+            starts |= frozenset() if self._again else self._settled.nothing.get(name, frozenset())
+        return starts
 
-    def _is_more(self, one: Due, regions: Sequence[Region]) -> bool:
+    def _is_more(self, due: Due, regions: Sequence[Region]) -> bool:
         """Whether enough came since a pass that had nothing to say of it."""
-        if not one.new:
+        if not due.new:
             return False
-        said = not self._again and any(name in self._settled.nothing for name in _names(regions))
-        return not said or len(one.new) >= MORE
+        is_settled = not self._again and any(name in self._settled.nothing for name in _names(regions))
+        return not is_settled or len(due.new) >= MORE
 
     def _current(self, ids: Iterable[str], evidence: Mapping[str, Piece]) -> list[str]:
-        return [one for one in ids if one not in evidence or evidence[one].path not in self._overtaken]
+        return [identity for identity in ids if identity not in evidence or evidence[identity].path not in self._overtaken]
 
-    def _concerns(self, one: Due, view: Entry | None, related: Collection[str]) -> bool:
+    def _concerns(self, due: Due, view: Entry | None, related: Collection[str]) -> bool:
         """Whether something new is about the understanding itself, or against what that rests on."""
         rests = self._rests_on(view)
-        return any(new in related or not rests.isdisjoint(self._against.get(new, ())) for new in one.new)
+        return any(new in related or not rests.isdisjoint(self._against.get(new, ())) for new in due.new)
 
     def _is_shaken(self, view: Entry) -> bool:
         sources = view.texts("sources")
-        if any(one in self._questioned for one in sources):
+        if any(source in self._questioned for source in sources):
             return True
-        found = self._vault.index.catalog.cached_by_id if self._overtaken else None
-        return found is not None and any(entry.path in self._overtaken for one in sources for entry in found(one))
+        lookup = self._vault.index.catalog.cached_by_id if self._overtaken else None
+        return lookup is not None and any(entry.path in self._overtaken for source in sources for entry in lookup(source))
 
     def _eligible(self, due: Due, regions: Sequence[Region], evidence: Mapping[str, Piece], view: Entry | None) -> Eligible:
         by_name = tuple(sorted(regions, key=lambda region: normal_name(region.name)))
@@ -285,22 +289,22 @@ class Finder:
 
 def _names(regions: Sequence[Region]) -> Iterator[PacketName]:
     """How ledgers may call a packet: by any of its subjects' names."""
-    for some in product(*({*region.names, normal_name(region.name)} for region in regions)):
-        yield ledger.packet_name(" × ".join(some))
+    for combination in product(*({*region.names, normal_name(region.name)} for region in regions)):
+        yield ledger.packet_name(" × ".join(combination))
 
 
 def _spoken_against(catalog: Catalog) -> Mapping[str, set[str]]:
     """By the id of a memory those that it changes or contradicts, by its own head or by an edge."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for one, other in catalog.pairs("change_targets"):
-        found[one].add(other)
+    against: dict[str, set[str]] = defaultdict(set)
+    for newer, other in catalog.pairs("change_targets"):
+        against[newer].add(other)
     for edge in catalog.of_class(RecordClass.EDGE, *_AGAINST):
-        found[edge.text("from_id")].add(edge.text("to_id"))
-    return found
+        against[edge.text("from_id")].add(edge.text("to_id"))
+    return against
 
 
 def _questioned(vault: Context) -> Collection[str]:
     """The ids of what is questioned now."""
     entries = entries_of(vault.index.catalog, questioned(vault.index.catalog))
     believed = vault.standings.beliefs(entries)
-    return {one for one, belief in believed.items() if belief.questionable or belief.told}
+    return {identity for identity, belief in believed.items() if belief.questionable or belief.told}

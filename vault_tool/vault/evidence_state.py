@@ -59,7 +59,7 @@ def evidence_of(vault: Context, entry: Entry) -> tuple[EvidenceCheck, ...]:
 
 def evidence_moved(evidence: Iterable[EvidenceCheck]) -> bool:
     """Whether a file that a memory rests on is not any more as it was when the memory was written."""
-    return any(one.state is EvidenceState.MOVED for one in evidence)
+    return any(check.state is EvidenceState.MOVED for check in evidence)
 
 
 def moved_among(vault: Context, evidence: Mapping[str, Sequence[str]]) -> frozenset[str]:
@@ -75,8 +75,8 @@ def check_references(vault: Context, references: Sequence[str]) -> tuple[Evidenc
     """Each reference with its state. Costs one call of git for all files that are anchored at a commit."""
     read = {text: _read(text) for text in references[:MOST_CHECKED]}
     then = _as_committed(vault, [ref for ref in read.values() if isinstance(ref, Reference) and _is_anchored(ref)])
-    found = [ref if isinstance(ref, EvidenceCheck) else _checked(vault, text, ref, then) for text, ref in read.items()]
-    return (*found, *(EvidenceCheck(text, EvidenceState.UNCHECKED, "one of too many") for text in references[MOST_CHECKED:]))
+    checks = [ref if isinstance(ref, EvidenceCheck) else _checked(vault, text, ref, then) for text, ref in read.items()]
+    return (*checks, *(EvidenceCheck(text, EvidenceState.UNCHECKED, "one of too many") for text in references[MOST_CHECKED:]))
 
 
 def pinned_to_head(vault: Context, references: Sequence[str]) -> tuple[str, ...]:
@@ -129,22 +129,22 @@ def _checked(vault: Context, text: str, ref: Reference, then: _Then) -> Evidence
 
 def _as_committed(vault: Context, anchored: Sequence[Reference]) -> _Then:
     """The anchored files as their commits hold them, from one process of git."""
-    wanted = list(dict.fromkeys((ref.commit, ref.target) for ref in anchored))
-    if not wanted:
+    places = list(dict.fromkeys((ref.commit, ref.target) for ref in anchored))
+    if not places:
         return {}
     if vault.repo is None:
-        return dict.fromkeys(wanted, "no git here")
+        return dict.fromkeys(places, "no git here")
     # Evidence is named from the top of the work tree: the vault may be a folder of the code that it speaks of.
     whole = replace(vault.repo, root=vault.repo.work_tree, prefix="")
     try:
-        held: dict[tuple[str, str], bytes | str] = dict(git.show_at(whole, wanted))
-        absent = list(dict.fromkeys(commit for commit, path in wanted if (commit, path) not in held))
+        held: dict[tuple[str, str], bytes | str] = dict(git.show_at(whole, places))
+        absent = list(dict.fromkeys(commit for commit, path in places if (commit, path) not in held))
         strange = {commit for commit in absent[:MOST_UNKNOWN] if not git.resolve(whole, commit)}
     except (GitError, VaultError) as fault:
-        return dict.fromkeys(wanted, one_line(fault.message, 120))
-    for commit, path in wanted:
-        lacks = f"{commit[:10]} is not a commit of this repository" if commit in strange else f"{commit[:10]} has no such file"
-        held.setdefault((commit, path), lacks)
+        return dict.fromkeys(places, one_line(fault.message, 120))
+    for commit, path in places:
+        reason = f"{commit[:10]} is not a commit of this repository" if commit in strange else f"{commit[:10]} has no such file"
+        held.setdefault((commit, path), reason)
     return held
 
 
@@ -221,11 +221,11 @@ def _commit(vault: Context, commit: str) -> tuple[EvidenceState, str]:
 
 
 def _memory(vault: Context, prefix: str) -> tuple[EvidenceState, str]:
-    found = {entry.id: entry for entry in resolve.candidates(vault, prefix)}
-    if len(found) != 1:
-        return EvidenceState.MISSING, "several memories begin so" if found else "no memory has that id"
-    newer = vault.superseded_by(next(iter(found)))
-    return EvidenceState.HOLDS, f"superseded by {', '.join(resolve.short(vault, one) for one in newer)}" if newer else ""
+    by_id = {entry.id: entry for entry in resolve.candidates(vault, prefix)}
+    if len(by_id) != 1:
+        return EvidenceState.MISSING, "several memories begin so" if by_id else "no memory has that id"
+    newer = vault.superseded_by(next(iter(by_id)))
+    return EvidenceState.HOLDS, f"superseded by {', '.join(resolve.short(vault, entry) for entry in newer)}" if newer else ""
 
 
 def _episode(vault: Context, ref: Reference) -> tuple[EvidenceState, str]:
@@ -234,7 +234,10 @@ def _episode(vault: Context, ref: Reference) -> tuple[EvidenceState, str]:
     if not (ref.number in numbers if ref.number else numbers):
         return EvidenceState.MISSING, "the log has no such entry"
     if ref.time and len(numbers) > 1:
-        return EvidenceState.UNCHECKED, f"{len(numbers)} entries are of that minute: {', '.join(f'#{one}' for one in numbers)}"
+        return (
+            EvidenceState.UNCHECKED,
+            f"{len(numbers)} entries are of that minute: {', '.join(f'#{number}' for number in numbers)}",
+        )
     return EvidenceState.HOLDS, ""
 
 
@@ -252,4 +255,4 @@ def log_of(vault: Context, day: str) -> list[tuple[str, EpisodeEntry]]:
                 continue
             entries, _ = read_episode(path, data)
             found.extend((path, entry) for entry in entries)
-    return sorted(found, key=lambda one: (one[1].at, one[0]))
+    return sorted(found, key=lambda pair: (pair[1].at, pair[0]))

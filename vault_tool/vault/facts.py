@@ -47,8 +47,8 @@ class Memory:
         """What it is now."""
         if self._status is None:
             believed = None if self._belief is None else {self.entry.id: self._belief}
-            found = statuses.statuses(self.vault, [self.entry], believed=believed)
-            self._status = found.get(self.entry.path, statuses.CURRENT)
+            by_path = statuses.statuses(self.vault, [self.entry], believed=believed)
+            self._status = by_path.get(self.entry.path, statuses.CURRENT)
         return self._status
 
     @property
@@ -67,8 +67,8 @@ class Memory:
     def _filled(self, result: Callable[..., _Result], first: bool, more: dict[str, Any]) -> _Result:
         for name, read, instead in _selection(result, first):
             if name not in more:
-                found = read(self)
-                more[name] = instead if instead is not ... and found == "" else found
+                value = read(self)
+                more[name] = instead if instead is not ... and value == "" else value
         return result(**more)
 
 
@@ -143,10 +143,11 @@ FIRST_NAMES: Mapping[str, str] = {
 def _selection(result: Any, first: bool) -> tuple[tuple[str, Callable[[Memory], Any], Any], ...]:
     """The fields of a result that are facts: each with how it is read, and what stands for an empty text."""
     names = FIRST_NAMES if first else {}
-    found = (
-        (one.name, FACTS.get(names.get(one.name, one.name)), None if "None" in str(one.type) else ...) for one in fields(result)
+    selected = (
+        (field.name, FACTS.get(names.get(field.name, field.name)), None if "None" in str(field.type) else ...)
+        for field in fields(result)
     )
-    return tuple((name, read, instead) for name, read, instead in found if read is not None)
+    return tuple((name, read, instead) for name, read, instead in selected if read is not None)
 
 
 def copied(result: Callable[..., _Result], source: object, **more: Any) -> _Result:
@@ -160,6 +161,6 @@ def copied(result: Callable[..., _Result], source: object, **more: Any) -> _Resu
 
 @cache
 def _shared(result: Any, source: Any) -> tuple[tuple[str, str], ...]:
-    there = {one.name for one in fields(source)}
-    named = ((one.name, one.name if one.name in there else FIRST_NAMES.get(one.name, "")) for one in fields(result))
-    return tuple((name, theirs) for name, theirs in named if theirs in there)
+    names = {field.name for field in fields(source)}
+    named = ((field.name, field.name if field.name in names else FIRST_NAMES.get(field.name, "")) for field in fields(result))
+    return tuple((name, theirs) for name, theirs in named if theirs in names)

@@ -39,8 +39,8 @@ def client_project(vault: Context, folder: str) -> str:
     A folder that holds the vault itself is no project of it.
     """
     real = os.path.realpath(folder)
-    if found := project_of(vault, folder):
-        return found
+    if project := project_of(vault, folder):
+        return project
     has_own = any(repositories(Path(real))) or _holds(real, str(vault.root.resolve()))
     return "" if has_own else known_name(vault, Path(real).name)
 
@@ -59,8 +59,8 @@ def known_name(vault: Context, name: str) -> str:
 def is_known(vault: Context, name: str) -> bool:
     """Whether the vault knows a project of this name: then a page can be made for it."""
     normal = normal_name(name)
-    said = {*vault.settings.projects, *vault.machine.projects.values(), *timeline.projects(vault.index.catalog)}
-    return bool(normal) and (normal in map(normal_name, said) or resolve.subject(vault, name) is not None)
+    known = {*vault.settings.projects, *vault.machine.projects.values(), *timeline.projects(vault.index.catalog)}
+    return bool(normal) and (normal in map(normal_name, known) or resolve.subject(vault, name) is not None)
 
 
 def core_project(vault: Context, name: str) -> CoreProject | None:
@@ -96,8 +96,8 @@ class ProjectPlace:
     def _was_elsewhere(self, session: str) -> bool:
         """Whether a session of this machine worked on another project."""
         if session not in self._sessions:
-            kept = seen.of(self._vault, session)
-            self._sessions[session] = bool(kept and kept.project and normal_name(kept.project) not in self._project.names)
+            state = seen.of(self._vault, session)
+            self._sessions[session] = bool(state and state.project and normal_name(state.project) not in self._project.names)
         return self._sessions[session]
 
 
@@ -109,8 +109,8 @@ def recent_projects(vault: Context, most: int) -> tuple[str, ...]:
 
 def named_above(vault: Context, folder: str) -> str:
     """The name that a folder, or the nearest above it, was given on this machine; empty where none was."""
-    found = [path for path in vault.machine.projects if _holds(path, folder)]
-    return vault.machine.projects[max(found, key=len)] if found else ""
+    above = [path for path in vault.machine.projects if _holds(path, folder)]
+    return vault.machine.projects[max(above, key=len)] if above else ""
 
 
 def _holds(above: str, folder: str) -> bool:

@@ -115,7 +115,9 @@ def changed_pages(vault: Context, new: int = 1) -> list[GeneratedPage]:
     moment = moment_of(vault, live=False)
     taken: list[Weighed] = []
     weighed = _taken(_weighed_each(vault, moment, live=False), taken)
-    core_text = WholeCore(vault, known=((one.entry, one.belief) for one in weighed)).page(vault.settings.core_budget).text
+    core_text = (
+        WholeCore(vault, known=((memory.entry, memory.belief) for memory in weighed)).page(vault.settings.core_budget).text
+    )
     seen = _seen(vault, taken, moment, live=False)
     texts = ((CORE_FILE, core_text), (REFLECTION_FILE, _reflection(vault, seen, new)))
     pages = [_page(vault, path, text) for path, text in texts]
@@ -173,32 +175,32 @@ def _weighed_each(vault: Context, moment: datetime, *, live: bool) -> Iterator[W
     return seen.standings.weigh_each(seen.superseded(), live=live, as_of=moment)
 
 
-def _taken(weighed: Iterable[Weighed], kept: list[Weighed]) -> Iterator[Weighed]:
+def _taken(weighed: Iterable[Weighed], taken: list[Weighed]) -> Iterator[Weighed]:
     """The same, each kept with what REFLECTION.md reads of it."""
-    for one in weighed:
-        kept.append(replace(one, entry=narrowed(one.entry, _READ)))
-        yield one
+    for memory in weighed:
+        taken.append(replace(memory, entry=narrowed(memory.entry, _READ)))
+        yield memory
 
 
 def _seen(vault: Context, weighed: list[Weighed], moment: datetime, *, live: bool) -> _Seen:
     vault = vault.seen_by("")
     catalog = vault.index.catalog
-    weighed.sort(key=lambda one: one.entry.path)
+    weighed.sort(key=lambda memory: memory.entry.path)
     others = (entry for kind in (RecordClass.SUBJECT, RecordClass.CONSOLIDATION) for entry in catalog.of_class(kind))
     # What an understanding says that it replaces may be an observation: that stays evidence.
     replaced = observations_of(catalog, vault.superseded())
-    entries = sorted((*others, *replaced, *(one.entry for one in weighed)), key=attrgetter("path"))
+    entries = sorted((*others, *replaced, *(memory.entry for memory in weighed)), key=attrgetter("path"))
     return _Seen(Snapshot(tuple(entries), barred=catalog.barred()), weighed, moment, live)
 
 
 def _reflection(vault: Context, seen: _Seen, new: int) -> str:
     """The page; `new` is 1 when it is made by a reflection that will be logged."""
     today = seen.moment.date().isoformat()
-    beliefs = {one.entry.id: one.belief for one in seen.weighed}
+    beliefs = {memory.entry.id: memory.belief for memory in seen.weighed}
     days, merges = _reflection_days(vault)
     catalog = vault.seen_by("").index.catalog
     request = Request(now=seen.moment)
-    current = [one.entry for one in seen.weighed if visible(one.entry, request, "observed") is None]
+    current = [memory.entry for memory in seen.weighed if visible(memory.entry, request, "observed") is None]
     return reflection_page(
         [*current, *seen.snapshot.of_class(RecordClass.CONSOLIDATION)],
         {identity: belief.access_count for identity, belief in beliefs.items()},
@@ -220,7 +222,7 @@ def _concerns(snapshot: Snapshot, weighed: Iterable[Weighed]) -> list[Concern]:
         Concern("contested", entries, "more than one is active; one that supersedes all settles it")
         for entries in contested(current(snapshot))
     ]
-    questions = [Concern("questionable", (one.entry,), asked) for one in weighed if (asked := question_of(one.belief))]
+    questions = [Concern("questionable", (memory.entry,), asked) for memory in weighed if (asked := question_of(memory.belief))]
     return [*disputes, *questions, *_unsaid(snapshot)]
 
 
@@ -228,7 +230,7 @@ def _contested_changes(vault: Context, snapshot: Snapshot) -> Iterator[Concern]:
     """The observations of which one says that it changed the other, by a writer without the authority."""
     for identity, others in sorted(all_contested(vault).items()):
         for other in others:
-            pair = [entry for one in (identity, other.id) for entry in snapshot.by_id.get(one, ())[:1]]
+            pair = [entry for member in (identity, other.id) for entry in snapshot.by_id.get(member, ())[:1]]
             if identity < other.id and all(entry.record_class is RecordClass.OBSERVATION for entry in pair):
                 yield Concern("contested", tuple(pair), "one says that it changes the other: the owner settles it by a review")
 
@@ -236,15 +238,15 @@ def _contested_changes(vault: Context, snapshot: Snapshot) -> Iterator[Concern]:
 def _unsaid(snapshot: Snapshot) -> Iterator[Concern]:
     """Understandings that enough evidence has overtaken, and subjects with as much and no understanding."""
     current = [entry for entry in snapshot.of_class(RecordClass.UNDERSTANDING) if snapshot.active(entry)]
-    found = coverage(
+    uncovered = coverage(
         (Sighting(e.id, _keys(snapshot, e), e.text("created")) for e in snapshot.of_class(RecordClass.OBSERVATION)),
         [(entry, _keys(snapshot, entry)) for entry in current],
     )
-    late = [entry for entry in current if found.behind.get(entry.id, 0) >= WORTH_A_LINE]
-    for entry in sorted(late, key=lambda e: (-found.behind[e.id], e.path)):
-        yield Concern("stale", (entry,), f"{found.behind[entry.id]} observations came after it")
-    for key in found.uncovered():
-        count = found.subjects[key].observations
+    late = [entry for entry in current if uncovered.behind.get(entry.id, 0) >= WORTH_A_LINE]
+    for entry in sorted(late, key=lambda e: (-uncovered.behind[e.id], e.path)):
+        yield Concern("stale", (entry,), f"{uncovered.behind[entry.id]} observations came after it")
+    for key in uncovered.uncovered():
+        count = uncovered.subjects[key].observations
         subject = snapshot.by_id.get(key, ())
         if count >= WORTH_A_LINE and subject:
             yield Concern("uncovered", subject[:1], f"{count} observations and no understanding")
@@ -288,8 +290,8 @@ def resolve_page_conflicts(vault: Context) -> Saved | None:
         pages[path] = screening.masked(text).encode("utf-8")
         put(vault, path, pages[path])
     git.resolve_conflicts(repo, pages, vault.settings.lock_wait)
-    said = f"the conflict in {' and '.join(conflicts)} is settled: made anew from the notes, and added to git's index"
-    return Saved(reason="; ".join(filter(None, (said, git.obstacle(repo)))), attention=True)
+    message = f"the conflict in {' and '.join(conflicts)} is settled: made anew from the notes, and added to git's index"
+    return Saved(reason="; ".join(filter(None, (message, git.obstacle(repo)))), attention=True)
 
 
 def require_whole(vault: Context) -> Saved | None:

@@ -29,9 +29,9 @@ class Leans(Protocol):
         """The form that agents are given."""
 
 
-def lean_tokens(found: Leans) -> int:
+def lean_tokens(answer: Leans) -> int:
     """The tokens that an answer, or a part of it, takes in the lean form: what budgets count, for it is what is sent."""
-    return tokens(orjson.dumps(found.lean(lambda identity: identity[:SHOWN_PREFIX])).decode())
+    return tokens(orjson.dumps(answer.lean(lambda identity: identity[:SHOWN_PREFIX])).decode())
 
 
 def filled(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,12 +57,12 @@ def leaned(results: Sequence[Found], short: Short) -> list[dict[str, Any]]:
     """The results of an answer in their lean form. Notes of other tools that are called alike have their paths: by these their
     writer tells them apart, where a memory is told by its text.
     """
-    called = Counter(one.title.casefold() for one in results)
+    called = Counter(result.title.casefold() for result in results)
     return [
-        {**one.lean(short), "path": one.path}
-        if called[one.title.casefold()] > 1 and one.path.startswith(_OTHERS)
-        else one.lean(short)
-        for one in results
+        {**result.lean(short), "path": result.path}
+        if called[result.title.casefold()] > 1 and result.path.startswith(_OTHERS)
+        else result.lean(short)
+        for result in results
     ]
 
 
@@ -72,12 +72,12 @@ def titled(title: str, text: str) -> dict[str, str]:
     return filled({"title": "" if text.casefold().startswith(beginning) else title, "content": text})
 
 
-def lean_details(details: Details, short: Short, said: str = "") -> dict[str, Any]:
+def lean_details(details: Details, short: Short, caution: str = "") -> dict[str, Any]:
     """What a memory says beside its text, but for what was `said` already."""
     return {
-        name: value if name not in IDS else short(value) if isinstance(value, str) else [short(one) for one in value]
+        name: value if name not in IDS else short(value) if isinstance(value, str) else [short(identity) for identity in value]
         for name, value in details.items()
-        if not (isinstance(value, str) and value in said)
+        if not (isinstance(value, str) and value in caution)
     }
 
 
@@ -95,8 +95,8 @@ def answer(results: list[dict[str, Any]], degraded: tuple[str, ...], **more: Any
 
 def listed(results: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     """Results beside other values; that no person vouches for any of them is said once, before them all."""
-    trust = [one.get("not_reviewed") for one in results]
-    if len(results) > 1 and trust[0] is not None and all(one == trust[0] for one in trust):
+    trust = [result.get("not_reviewed") for result in results]
+    if len(results) > 1 and trust[0] is not None and all(value == trust[0] for value in trust):
         more["not_reviewed"] = trust[0]
-        results = [{name: value for name, value in one.items() if name != "not_reviewed"} for one in results]
+        results = [{name: value for name, value in result.items() if name != "not_reviewed"} for result in results]
     return {**filled(more), "results": results}

@@ -14,24 +14,24 @@ from vault_tool.vault.resolve import short
 _WORTH_SAYING = ("stale", "withheld", "unreadable", "behind", "settings")
 
 
-def lean_values(made: Any, vault: Context | None, omit: Iterable[str] = ()) -> Any:
+def lean_values(result: Any, vault: Context | None, omit: Iterable[str] = ()) -> Any:
     """A result's plain values in the lean form, without the fields that are to be left out; `vault` knows the ids."""
-    if isinstance(made, dict):
+    if isinstance(result, dict):
         for name in omit:
-            made.pop(name, None)
-        if "freshness" in made:
-            made["freshness"] = {name: made["freshness"][name] for name in _WORTH_SAYING if made["freshness"].get(name)}
-        if "notice" in made:
-            made["notice"] = NOTICE
-    return _without_empty(made, vault)
+            result.pop(name, None)
+        if "freshness" in result:
+            result["freshness"] = {name: result["freshness"][name] for name in _WORTH_SAYING if result["freshness"].get(name)}
+        if "notice" in result:
+            result["notice"] = NOTICE
+    return _without_empty(result, vault)
 
 
 def _without_empty(value: Any, vault: Context | None) -> Any:
     if isinstance(value, dict):
-        kept = ((name, _without_empty(one, vault)) for name, one in value.items())
-        return {name: one for name, one in filled(dict(kept)).items() if one != {}}
+        members = ((name, _without_empty(member, vault)) for name, member in value.items())
+        return {name: member for name, member in filled(dict(members)).items() if member != {}}
     if isinstance(value, list):
-        return [_without_empty(one, vault) for one in value]
+        return [_without_empty(item, vault) for item in value]
     if vault is not None and isinstance(value, str) and canonical(value) == value and vault.index.catalog.get(value):
         return short(vault, value)
     return value

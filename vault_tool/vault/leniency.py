@@ -39,7 +39,7 @@ def as_meant(value: Any, schema: Mapping[str, Any], place: tuple[str | int, ...]
             value = _of_json(value, dict)
         known = schema["properties"]
         if isinstance(value, Mapping):
-            return {key: as_meant(one, known[key], (*place, key)) if key in known else one for key, one in value.items()}
+            return {key: as_meant(member, known[key], (*place, key)) if key in known else member for key, member in value.items()}
         return value
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
@@ -49,8 +49,10 @@ def as_meant(value: Any, schema: Mapping[str, Any], place: tuple[str | int, ...]
 def _list_meant(value: Any, items: Mapping[str, Any], place: tuple[str | int, ...]) -> Any:
     if items.get("type") == "object":
         value = _of_json(value, list) if isinstance(value, str) else value
-        return [as_meant(one, items, (*place, number)) for number, one in enumerate(value)] if isinstance(value, list) else value
-    if isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value)):
+        return (
+            [as_meant(item, items, (*place, number)) for number, item in enumerate(value)] if isinstance(value, list) else value
+        )
+    if isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value)):
         try:
             return list(lists.given(str(place[-1]), value))
         except ValueError as fault:
@@ -61,7 +63,7 @@ def _list_meant(value: Any, items: Mapping[str, Any], place: tuple[str | int, ..
 def _of_json(text: str, kind: type) -> Any:
     """The list or object of JSON that a text is, or the text itself."""
     try:
-        found = orjson.loads(text)
+        value = orjson.loads(text)
     except orjson.JSONDecodeError:
         return text
-    return found if isinstance(found, kind) else text
+    return value if isinstance(value, kind) else text

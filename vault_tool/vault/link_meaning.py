@@ -16,15 +16,15 @@ from vault_tool.vault.context import Context
 def meant(vault: Context, path: str, link: str) -> Sequence[Entry]:
     """What a link of the note at `path` means: the first of its readings that names anything."""
     for reading in readings(link):
-        if found := _at_path(vault, path, reading) if is_path(reading) else _called(vault, path, reading):
-            return found
+        if entries := _at_path(vault, path, reading) if is_path(reading) else _called(vault, path, reading):
+            return entries
     return ()
 
 
 def meant_by(vault: Context, entry: Entry) -> Sequence[Entry]:
     """All that a record links to, each once; a link to itself, to a part of it or by another of its names, is none."""
-    found = {other.path: other for link in entry.links for other in meant(vault, entry.path, link) if other.id != entry.id}
-    return tuple(found.values())
+    by_path = {other.path: other for link in entry.links for other in meant(vault, entry.path, link) if other.id != entry.id}
+    return tuple(by_path.values())
 
 
 def linking(vault: Context, entry: Entry) -> Iterator[Entry]:
@@ -38,8 +38,8 @@ def linking(vault: Context, entry: Entry) -> Iterator[Entry]:
 def _at_path(vault: Context, path: str, link: str) -> Sequence[Entry]:
     """What lies where a path leads; else the one note of that file's name, which was moved."""
     full = led_to(link, path, top_of(path))
-    if (found := _by_path(vault, full)) is not None:
-        return (found,)
+    if (entries := _by_path(vault, full)) is not None:
+        return (entries,)
     named = vault.index.catalog.titled(link_name(full))
     return named if len(named) == 1 else ()
 
@@ -47,22 +47,22 @@ def _at_path(vault: Context, path: str, link: str) -> Sequence[Entry]:
 def _called(vault: Context, path: str, name: str) -> Sequence[Entry]:
     """What a name means: an id, a subject, a title, an alias, a file's name, with or without the folders above it."""
     bare = without_ending(name)
-    if "/" in bare and (found := _below(vault, path, bare)):
-        return found
+    if "/" in bare and (entries := _below(vault, path, bare)):
+        return entries
     named = resolve.candidates(vault, bare) or vault.index.catalog.titled(link_name(bare))
     if len(named) < 2:
         return named
     folder = path.rpartition("/")[0]
-    return [one for one in named if one.path.rpartition("/")[0] == folder] or named
+    return [entry for entry in named if entry.path.rpartition("/")[0] == folder] or named
 
 
 def _below(vault: Context, path: str, name: str) -> Sequence[Entry]:
     """What has that path from the root, from the folder whose notes belong together, or as its last parts."""
     for full in (name, f"{top_of(path)}/{name}"):
-        if (found := _by_path(vault, full)) is not None:
-            return (found,)
+        if (entries := _by_path(vault, full)) is not None:
+            return (entries,)
     ends = f"/{normal_name(name)}"
-    return [one for one in vault.index.catalog.titled(link_name(name)) if path_name(one.path).endswith(ends)]
+    return [entry for entry in vault.index.catalog.titled(link_name(name)) if path_name(entry.path).endswith(ends)]
 
 
 def _by_path(vault: Context, path: str) -> Entry | None:

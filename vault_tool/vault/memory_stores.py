@@ -44,11 +44,11 @@ class Signals(Store):
     def rewrites(self, traces: Traces, spared: Collection[Entry]) -> Rewrites:
         """Without what was judged of the memories, and without their words."""
         ids = {entry.id for entry in spared}
-        found = {}
+        rewrites = {}
         for path in self.vault.index.catalog.of_kind("signals"):
             data = reader.read(self.vault.root, path)
-            found[path] = data, redacted_signals(data, traces.ids, traces.repeated_in, ids)
-        return _changed(found)
+            rewrites[path] = data, redacted_signals(data, traces.ids, traces.repeated_in, ids)
+        return _changed(rewrites)
 
     def holds(self, identity: str) -> bool:
         """Whether anything was judged of it."""
@@ -68,11 +68,11 @@ class Episodes(Store):
     def rewrites(self, traces: Traces, spared: Collection[Entry]) -> Rewrites:
         """Without the entries of the memories, and without their words."""
         paths = {entry.path for entry in spared}
-        found = {}
+        rewrites = {}
         for path in self.vault.index.catalog.of_kind("episode"):
             data = reader.read(self.vault.root, path)
-            found[path] = data, redacted_episode(path, data, traces.paths, traces.mentioned_in, paths)
-        return _changed(found)
+            rewrites[path] = data, redacted_episode(path, data, traces.paths, traces.mentioned_in, paths)
+        return _changed(rewrites)
 
 
 class Ledgers(Store):
@@ -80,13 +80,13 @@ class Ledgers(Store):
 
     def rewrites(self, traces: Traces, spared: Collection[Entry]) -> Rewrites:
         """Without the memories' lines, and without their words."""
-        found = {}
+        rewrites = {}
         for entry in self.vault.index.catalog.of_class(RecordClass.CONSOLIDATION):
             data = reader.read(self.vault.root, entry.path)
             # The bytes of a name that is not UTF-8 are kept through the decoding and back.
             text = ledger.redacted(data.decode("utf-8", "surrogateescape"), traces.ids, traces.repeated_in)
-            found[entry.path] = data, text.encode("utf-8", "surrogateescape")
-        return _changed(found)
+            rewrites[entry.path] = data, text.encode("utf-8", "surrogateescape")
+        return _changed(rewrites)
 
 
 def entries_of(store: Store, user: str) -> list[Entry]:
@@ -106,5 +106,5 @@ def entries_of(store: Store, user: str) -> list[Entry]:
     return [*theirs, *links]
 
 
-def _changed(found: Rewrites) -> Rewrites:
-    return {path: texts for path, texts in found.items() if texts[0] != texts[1]}
+def _changed(rewrites: Rewrites) -> Rewrites:
+    return {path: texts for path, texts in rewrites.items() if texts[0] != texts[1]}

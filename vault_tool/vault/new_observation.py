@@ -58,10 +58,10 @@ class NewObservation:
 
     __slots__ = ("content", "new_type", "said")
 
-    def __init__(self, content: str, *, new_type: bool = False, **given: Unpack[ObservationParameters]) -> None:
+    def __init__(self, content: str, *, new_type: bool = False, **parameters: Unpack[ObservationParameters]) -> None:
         self.content = content
         self.new_type = new_type
-        self.said = by_parameter(given)
+        self.said = by_parameter(parameters)
 
     def require_sound(self) -> None:
         """Raise UsageError for what no vault would take."""
@@ -85,16 +85,16 @@ def draft_of(vault: Context, new: NewObservation) -> Observation:
 
 def _value(vault: Context, new: NewObservation, field: Field) -> Any:
     """The value of a field as it is kept: read in the field's own way, or as its kind is."""
-    given = new.said[field.name]
+    value = new.said[field.name]
     if field.name in _READ:
-        return _READ[field.name](vault, new, given)
+        return _READ[field.name](vault, new, value)
     if field.words:
-        return require_word(field, given)
+        return require_word(field, value)
     if field.kind is FieldKind.IDS:
-        return _ids(vault, given, None)
+        return _ids(vault, value, None)
     if field.kind is FieldKind.TIME:
-        return _moment(field.parameter, given)
-    return tuple(given) if field.kind in LISTS else given
+        return _moment(field.parameter, value)
+    return tuple(value) if field.kind in LISTS else value
 
 
 # How the fields are read that are not kept as they are given, beyond what their kind says.
@@ -159,8 +159,8 @@ def _end(vault: Context, expires: str | None, observed: str | None) -> str | Non
 
 
 def _clean(texts: Sequence[str]) -> tuple[str, ...]:
-    given = [texts] if isinstance(texts, str) else texts
-    return tuple(dict.fromkeys(text for text in map(one_line, given) if text))
+    items = [texts] if isinstance(texts, str) else texts
+    return tuple(dict.fromkeys(text for text in map(one_line, items) if text))
 
 
 def _ids(vault: Context, named: Sequence[str], classes: tuple[RecordClass, ...] | None) -> tuple[str, ...]:
@@ -211,23 +211,23 @@ class Tagging:
 def tag(op: Operation, names: Sequence[str]) -> Tagging:
     """The subjects called `names`, with those that do not exist planned in `op`."""
     vault, whole = op.vault, op.vault.with_withheld()
-    found: dict[str, str] = {}
+    names_by_key: dict[str, str] = {}
     created: list[str] = []
     for named in [names] if isinstance(names, str) else names:
         name = unwrap_link(named)
         clean, normal = one_line(name), normal_name(name)
         if not normal:
             raise UsageError("a subject's name is empty", f"give each of {option('subject_names')} a name")
-        if normal in found:
+        if normal in names_by_key:
             continue
         # A subject belongs to the vault: one of that name there is for all, whoever may see what is tagged with it.
         existing, minted = resolve.subject(whole, clean), op.minted(normal)
-        found[normal] = minted or (existing.text("name") if existing else clean)
+        names_by_key[normal] = minted or (existing.text("name") if existing else clean)
         if existing is None and minted is None:
             op.create(subject_named(whole, clean))
             created.append(clean)
     similar = {name: near for name in created if (near := resolve.similar_subjects(vault, name, created))}
-    return Tagging(tuple(dict.fromkeys(found.values())), tuple(created), similar)
+    return Tagging(tuple(dict.fromkeys(names_by_key.values())), tuple(created), similar)
 
 
 def subject_named(vault: Context, name: str) -> Subject:
@@ -248,8 +248,8 @@ def emptied_by(vault: Context, deleted: Sequence[Entry]) -> Iterator[Entry]:
     for normal in dict.fromkeys(normal_name(name) for entry in deleted for name in entry.subjects):
         for subject in catalog.subject_named(normal):
             names = names_of(subject)
-            naming = [*catalog.tagged([names]), *catalog.linking(names), *(one for _, one in catalog.pointing_at(subject.id))]
-            if _bare(subject) and going.issuperset(one.path for one in naming):
+            naming = [*catalog.tagged([names]), *catalog.linking(names), *(entry for _, entry in catalog.pointing_at(subject.id))]
+            if _bare(subject) and going.issuperset(entry.path for entry in naming):
                 yield subject
 
 

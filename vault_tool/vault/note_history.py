@@ -33,13 +33,13 @@ def note_history(vault: Context, entry: Entry) -> git.NoteLog:
 
 def with_their_old_places(repo: git.Repo, pending: Sequence[git.UncommittedFile]) -> list[git.UncommittedFile]:
     """The same, where a new note whose id a deleted one had was moved from there, however much of it was edited since."""
-    new = {identity: one.path for one in pending if one.state == "new" and (identity := _id_at(repo, one.path))}
+    new = {identity: file.path for file in pending if file.state == "new" and (identity := _id_at(repo, file.path))}
     if not new:
         return list(pending)
-    gone = [one.path for one in git.uncommitted(repo, [VAULT]) if one.state == "deleted"]
+    gone = [file.path for file in git.uncommitted(repo, [VAULT]) if file.state == "deleted"]
     was = {new[identity]: path for path, data in git.show_many(repo, "HEAD", gone).items() if (identity := own_id(data)) in new}
-    moved = [replace(one, state="renamed", was=was[one.path]) if one.path in was else one for one in pending]
-    return [one for one in moved if one.path not in was.values()]
+    moved = [replace(file, state="renamed", was=was[file.path]) if file.path in was else file for file in pending]
+    return [file for file in moved if file.path not in was.values()]
 
 
 def _id_at(repo: git.Repo, path: str) -> str:

@@ -62,7 +62,7 @@ class OneThread(Generic[Opened]):
 def _stamp(vault: Context) -> tuple[int, ...]:
     """What changes when somebody changes the vault's settings."""
     try:
-        found = vault.settings_path.stat()
+        status = vault.settings_path.stat()
     except OSError:
         return ()
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    return status.st_size, status.st_mtime_ns, status.st_ino

@@ -35,23 +35,23 @@ def passes(vault: Context) -> Passes:
 
 
 def _read(vault: Context) -> Passes:
-    found = vault.index.catalog.of_class(RecordClass.CONSOLIDATION)
-    named = {parent for entry in found for parent in entry.texts("parents")}
+    ledgers = vault.index.catalog.of_class(RecordClass.CONSOLIDATION)
+    named = {parent for entry in ledgers for parent in entry.texts("parents")}
     # Parents that name each other in a circle, as a merge by hand may leave them, leave no head: then all are.
-    heads = tuple(entry for entry in found if entry.id not in named) or found
+    heads = tuple(entry for entry in ledgers if entry.id not in named) or ledgers
     unended = [entry for entry in heads if not ledger.read(body_of(vault, entry)).ended]
     newest = max(unended, key=lambda e: (e.generation or 0, e.by_created), default=None)
-    return Passes(vault.index.catalog.generation(), heads, found, newest)
+    return Passes(vault.index.catalog.generation(), heads, ledgers, newest)
 
 
-def items_of(vault: Context, one: Entry) -> list[Entry]:
+def items_of(vault: Context, ledger_entry: Entry) -> list[Entry]:
     """What was new to a pass and is still there, from its ledger."""
     catalog = vault.index.catalog
-    found: list[Entry] = []
-    for start in ledger.lines(body_of(vault, one)):
+    items: list[Entry] = []
+    for start in ledger.lines(body_of(vault, ledger_entry)):
         # Two where another id has the same beginning by now: better one too many than one lost.
-        found.extend(catalog.by_prefix(start, limit=2))
-    return active(catalog, found)
+        items.extend(catalog.by_prefix(start, limit=2))
+    return active(catalog, items)
 
 
 def spoken_of(vault: Context, entry: Entry, regions: Regions) -> Iterator[Sequence[Region]]:
@@ -66,13 +66,13 @@ def settled_by(vault: Context, kind: str, names: Sequence[str]) -> str:
     """The id of the open pass to which an understanding of these subjects belongs, for it settles or concerns a packet of it;
     empty where none does. An orientation does, and counts where it comes last. Indexes must be fresh.
     """
-    one = passes(vault).open
-    if one is None:
+    open_ledger = passes(vault).open
+    if open_ledger is None:
         return ""
     if kind == "orientation":
-        return one.id
-    new = frozenset(ledger.lines(body_of(vault, one)))
-    return one.id if any(ledger.known(entry.id) in new for entry in _concerning(vault, names)) else ""
+        return open_ledger.id
+    new = frozenset(ledger.lines(body_of(vault, open_ledger)))
+    return open_ledger.id if any(ledger.known(entry.id) in new for entry in _concerning(vault, names)) else ""
 
 
 def _concerning(vault: Context, names: Sequence[str]) -> list[Entry]:
@@ -82,5 +82,5 @@ def _concerning(vault: Context, names: Sequence[str]) -> list[Entry]:
     tagged = catalog.tagged([regions.called(name).names for name in names])
     views = [entry.id for entry in tagged if entry.record_class is RecordClass.UNDERSTANDING]
     pointing = catalog.pointing_at_each(views, ("related_to",)).values() if views else ()
-    related = [entry for some in pointing for _, entry in some if entry.record_class is RecordClass.OBSERVATION]
+    related = [entry for references in pointing for _, entry in references if entry.record_class is RecordClass.OBSERVATION]
     return active(catalog, [*tagged, *related])

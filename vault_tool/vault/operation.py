@@ -154,17 +154,17 @@ class Operation:
 
     def log_entry(self, entry: EpisodeEntry) -> None:
         """Plan an entry of the day's log; where it names no session it tells of the writer's."""
-        made = replace(entry, session=entry.session or self.vault.who.session)
-        if max(map(len, entry_text(made, "", "").encode("utf-8", "replace").split(b"\n"))) > EPISODE_LINE:
+        logged = replace(entry, session=entry.session or self.vault.who.session)
+        if max(map(len, entry_text(logged, "", "").encode("utf-8", "replace").split(b"\n"))) > EPISODE_LINE:
             raise UsageError("the log's entry is too long", f"keep it to a sentence, and {step('remember')} the rest")
-        self._plan.episodes.append(made)
+        self._plan.episodes.append(logged)
 
     def signal(self, signal: Signal) -> None:
         """Plan a judgement; UsageError for one that no line of a journal may hold, Refused for one on what was forgotten."""
         if len(signal_line(signal).encode()) > SIGNAL_LINE:
             raise UsageError("what is said of the memory is too long", "give a sentence, and references as evidence")
         graves = self.vault.forgotten()
-        if graves and any(tombstones.cites(one, graves) for one in signal.evidence):
+        if graves and any(tombstones.cites(reference, graves) for reference in signal.evidence):
             raise Refused("its evidence is a memory that was forgotten", "leave that reference out")
         self._plan.signals.append(signal)
 
@@ -240,14 +240,14 @@ class Operation:
         for path, (old, new) in plan.rewritten.items():
             yield PlannedWrite(path, content_hash(old), new)
         for path, data in plan.replaced.items():
-            there = (self.vault.root / path).exists()
-            yield PlannedWrite(path, content_hash(writer.read(self.vault.root, path)) if there else None, data)
+            exists = (self.vault.root / path).exists()
+            yield PlannedWrite(path, content_hash(writer.read(self.vault.root, path)) if exists else None, data)
         for path in plan.removed:
             yield PlannedWrite(path, content_hash(writer.read(self.vault.root, path)), None)
 
     def _announced(self, writes: Sequence[PlannedWrite], signals: Sequence[Signal]) -> dict[str, str | None]:
         """The paths that will be written, each with the hash that it will have."""
-        afters = {one.path: one.after for one in writes} | {one.path: one.after for one in self._plan.included}
+        afters = {write.path: write.after for write in writes} | {write.path: write.after for write in self._plan.included}
         hashes = {path: None if after is None else content_hash(after) for path, after in afters.items()}
         return hashes | dict.fromkeys(self._journals(signals), UNKNOWN)
 
@@ -307,8 +307,8 @@ class Operation:
         normal = normal_name(name)
         stem = self._plan.files.get(normal)
         if stem is None:
-            found = self.vault.index.catalog.subject_named(normal)
-            stem = PurePosixPath(found[0].path).stem if found else slug(name, "subject")
+            subject = self.vault.index.catalog.subject_named(normal)
+            stem = PurePosixPath(subject[0].path).stem if subject else slug(name, "subject")
         return f"[[{stem}|{name}]]"
 
 

@@ -64,14 +64,14 @@ def page_at_start(vault: Context, project: str = "", rest: Callable[[Context], R
     vault.fresh()
     with vault.index.consistent_read():
         state = _State.of(vault, project)
-        kept = _kept(state) if state.memories > SMALL else None
-        if kept is None and state.memories > _IN_TIME:
-            kept = _in_a_hurry(state)
-        if kept is None:
+        choice = _kept(state) if state.memories > SMALL else None
+        if choice is None and state.memories > _IN_TIME:
+            choice = _in_a_hurry(state)
+        if choice is None:
             return _of_everything(state, rest(vault))
-        made = _by_choice(state, kept, live=True)
+        page = _by_choice(state, choice, live=True)
         frame = CoreFrame(vault, live=True, prompt=True, project=state.project, rest=rest(vault))
-    return lambda budget: screening.masked(frame.page(made, budget).text)
+    return lambda budget: screening.masked(frame.page(page, budget).text)
 
 
 def tracked_page(vault: Context) -> str | None:
@@ -80,11 +80,11 @@ def tracked_page(vault: Context) -> str | None:
     state, budget = _State.of(vault), vault.settings.core_budget
     if state.memories <= SMALL:
         return screening.masked(WholeCore(vault).page(budget).text)
-    kept = _kept(state)
+    choice = _kept(state)
     return (
         None
-        if kept is None
-        else screening.masked(CoreFrame(vault, live=False, prompt=False).page(_by_choice(state, kept, live=False), budget).text)
+        if choice is None
+        else screening.masked(CoreFrame(vault, live=False, prompt=False).page(_by_choice(state, choice, live=False), budget).text)
     )
 
 
@@ -113,14 +113,14 @@ def choice_is_due(vault: Context) -> bool:
 
 def _is_worn(state: _State) -> bool:
     """Whether there is no choice that is good enough to be kept."""
-    kept = _kept(state)
-    if kept is None:
+    choice = _kept(state)
+    if choice is None:
         return True
-    made, now = parse_time(kept.moment), state.vault.clock.now()
-    if made is None or not timedelta(0) <= now - made < _OLD:
+    made_at, now = parse_time(choice.moment), state.vault.clock.now()
+    if made_at is None or not timedelta(0) <= now - made_at < _OLD:
         return True
-    found = page_choice.since(state.catalog, kept, _WORN)
-    return bool(found.gone) or len(found.written) + len(found.judged) >= _WORN
+    changes = page_choice.since(state.catalog, choice, _WORN)
+    return bool(changes.gone) or len(changes.written) + len(changes.judged) >= _WORN
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +174,11 @@ def _chosen(state: _State, whole: WholeCore) -> PageChoice | None:
     """The choice of what a page looks at, kept; None where another build of the catalogue answers by now."""
     catalog = state.vault.index.catalog
     paths, imports = whole.chosen(_ROOM, _MORE)
-    numbers = page_choice.numbers_of(catalog, [*paths, *(entry.path for one in imports for entry in one.linked)])
+    numbers = page_choice.numbers_of(catalog, [*paths, *(entry.path for import_map in imports for entry in import_map.linked)])
     if catalog is not state.catalog:
         return None
     rows = sorted(numbers[path] for path in paths if path in numbers)
-    maps = [_import_rows(one, numbers) for one in imports]
+    maps = [_import_rows(import_map, numbers) for import_map in imports]
     choice = state.choice(stamp(state.vault.clock.now()), rows, maps, whole.elsewhere)
     state.file.write(choice)
     return choice
@@ -194,23 +194,23 @@ def _in_a_hurry(state: _State) -> PageChoice:
     return state.choice("", (*newest, *reviewed, *ours), (), 0)
 
 
-def _import_rows(one: ImportMap, numbers: dict[str, int]) -> ImportRows:
-    linked = tuple(numbers[entry.path] for entry in one.linked if entry.path in numbers)
-    return ImportRows(name=one.name, count=one.count, folders=one.folders, linked=linked)
+def _import_rows(import_map: ImportMap, numbers: dict[str, int]) -> ImportRows:
+    linked = tuple(numbers[entry.path] for entry in import_map.linked if entry.path in numbers)
+    return ImportRows(name=import_map.name, count=import_map.count, folders=import_map.folders, linked=linked)
 
 
 def _by_choice(state: _State, choice: PageChoice, *, live: bool) -> CoreMaterial:
     """What the page is made of by a choice, in the state of the catalogue as it is; `live` with this machine's own use."""
     vault, catalog = state.vault, state.catalog
     since = page_choice.since(catalog, choice, _SINCE)
-    linked = [number for one in choice.imports for number in one.linked]
+    linked = [number for rows in choice.imports for number in rows.linked]
     entries = numbered(catalog, {*choice.rows, *since.written, *linked})
     touched = page_choice.memories_called(catalog, since.judged | (_used_since(vault, choice) if live else frozenset()))
     chosen = [entries[number] for number in {*choice.rows, *since.written} if number in entries]
     active = relations.active(catalog, {entry.path: entry for entry in (*chosen, *touched.values())}.values())
     believed = vault.standings.beliefs(active, live=live)
     elsewhere = ProjectPlace(vault, state.project).is_elsewhere if state.project is not None else lambda _: False
-    maps = {one.name for one in choice.imports}
+    maps = {rows.name for rows in choice.imports}
     maps |= {".."} if vault.root.parent.name in maps else set()  # the folder around the vault
     listed = [
         (entry, believed[entry.id])
@@ -221,7 +221,7 @@ def _by_choice(state: _State, choice: PageChoice, *, live: bool) -> CoreMaterial
     covered = covering(vault, listed, new, vault.clock.now().astimezone(UTC).date())
     return CoreMaterial(
         items=core_items(vault, ((entry, belief) for entry, belief in listed if entry.path not in covered)),
-        imports=[_import_map(vault, one, entries) for one in choice.imports],
+        imports=[_import_map(vault, rows, entries) for rows in choice.imports],
         total=page_choice.present_count(catalog, vault.superseded()),
         elsewhere=choice.elsewhere,
     )
@@ -229,10 +229,12 @@ def _by_choice(state: _State, choice: PageChoice, *, live: bool) -> CoreMaterial
 
 def _used_since(vault: Context, choice: PageChoice) -> frozenset[str]:
     """The ids of what was used on this machine since a choice: the newest so many."""
-    made: datetime | None = parse_time(choice.moment) if choice.moment else None
-    used = (use.target for use in reversed(vault.uses.all()) if made is None or (parse_time(use.at) or made) >= made)
+    made_at: datetime | None = parse_time(choice.moment) if choice.moment else None
+    used = (use.target for use in reversed(vault.uses.all()) if made_at is None or (parse_time(use.at) or made_at) >= made_at)
     return frozenset(target for target, _ in zip(used, range(_SINCE), strict=False))
 
 
-def _import_map(vault: Context, one: ImportRows, entries: dict[int, Entry]) -> ImportMap:
-    return import_map(vault, one.name, one.count, one.folders, [entries[number] for number in one.linked if number in entries])
+def _import_map(vault: Context, rows: ImportRows, entries: dict[int, Entry]) -> ImportMap:
+    return import_map(
+        vault, rows.name, rows.count, rows.folders, [entries[number] for number in rows.linked if number in entries]
+    )

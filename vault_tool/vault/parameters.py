@@ -41,11 +41,11 @@ def require_limit(limit: int | None) -> None:
 
 def require_word(field: Field, text: str) -> str:
     """The value of a field of one word as it is kept; UsageError for what is no word."""
-    said = one_line(text)
-    if not is_word(said):
+    word = one_line(text)
+    if not is_word(word):
         hint = f"one of {', '.join(field.words)}, or a word of your own"
-        raise UsageError(f"`{one_line(said, 40)}` is no {field.name}", hint)
-    return said
+        raise UsageError(f"`{one_line(word, 40)}` is no {field.name}", hint)
+    return word
 
 
 def require_moment(text: str, now: datetime, *, ends: bool = False) -> datetime:
@@ -64,17 +64,17 @@ def require_moment(text: str, now: datetime, *, ends: bool = False) -> datetime:
     return moment
 
 
-def _moment(said: str, now: datetime, ends: bool) -> datetime | None:
-    if span := _SPAN.fullmatch(said):
+def _moment(text: str, now: datetime, ends: bool) -> datetime | None:
+    if span := _SPAN.fullmatch(text):
         return now - timedelta(hours=int(span[1]) * _HOURS[span[2].lower()])
-    if named := _NAMED_SPAN.fullmatch(said):
+    if named := _NAMED_SPAN.fullmatch(text):
         first, over = _span(named[2].lower(), now, back=named[1].lower() == "last")
         return over - timedelta(microseconds=1) if ends else first
-    if said.casefold() in _DAYS_AGO:
-        said = (now - timedelta(days=_DAYS_AGO[said.casefold()])).date().isoformat()
-    part = _PART.fullmatch(said)
-    begins = parse_time(f"{part[1]}-{part[2] or '01'}-01" if part else said)
-    if begins is None or not ends or not (part or len(said) == _DATE_LENGTH):
+    if text.casefold() in _DAYS_AGO:
+        text = (now - timedelta(days=_DAYS_AGO[text.casefold()])).date().isoformat()
+    part = _PART.fullmatch(text)
+    begins = parse_time(f"{part[1]}-{part[2] or '01'}-01" if part else text)
+    if begins is None or not ends or not (part or len(text) == _DATE_LENGTH):
         return begins
     if part is None:
         return begins + timedelta(days=1, microseconds=-1)
@@ -99,11 +99,11 @@ def _span(unit: str, now: datetime, *, back: bool) -> tuple[datetime, datetime]:
 def spelled_out(function: _Function) -> _Function:
     """Give a function whose `**given` are fields of an observation the signature that has them one by one."""
     plain = inspect.signature(function)
-    *own, given = plain.parameters.values()
-    first = [one for one in own if one.kind is not inspect.Parameter.KEYWORD_ONLY]
+    *own, rest = plain.parameters.values()
+    first = [parameter for parameter in own if parameter.kind is not inspect.Parameter.KEYWORD_ONLY]
     named = [
         inspect.Parameter(field.parameter, inspect.Parameter.KEYWORD_ONLY, default=unsaid(field), annotation=annotation(field))
-        for field in PARAMETERS[given.annotation]
+        for field in PARAMETERS[rest.annotation]
     ]
     vars(function)["__signature__"] = plain.replace(parameters=[*first, *named, *own[len(first) :]])
     return function
@@ -126,5 +126,5 @@ def unknown_type(types: Registry, type: str) -> tuple[str, ...]:
     known = types.observations()
     near = near_type(type, known)
     meant = f"; did you mean {near}?" if near else ""
-    kept = f"it is kept as an observation of weight {UNKNOWN_WEIGHT:g}{meant}"
-    return (f"`{type}` is not a type of this vault: {kept} (the types are {', '.join(known)}; vault.toml may name more)",)
+    advice = f"it is kept as an observation of weight {UNKNOWN_WEIGHT:g}{meant}"
+    return (f"`{type}` is not a type of this vault: {advice} (the types are {', '.join(known)}; vault.toml may name more)",)

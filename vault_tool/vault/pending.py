@@ -87,7 +87,7 @@ def announce(
     pending = PendingOperation(
         _next_id(vault), verb, title, vault.who.session, tuple(ids), tuple(files.items()), at,
         # A kill in the middle of so much leaves a part, which the same call takes up again.
-        tuple(writes) if sum(len(one.after or b"") for one in writes) <= CARRIED else (), tuple(episodes), tuple(signals),
+        tuple(writes) if sum(len(write.after or b"") for write in writes) <= CARRIED else (), tuple(episodes), tuple(signals),
     )  # fmt: skip
     vault.local.begin(pending)
     return pending
@@ -106,16 +106,16 @@ def heal(vault: Context) -> tuple[str, ...]:
     # In the order in which they were begun: of two changes to one file the later commit must be the later change.
     for begun in vault.local.pending():
         pending = _finished(vault, begun)
-        made = {path: _as_announced(vault, path, known) for path, known in pending.files}
-        changes = [change for change in made.values() if change]
-        if any(made[path] is None and layout.file_kind(path) not in _JOURNALS for path, _ in pending.files):
+        changes_by_path = {path: _as_announced(vault, path, known) for path, known in pending.files}
+        changes = [change for change in changes_by_path.values() if change]
+        if any(changes_by_path[path] is None and layout.file_kind(path) not in _JOURNALS for path, _ in pending.files):
             pending = replace(pending, title=f"(part of {pending.title})")
         # What stops one commit (a rebase, a lock, no identity) stops the next: ask git once.
         outcome = git.Commit(False, None, "waits") if waiting else _published(vault, pending, changes)
         if outcome.reason and vault.repo:
             waiting.extend(change.path for change in changes)
             if begun.writes or begun.episodes or begun.signals:
-                known = ((one.path, None if one.content is None else content_hash(one.content)) for one in changes)
+                known = ((change.path, None if change.content is None else content_hash(change.content)) for change in changes)
                 vault.local.begin(pending.written(known))
         else:
             vault.local.done(pending.id)
@@ -135,10 +135,10 @@ def _finished(vault: Context, pending: PendingOperation) -> PendingOperation:
     """The operation with all written that it announced and a kill kept it from: each file that is still as it was read."""
     written: list[writer.Written] = []
     try:
-        for one in pending.writes:
+        for write in pending.writes:
             # A file that somebody changed since is as they want it.
             with suppress(NotFound, Refused, StaleEdit):
-                written.extend(_write(vault, one))
+                written.extend(_write(vault, write))
         unlogged = list(_unlogged(vault, pending.episodes))
         written.extend(journals.append_episode(vault.root, vault.local, entry) for entry in unlogged)
         known = {signal.id for signal in vault.whole_index.catalog.signals()} if pending.signals else frozenset()
@@ -151,22 +151,22 @@ def _finished(vault: Context, pending: PendingOperation) -> PendingOperation:
     return replace(pending, files=(*pending.files, *others.items()))
 
 
-def _write(vault: Context, one: PlannedWrite) -> Iterator[writer.Written]:
+def _write(vault: Context, write: PlannedWrite) -> Iterator[writer.Written]:
     """Write one file, if it still holds what it held when that was planned, and an announcement may write it at all."""
-    if not _may_be_finished(one.path):
+    if not _may_be_finished(write.path):
         return
     try:
-        current: bytes | None = writer.read(vault.root, one.path)
+        current: bytes | None = writer.read(vault.root, write.path)
     except NotFound:
         current = None
-    if (None if current is None else content_hash(current)) != one.before:
+    if (None if current is None else content_hash(current)) != write.before:
         return
     if current is None:
-        yield writer.create(vault.root, one.path, one.after or b"")
-    elif one.after is None:
-        yield writer.remove(vault.root, one.path, current)
+        yield writer.create(vault.root, write.path, write.after or b"")
+    elif write.after is None:
+        yield writer.remove(vault.root, write.path, current)
     else:
-        yield writer.replace(vault.root, one.path, current, one.after)
+        yield writer.replace(vault.root, write.path, current, write.after)
 
 
 def _may_be_finished(path: str) -> bool:
@@ -180,7 +180,9 @@ def _unlogged(vault: Context, entries: Sequence[EpisodeEntry]) -> Iterator[Episo
     """Those of the entries that no log of their day has: as often as there are more of them than there."""
     days = {entry.at[:10] for entry in entries}
     paths = [path for path in vault.whole_index.catalog.of_kind(FileKind.EPISODE.value) if layout.journal_date(path) in days]
-    logged = Counter(_entry_key(one) for path in paths for one in journals.read_episode(path, writer.read(vault.root, path))[0])
+    logged = Counter(
+        _entry_key(entry) for path in paths for entry in journals.read_episode(path, writer.read(vault.root, path))[0]
+    )
     for entry in entries:
         if logged[_entry_key(entry)] > 0:
             logged[_entry_key(entry)] -= 1
@@ -286,5 +288,5 @@ def _next_id(vault: Context) -> str:
 
 
 def _next_free(vault: Context) -> int:
-    numbers = (int(one.id[:6]) for one in vault.local.pending() if one.id[:6].isdecimal())
+    numbers = (int(operation.id[:6]) for operation in vault.local.pending() if operation.id[:6].isdecimal())
     return 1 + max(numbers, default=0)

@@ -43,11 +43,11 @@ _VALUE = 60
 _NAMED, _SHORT, _LINE = 3, 8, 100
 
 
-def told_as(one: Update) -> str:
+def told_as(update: Update) -> str:
     """What a supposed update says in the place of what, in words."""
-    if not one.before or not one.after:
+    if not update.before or not update.after:
         return ""
-    return f"{one_line(one.after, _VALUE)} there, {one_line(one.before, _VALUE)} here"
+    return f"{one_line(update.after, _VALUE)} there, {one_line(update.before, _VALUE)} here"
 
 
 def perhaps_changed(vault: Context, memories: Sequence[Entry]) -> Mapping[str, Update]:
@@ -59,19 +59,23 @@ def perhaps_changed(vault: Context, memories: Sequence[Entry]) -> Mapping[str, U
     return update_pairs.newest(holding(vault, update_pairs.among((*memories, *others), paths)))
 
 
-def holding(vault: Context, found: Iterable[Update]) -> list[Update]:
+def holding(vault: Context, updates: Iterable[Update]) -> list[Update]:
     """Those of which the newer one is told now, and of which nobody said what they are to each other."""
-    some = list(found)
-    if not some:
+    update_list = list(updates)
+    if not update_list:
         return []
     request = request_of(vault)
-    newer = {one.newer.id: one.newer for one in some}
+    newer = {update.newer.id: update.newer for update in update_list}
     believed = vault.standings.beliefs(newer.values())
-    there = [one for one in some if visible(one.newer, request, "present") is None and not doubtful(believed[one.newer.id])]
-    pointed = vault.index.catalog.pointing_at_each({one.newer.id for one in there}, claims.ON) if there else {}
-    said = {(claim.change.id, claim.target.id) for claim in claims.claims_on(vault.index.catalog, newer.values(), pointed)}
+    present = [
+        update
+        for update in update_list
+        if visible(update.newer, request, "present") is None and not doubtful(believed[update.newer.id])
+    ]
+    pointed = vault.index.catalog.pointing_at_each({update.newer.id for update in present}, claims.ON) if present else {}
+    claimed = {(claim.change.id, claim.target.id) for claim in claims.claims_on(vault.index.catalog, newer.values(), pointed)}
     # Who said that the older one changed the newer one knows better.
-    return [one for one in there if (one.older.id, one.newer.id) not in said]
+    return [update for update in present if (update.older.id, update.newer.id) not in claimed]
 
 
 def seems_to_change(vault: Context, record: Observation) -> tuple[Entry, ...]:
@@ -88,14 +92,14 @@ def seems_to_change(vault: Context, record: Observation) -> tuple[Entry, ...]:
     ]
     if not asked or record.type in update_pairs.EVENTS:
         return ()
-    found = [entry for entry, _, _ in update_pairs.changed_by(record.body, asked)]
-    if not found:
+    older = [entry for entry, _, _ in update_pairs.changed_by(record.body, asked)]
+    if not older:
         # Who may be told what takes longer to find out than all of this.
         return ()
     request = request_of(vault)
-    told = [entry for entry in found if visible(entry, request, "present") is None]
-    gone = {target.id for target, _ in claims.changes_of(vault.index.catalog, told)} if told else frozenset()
-    return tuple(sorted((entry for entry in told if entry.id not in gone), key=update_pairs.when, reverse=True)[:_NAMED])
+    present = [entry for entry in older if visible(entry, request, "present") is None]
+    gone = {target.id for target, _ in claims.changes_of(vault.index.catalog, present)} if present else frozenset()
+    return tuple(sorted((entry for entry in present if entry.id not in gone), key=update_pairs.when, reverse=True)[:_NAMED])
 
 
 def proposals(vault: Context, record: Observation, changed: Sequence[Entry]) -> Iterator[str]:
@@ -128,17 +132,17 @@ _Result = TypeVar("_Result", bound=_Told)
 
 def newer_first(results: Iterable[_Result]) -> list[_Result]:
     """Results in their order, each directly below what seems to have changed it, where that is among them."""
-    some = list(results)
-    there = {one.id: at for at, one in enumerate(some) if one.id}
+    result_list = list(results)
+    place_of = {result.id: at for at, result in enumerate(result_list) if result.id}
     over = {
-        at: there[newer]
-        for at, one in enumerate(some)
-        for mark in one.marks
+        at: place_of[newer]
+        for at, result in enumerate(result_list)
+        for mark in result.marks
         if mark.mark == PERHAPS
         for newer in mark.by
-        if newer in there and (is_pulled(one.origin) or not is_pulled(some[there[newer]].origin))
+        if newer in place_of and (is_pulled(result.origin) or not is_pulled(result_list[place_of[newer]].origin))
     }
-    return [some[at] for at in update_pairs.directly_below(range(len(some)), over)] if over else some
+    return [result_list[at] for at in update_pairs.directly_below(range(len(result_list)), over)] if over else result_list
 
 
 def _like_them(vault: Context, memories: Sequence[Entry]) -> Iterator[Entry]:

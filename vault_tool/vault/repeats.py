@@ -48,11 +48,11 @@ class Repeat:
 
     def remarks(self, known: str) -> tuple[str, ...]:
         """What its writer should know: `known` is the memory's short id."""
-        told = (f"{known} is told to nobody: consent to it was refused or withdrawn",) if self.withheld else ()
+        withheld_remark = (f"{known} is told to nobody: consent to it was refused or withdrawn",) if self.withheld else ()
         if not self.dropped:
-            return told
+            return withheld_remark
         return (
-            *told,
+            *withheld_remark,
             f"remembered already as {known}, without its {', '.join(self.dropped)}: {step('edit', memory_id=known)} adds that",
         )
 
@@ -77,10 +77,10 @@ def twin_of(vault: Context, draft: Observation) -> Entry | None:
     One that a change has overtaken is not: to say it again is to say that it is so again.
     """
     # One that nobody is told of is known all the same: said again, it is not told again.
-    catalog, said = vault.whole_index.catalog, body_hash(draft.body)
+    catalog, body_key = vault.whole_index.catalog, body_hash(draft.body)
     # Before it is said that nothing need be written, the files that say so are looked at again.
-    vault.index.recheck([entry.path for entry in catalog.by_body(said)])
-    alike = [e for e in catalog.by_body(said) if e.record_class is RecordClass.OBSERVATION and same(draft, e.head)]
+    vault.index.recheck([entry.path for entry in catalog.by_body(body_key)])
+    alike = [e for e in catalog.by_body(body_key) if e.record_class is RecordClass.OBSERVATION and same(draft, e.head)]
     twins = [entry for entry in alike if not any(claims.changes_of(catalog, [entry])) and _may_gain(catalog, draft, entry)]
     head = draft.head()
     return min(twins, key=lambda entry: sum(head.get(name) != entry.head.get(name) for name in _SAID), default=None)
@@ -100,21 +100,23 @@ def _may_gain(catalog: Catalog, draft: Observation, twin: Entry) -> bool:
         return False
     targets = [_writer(catalog, entry) for identity in draft.change_targets for entry in catalog.get(identity)]
     done = Effect.ALLOWED
-    return all(authority(Act.OVERTAKE, writer, one) is done for one in targets if authority(Act.OVERTAKE, me, one) is done)
+    return all(
+        authority(Act.OVERTAKE, writer, target) is done for target in targets if authority(Act.OVERTAKE, me, target) is done
+    )
 
 
 def _writer(catalog: Catalog, entry: Entry) -> Party:
     return writer_of(entry, bool(catalog.reviewed_at([entry])))
 
 
-def joined(one: Observation, other: Observation) -> Observation:
+def joined(first: Observation, other: Observation) -> Observation:
     """The first of two that are the same and not written yet, with the links and tags of the second."""
     return replace(
-        one,
-        problem=one.problem or other.problem,
-        tags=tuple(dict.fromkeys((*one.tags, *other.tags))),
-        related_to=tuple(dict.fromkeys((*one.related_to, *other.related_to))),
-        change_targets=tuple(dict.fromkeys((*one.change_targets, *other.change_targets))),
+        first,
+        problem=first.problem or other.problem,
+        tags=tuple(dict.fromkeys((*first.tags, *other.tags))),
+        related_to=tuple(dict.fromkeys((*first.related_to, *other.related_to))),
+        change_targets=tuple(dict.fromkeys((*first.change_targets, *other.change_targets))),
     )
 
 
@@ -148,7 +150,7 @@ def _without_known(vault: Context, draft: Observation, twin: Entry) -> Observati
     """The draft without files that the memory rests on already, pinned to another commit at which they were the same."""
     known = {_unpinned(text): text for text in twin.texts("evidence")}
     again = [known[_unpinned(text)] for text in draft.evidence if _unpinned(text) in known]
-    holds = {_unpinned(one.reference) for one in check_references(vault, again) if one.state is EvidenceState.HOLDS}
+    holds = {_unpinned(check.reference) for check in check_references(vault, again) if check.state is EvidenceState.HOLDS}
     return replace(draft, evidence=tuple(text for text in draft.evidence if _unpinned(text) not in holds))
 
 
@@ -158,8 +160,8 @@ def _unpinned(reference: str) -> str:
 
 def _lacking(draft: Observation, twin: Entry) -> Iterator[tuple[str, list[str]]]:
     for name in _LISTS:
-        there = {_key(name, item) for item in twin.texts(name)}
-        if items := [item for item in getattr(draft, name) if _key(name, item) not in there]:
+        present = {_key(name, item) for item in twin.texts(name)}
+        if items := [item for item in getattr(draft, name) if _key(name, item) not in present]:
             yield name, items
 
 
@@ -170,7 +172,9 @@ def _key(name: str, item: str) -> str:
 def dropped(draft: Observation, known: Mapping[str, Any], but: Sequence[str] = ()) -> tuple[str, ...]:
     """What a repeat says that the memory with this head does not, and that is not added to it."""
     head = draft.head()
-    return tuple(said for name in _NOT_TAKEN if name not in but and (said := _differs(name, head.get(name), known.get(name))))
+    return tuple(
+        difference for name in _NOT_TAKEN if name not in but and (difference := _differs(name, head.get(name), known.get(name)))
+    )
 
 
 def _differs(name: str, value: Any, known: Any) -> str:
@@ -184,5 +188,5 @@ def _differs(name: str, value: Any, known: Any) -> str:
 
 
 def _named(name: str, items: Sequence[str]) -> str:
-    said = ", ".join(item[:8] if name in ("problem", "related_to", "change_targets") else one_line(item, 60) for item in items)
-    return f"{name} {said}"
+    shown = ", ".join(item[:8] if name in ("problem", "related_to", "change_targets") else one_line(item, 60) for item in items)
+    return f"{name} {shown}"

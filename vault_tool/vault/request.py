@@ -43,11 +43,11 @@ class Verb:
     __slots__ = ("for_user", "function", "looks", "name")
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        said = vars(function)
+        marks = vars(function)
         self.function = function
         self.name = function.__name__
-        self.looks: bool = said.get("looks", False)
-        self.for_user: bool = said.get("for_user", False)
+        self.looks: bool = marks.get("looks", False)
+        self.for_user: bool = marks.get("for_user", False)
 
 
 class Request:
@@ -56,12 +56,12 @@ class Request:
     __slots__ = ("as_of", "given", "named", "vaults", "verb")
 
     def __init__(
-        self, verb: Verb, vaults: tuple[Context, ...], given: tuple[Any, ...], named: Mapping[str, Any],
+        self, verb: Verb, vaults: tuple[Context, ...], positional: tuple[Any, ...], named: Mapping[str, Any],
         as_of: datetime | None = None,
     ) -> None:  # fmt: skip
         self.verb = verb
         self.vaults = vaults
-        self.given = given
+        self.given = positional
         self.named = named
         self.as_of = as_of
 
@@ -101,11 +101,11 @@ def verb(function: _Function) -> _Function:
 
     Each takes a function and gives the same: of others mypy knows too late what they give for `Vault` to have it.
     """
-    made = Verb(function)
+    marked = Verb(function)
 
     @wraps(function)
-    def asked(vault: Context, *given: Any, **named: Any) -> Any:
-        return run(Request(made, (vault,), given, named))
+    def asked(vault: Context, *positional: Any, **named: Any) -> Any:
+        return run(Request(marked, (vault,), positional, named))
 
     vars(asked)["is_verb"] = True
     return cast(_Function, asked)

@@ -38,50 +38,50 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
 
     Indexes must be fresh. Raises NotFound, or Ambiguous with the candidates.
     """
-    wanted = named.strip()
-    if not wanted:
-        raise NotFound("nothing was named", _advice(wanted))
+    name = named.strip()
+    if not name:
+        raise NotFound("nothing was named", _advice(name))
     named_by = candidates_begun if begun else candidates
-    found = [entry for entry in named_by(vault, wanted) if classes is None or entry.record_class in classes]
-    told = [entry for entry in found if visible(entry, Request(vault.sight), "named") is None]
-    if classes is None and found and not (found := told):
+    matches = [entry for entry in named_by(vault, name) if classes is None or entry.record_class in classes]
+    visible_matches = [entry for entry in matches if visible(entry, Request(vault.sight), "named") is None]
+    if classes is None and matches and not (matches := visible_matches):
         raise NotFound("the ledger of a pass names memories of anybody", f"ask without {option('user')}")
-    if len(found) > 1:
-        found = _without_copies(found)
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        if canonical(wanted) in vault.forgotten():
-            raise NotFound(f"{wanted} was forgotten", "its id alone is kept, so that it does not return")
-        _require_visible(vault, wanted)
-        _require_no_page(vault, wanted)
-        _require_not_shared(vault, wanted)
-        _require_no_beginning(vault, wanted, classes)
-        raise NotFound(f"nothing in this vault answers to `{one_line(wanted, 60)}`{_kinds(classes)}", _advice(wanted))
-    if len({entry.id for entry in found}) == 1:
+    if len(matches) > 1:
+        matches = _without_copies(matches)
+    if len(matches) == 1:
+        return matches[0]
+    if not matches:
+        if canonical(name) in vault.forgotten():
+            raise NotFound(f"{name} was forgotten", "its id alone is kept, so that it does not return")
+        _require_visible(vault, name)
+        _require_no_page(vault, name)
+        _require_not_shared(vault, name)
+        _require_no_beginning(vault, name, classes)
+        raise NotFound(f"nothing in this vault answers to `{one_line(name, 60)}`{_kinds(classes)}", _advice(name))
+    if len({entry.id for entry in matches}) == 1:
         # A copy that somebody else brought takes nothing from the file that is its owner's.
-        if (own := keeper(found)) is not None:
+        if (own := keeper(matches)) is not None:
             return own
         raise Ambiguous(
-            f"two files have the id {found[0].id}: {', '.join(e.path for e in found)}",
+            f"two files have the id {matches[0].id}: {', '.join(e.path for e in matches)}",
             "give one of them a new id (`uuidgen`), or delete the copy",
         )
-    shown = ", ".join(f"{short(vault, e.id)} ({one_line(e.title, 40)})" for e in found[:5])
+    shown = ", ".join(f"{short(vault, e.id)} ({one_line(e.title, 40)})" for e in matches[:5])
     raise Ambiguous(
-        f"`{one_line(wanted, 60)}` could be {shown}{' and others' if len(found) > 5 else ''}",
-        "type more of the id" if as_prefix(wanted) else "name one by its id",
+        f"`{one_line(name, 60)}` could be {shown}{' and others' if len(matches) > 5 else ''}",
+        "type more of the id" if as_prefix(name) else "name one by its id",
     )
 
 
-def _without_copies(found: Sequence[Entry]) -> list[Entry]:
+def _without_copies(entries: Sequence[Entry]) -> list[Entry]:
     """Of files with one id that alone which is its owner's, where there is one."""
     by_id: dict[str, list[Entry]] = {}
-    for entry in found:
+    for entry in entries:
         by_id.setdefault(entry.id, []).append(entry)
     left: list[Entry] = []
-    for some in by_id.values():
-        own = keeper(some)
-        left += some if own is None else [own]
+    for same_id in by_id.values():
+        own = keeper(same_id)
+        left += same_id if own is None else [own]
     return left
 
 
@@ -90,14 +90,16 @@ def for_its_keeper(vault: Context) -> Context:
     return vault.with_withheld() if vault.sight is None and is_owner(vault) else vault
 
 
-def _require_visible(vault: Context, wanted: str) -> None:
+def _require_visible(vault: Context, name: str) -> None:
     """What is withheld is said to be, to whoever names it and could see it else."""
     catalog = vault.whole_index.catalog
-    named = candidates(vault.with_withheld(), wanted) if catalog.withheld() and not vault.everything else ()
-    found = next((one for one in named if one.id in catalog.withheld()), None)
-    if found is not None and vault.sight in (None, found.text("user")):
-        identity = shortest_unambiguous(found.id, catalog.neighbours(found.id))
-        message = f"{identity} is told to nobody: consent to it was {consent.consent_of(found, catalog.signals(found.id)).state}"
+    named = candidates(vault.with_withheld(), name) if catalog.withheld() and not vault.everything else ()
+    withheld = next((entry for entry in named if entry.id in catalog.withheld()), None)
+    if withheld is not None and vault.sight in (None, withheld.text("user")):
+        identity = shortest_unambiguous(withheld.id, catalog.neighbours(withheld.id))
+        message = (
+            f"{identity} is told to nobody: consent to it was {consent.consent_of(withheld, catalog.signals(withheld.id)).state}"
+        )
         raise NotFound(message, "whoever keeps this vault sees it by its id")
 
 
@@ -110,7 +112,7 @@ def require_own(vault: Context, entry: Entry) -> None:
 
 def find_all(vault: Context, named: Sequence[str], classes: Collection[RecordClass] | None = None) -> list[Entry]:
     """`find` for each, in order, repeats dropped."""
-    return list({entry.id: entry for entry in (find(vault, one, classes) for one in named)}.values())
+    return list({entry.id: entry for entry in (find(vault, name, classes) for name in named)}.values())
 
 
 def workspace_id(vault: Context) -> str:
@@ -125,15 +127,15 @@ def vault_name(vault: Context) -> str:
 
 def subject(vault: Context, name: str) -> Entry | None:
     """The subject that answers to a name or alias, or None; two that do are refused by name."""
-    found = _subjects(vault, name)
-    if len(found) > 1 and (own := keeper(found)) is not None:
+    subjects = _subjects(vault, name)
+    if len(subjects) > 1 and (own := keeper(subjects)) is not None:
         return own
-    if len(found) > 1:
-        files = ", ".join(entry.path for entry in found)
+    if len(subjects) > 1:
+        files = ", ".join(entry.path for entry in subjects)
         raise Refused(
             f"more than one subject is called `{one_line(name, 60)}`: {files}", "rename one of them, or merge them by hand"
         )
-    return found[0] if found else None
+    return subjects[0] if subjects else None
 
 
 def problem(vault: Context, named: str) -> str:
@@ -166,9 +168,9 @@ def seen_by(shared: Context, vault: Context) -> Context:
 
 def names_for(vault: Context, name: str) -> tuple[str, ...]:
     """All the normalised names under which the subject called `name` is tagged; its own alone when it has no file."""
-    found = _subjects(vault, name)
-    kept = found[0] if len(found) == 1 else keeper(found)
-    return names_of(kept) if kept is not None else (normal_name(name),)
+    subjects = _subjects(vault, name)
+    keeper_subject = subjects[0] if len(subjects) == 1 else keeper(subjects)
+    return names_of(keeper_subject) if keeper_subject is not None else (normal_name(name),)
 
 
 def similar_subjects(vault: Context, name: str, besides: Sequence[str] = ()) -> list[str]:
@@ -181,9 +183,9 @@ def similar_subjects(vault: Context, name: str, besides: Sequence[str] = ()) -> 
 
 def existing_subject(vault: Context, name: str) -> Entry:
     """The subject that answers to a name, alias or id; raises NotFound with the names that come near."""
-    found = subject(vault, name)
-    if found is not None:
-        return found
+    subject_entry = subject(vault, name)
+    if subject_entry is not None:
+        return subject_entry
     if as_prefix(name) or name.endswith(".md"):
         return find(vault, name, (RecordClass.SUBJECT,))
     near = similar_subjects(vault, name)
@@ -208,9 +210,9 @@ def short(vault: Context, identity: str) -> str:
 class Shortened:
     """Ids as `short` tells them, for one answer: those that it is `given` are looked up together, when the first is asked for."""
 
-    def __init__(self, vault: Context, given: Iterable[str] = ()) -> None:
+    def __init__(self, vault: Context, identities: Iterable[str] = ()) -> None:
         self._vault = vault
-        self._given = tuple(dict.fromkeys(given))[:_TOGETHER]
+        self._given = tuple(dict.fromkeys(identities))[:_TOGETHER]
         self._known: dict[str, str] = {}
 
     def __call__(self, identity: str) -> str:
@@ -218,7 +220,7 @@ class Shortened:
         if identity not in self._known:
             ids, self._given = dict.fromkeys((identity, *self._given)), ()
             around = self._vault.index.catalog.neighbours_of(ids)
-            self._known.update((one, shortest_unambiguous(one, others)) for one, others in around.items())
+            self._known.update((identity, shortest_unambiguous(identity, others)) for identity, others in around.items())
         return self._known[identity]
 
 
@@ -230,67 +232,67 @@ def readings(vault: Context, path: str | Path) -> Iterator[tuple[str, bool]]:
     for base in (Path(), vault.root):  # the first is this process's folder, which may be gone
         try:
             full = (base / path).resolve()
-            there = full.exists()
+            exists = full.exists()
         except (OSError, ValueError, RuntimeError):
             continue
         if full.is_relative_to(vault.root):
-            yield full.relative_to(vault.root).as_posix(), there
+            yield full.relative_to(vault.root).as_posix(), exists
 
 
-def candidates(vault: Context, wanted: str) -> Sequence[Entry]:
+def candidates(vault: Context, name: str) -> Sequence[Entry]:
     """All that answers to an id, else to a prefix of one, a path, a subject's name or alias, or a title, alias or file name.
 
     A title means the newest of its revisions.
     """
     catalog = vault.index.catalog
-    if not _is_text(wanted):
+    if not _is_text(name):
         return ()
-    whole = canonical(wanted)
+    whole = canonical(name)
     if whole:
         return catalog.get(whole)
-    prefix = as_prefix(wanted)
+    prefix = as_prefix(name)
     by_prefix = catalog.by_prefix(prefix, limit=6) if prefix else ()
     if len(by_prefix) > 1 and by_prefix[0].id == by_prefix[-1].id:
         return catalog.get(by_prefix[0].id)  # all of them: of many copies the first may be anybody's
     if by_prefix:
         return by_prefix
-    path = _as_path(vault, wanted)
+    path = _as_path(vault, name)
     at_path = catalog.by_path(path) if path else None
-    return [at_path] if at_path else _subjects(vault, wanted) or _titled(vault, wanted) or _by_file_name(vault, wanted)
+    return [at_path] if at_path else _subjects(vault, name) or _titled(vault, name) or _by_file_name(vault, name)
 
 
-def _by_file_name(vault: Context, wanted: str) -> Sequence[Entry]:
+def _by_file_name(vault: Context, name: str) -> Sequence[Entry]:
     """What has a file name that we gave, which ends with the beginning of its id: editors complete links by it."""
-    stem = wanted.strip().rpartition("/")[2].removesuffix(".md")
+    stem = name.strip().rpartition("/")[2].removesuffix(".md")
     prefix = as_prefix(stem.rpartition("-")[2]) if "-" in stem else None
-    found = vault.index.catalog.by_prefix(prefix, limit=6) if prefix else ()
-    return [one for one in found if one.path.rpartition("/")[2].removesuffix(".md") == stem]
+    entries = vault.index.catalog.by_prefix(prefix, limit=6) if prefix else ()
+    return [entry for entry in entries if entry.path.rpartition("/")[2].removesuffix(".md") == stem]
 
 
-def candidates_begun(vault: Context, wanted: str) -> Sequence[Entry]:
+def candidates_begun(vault: Context, name: str) -> Sequence[Entry]:
     """The same, and where nothing answers to that, what has a title that begins so; for verbs that change no memory."""
-    return candidates(vault, wanted) or _begun(vault, wanted)
+    return candidates(vault, name) or _begun(vault, name)
 
 
-def _begun(vault: Context, wanted: str) -> Sequence[Entry]:
+def _begun(vault: Context, name: str) -> Sequence[Entry]:
     """What has a title of which this is the beginning, two words or eight characters of it at least."""
-    normal = normal_name(wanted.strip().removesuffix("…").removesuffix("...")) if _is_text(wanted) else ""
+    normal = normal_name(name.strip().removesuffix("…").removesuffix("...")) if _is_text(name) else ""
     if len(normal) < _BEGINNING and " " not in normal:
         return ()
     catalog = vault.index.catalog
-    found = [one for one in catalog.titled_from(normal, _AT_MOST) if normal_name(one.title).startswith(normal)]
-    return _present(vault, found)
+    begun = [entry for entry in catalog.titled_from(normal, _AT_MOST) if normal_name(entry.title).startswith(normal)]
+    return _present(vault, begun)
 
 
 def _titled(vault: Context, title: str) -> Sequence[Entry]:
     """What has a title, alias or file name; of an understanding and what it superseded, which keep theirs, the active one."""
-    found = vault.index.catalog.titled(normal_name(title))
-    return _present(vault, found)
+    titled = vault.index.catalog.titled(normal_name(title))
+    return _present(vault, titled)
 
 
-def _present(vault: Context, found: Sequence[Entry]) -> Sequence[Entry]:
+def _present(vault: Context, entries: Sequence[Entry]) -> Sequence[Entry]:
     """Of several that nothing supersedes, where there are such."""
-    return [one for one in found if not vault.superseded_by(one.id)] or found if len(found) > 1 else found
+    return [entry for entry in entries if not vault.superseded_by(entry.id)] or entries if len(entries) > 1 else entries
 
 
 def _subjects(vault: Context, name: str) -> Sequence[Entry]:
@@ -303,22 +305,22 @@ def _is_text(name: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
-def _as_path(vault: Context, wanted: str) -> str | None:
+def _as_path(vault: Context, name: str) -> str | None:
     """`wanted` as a path relative to the root, if it looks like one."""
-    if not is_note(wanted):
+    if not is_note(name):
         return None
     catalog = vault.index.catalog
     # As search prints it first, from whatever folder: a note of the folder around the vault begins with `../`.
-    if is_around(wanted) and catalog.by_path(wanted):
-        return wanted
-    found = next((path for path, _ in readings(vault, wanted) if catalog.by_path(path)), None)
-    return found if found is not None or vault.around is None else _around(vault, wanted)
+    if is_around(name) and catalog.by_path(name):
+        return name
+    path_found = next((path for path, _ in readings(vault, name) if catalog.by_path(path)), None)
+    return path_found if path_found is not None or vault.around is None else _around(vault, name)
 
 
-def _around(vault: Context, wanted: str) -> str | None:
+def _around(vault: Context, name: str) -> str | None:
     """A path from this folder as that of a note in the folder around the vault."""
     try:
-        full = Path(wanted).resolve()
+        full = Path(name).resolve()
     except (OSError, ValueError, RuntimeError):
         return None
     if vault.around is None or not full.is_relative_to(vault.around):
@@ -332,57 +334,59 @@ def page(vault: Context, named: str, *, by_name: bool = False) -> Page | None:
 
     With `by_name`, also the one page of that title or file name; Ambiguous with their paths for several.
     """
-    wanted = named.strip()
-    if not wanted or not _is_text(wanted):
+    name_given = named.strip()
+    if not name_given or not _is_text(name_given):
         return None
-    paths = [path for path, _ in readings(vault, wanted)] if wanted.endswith(".md") else []
-    found = next((found for path in paths if (found := vault.index.catalog.page(path))), None)
-    if found is not None or not by_name:
-        return found
-    name = link_name(wanted)
-    called = [one for one in vault.index.catalog.pages() if name in (normal_name(one.title), link_name(one.path))]
+    paths = [path for path, _ in readings(vault, name_given)] if name_given.endswith(".md") else []
+    page_found = next((page_found for path in paths if (page_found := vault.index.catalog.page(path))), None)
+    if page_found is not None or not by_name:
+        return page_found
+    name = link_name(name_given)
+    called = [page for page in vault.index.catalog.pages() if name in (normal_name(page.title), link_name(page.path))]
     if len(called) > 1:
-        shown = ", ".join(one.path for one in called[:5])
-        raise Ambiguous(f"`{one_line(wanted, 60)}` could be {shown}{' and others' if len(called) > 5 else ''}", "type the path")
+        shown = ", ".join(page.path for page in called[:5])
+        raise Ambiguous(
+            f"`{one_line(name_given, 60)}` could be {shown}{' and others' if len(called) > 5 else ''}", "type the path"
+        )
     return called[0] if called else None
 
 
-def _require_no_page(vault: Context, wanted: str) -> None:
+def _require_no_page(vault: Context, name: str) -> None:
     """What search finds and is no record is named as what it is: a page, to be opened as a file."""
-    for path, _ in readings(vault, wanted) if wanted.endswith(".md") else ():
+    for path, _ in readings(vault, name) if name.endswith(".md") else ():
         if vault.index.catalog.page(path):
             raise NotFound(
                 f"{path} is a page, not a memory", f"open it in an editor, or {step('adopt', paths=path)} makes it one"
             )
 
 
-def _require_not_shared(vault: Context, wanted: str) -> None:
+def _require_not_shared(vault: Context, name: str) -> None:
     """What recall showed from the global vault, and this verb looks for here alone, is said to be there."""
     shared = vault.global_vault
     found: Sequence[Entry] = ()
     # Whatever is wrong over there is no answer to what was asked here.
     with suppress(VaultError):
-        found = candidates(shared, wanted) if shared is not None else ()
+        found = candidates(shared, name) if shared is not None else ()
     if shared is not None and found:
         title = one_line(found[0].title, 40)
-        message = f"`{one_line(wanted, 60)}` ({title}) is of the global vault, and this is done in one vault alone"
+        message = f"`{one_line(name, 60)}` ({title}) is of the global vault, and this is done in one vault alone"
         raise NotFound(message, f"do it there: {option('vault', str(shared.root))}")
 
 
-def _require_no_beginning(vault: Context, wanted: str, classes: Collection[RecordClass] | None) -> None:
+def _require_no_beginning(vault: Context, name: str, classes: Collection[RecordClass] | None) -> None:
     """What has a title that begins so is told: what is to be changed is named by its id or its whole title."""
-    found = [one for one in _begun(vault, wanted) if classes is None or one.record_class in classes]
-    if found:
-        shown = ", ".join(f"{short(vault, one.id)} ({one_line(one.title, 40)})" for one in found[:5])
-        message = f"`{one_line(wanted, 60)}` is no more than the beginning of a title"
-        raise NotFound(message, f"name it by its id: {shown}{' and others' if len(found) > 5 else ''}")
+    begun = [entry for entry in _begun(vault, name) if classes is None or entry.record_class in classes]
+    if begun:
+        shown = ", ".join(f"{short(vault, entry.id)} ({one_line(entry.title, 40)})" for entry in begun[:5])
+        message = f"`{one_line(name, 60)}` is no more than the beginning of a title"
+        raise NotFound(message, f"name it by its id: {shown}{' and others' if len(begun) > 5 else ''}")
 
 
 def _kinds(classes: Collection[RecordClass] | None) -> str:
     return f" as {' or '.join(classes)}" if classes else ""
 
 
-def _advice(wanted: str) -> str:
-    if 0 < len(wanted) < SHORTEST_PREFIX:
+def _advice(name: str) -> str:
+    if 0 < len(name) < SHORTEST_PREFIX:
         return f"type at least {SHORTEST_PREFIX} characters of an id"
     return f"{step('search', query=...)} finds by text, {step('get_subjects')} lists subjects"

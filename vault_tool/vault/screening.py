@@ -52,14 +52,14 @@ def edits(vault: Context, path: str, changes: Iterable[frontmatter.Change]) -> I
     """The values that an edit gives to a head's fields, and the file that it would commit with them."""
     yield ScreenedText(path, _decoded(_read(vault, path)), path)
     for change in changes:
-        said = [str(value) for field in fields(change) for value in _texts(getattr(change, field.name))]
-        yield ScreenedText(f"{change.key} of {path}", "\n".join(said))
+        values = [str(value) for field in fields(change) for value in _texts(getattr(change, field.name))]
+        yield ScreenedText(f"{change.key} of {path}", "\n".join(values))
 
 
 def log_entry(entry: EpisodeEntry) -> ScreenedText:
     """What an entry of the day's log says."""
-    said = (entry.title, entry.summary, entry.type, entry.session, entry.path, *entry.tags)
-    return ScreenedText("the log's entry", "\n".join(said), derived=True)
+    texts = (entry.title, entry.summary, entry.type, entry.session, entry.path, *entry.tags)
+    return ScreenedText("the log's entry", "\n".join(texts), derived=True)
 
 
 def refuse_forgotten(vault: Context, record: Record) -> None:
@@ -104,18 +104,18 @@ def refuse_secrets(vault: Context, texts: Iterable[ScreenedText]) -> None:
     A value that the last commit has in that file, or that stands in a line marked as allowed in any of the texts, is no hit.
     """
     looked_at = list(texts)
-    allowed = [line for one in looked_at for line in secrets.marked_lines(one.text)]
-    suspects = [one for one in looked_at if secrets.scan(one.text, allowed)]
-    found = [(one, hit) for one in suspects for hit in secrets.scan(one.text, [*allowed, _committed(vault, one.path)])]
-    if not found:
+    allowed = [line for text in looked_at for line in secrets.marked_lines(text.text)]
+    suspects = [text for text in looked_at if secrets.scan(text.text, allowed)]
+    hits = [(text, hit) for text in suspects for hit in secrets.scan(text.text, [*allowed, _committed(vault, text.path)])]
+    if not hits:
         return
     # A body's own line says more than the head and the log's entry that were made from it.
-    found.sort(key=lambda pair: (pair[0].derived, pair[1].line <= pair[0].head))
+    hits.sort(key=lambda pair: (pair[0].derived, pair[1].line <= pair[0].head))
     # The same value in a body, the title made of it, the file's name and the log is one.
-    different = len({(hit.kind, hit.shown) for _, hit in found})
+    different = len({(hit.kind, hit.shown) for _, hit in hits})
     more = f" (and {different - 1} more)" if different > 1 else ""
     hint = "take it out" + if_there(f", end that line with `{secrets.MARKER}`, or say {option('allow_secret', True)}")
-    raise Refused(f"nothing was written: {_named(*found[0])}{more} looks like a secret", hint)
+    raise Refused(f"nothing was written: {_named(*hits[0])}{more} looks like a secret", hint)
 
 
 def looks_secret(text: str) -> bool:
@@ -130,10 +130,10 @@ def unmarked(path: str, after: bytes, before: bytes = b"") -> list[Problem]:
 
 def new_in_file(vault: Context, path: str, data: bytes) -> list[Problem]:
     """What looks like a secret in a file and is not in the last commit's text of it, or in the name of a new file."""
-    found = unmarked(path, data)
+    secrets_found = unmarked(path, data)
     if (named := unmarked(masked(path), path.encode("utf-8", "replace"))) and not _committed(vault, path):
-        return [replace(one, line=0) for one in named]
-    return found and unmarked(path, data, _committed(vault, path).encode("utf-8"))
+        return [replace(hit, line=0) for hit in named]
+    return secrets_found and unmarked(path, data, _committed(vault, path).encode("utf-8"))
 
 
 def in_notes(vault: Context, notes: Sequence[str], journals: Sequence[str]) -> Iterator[Problem]:
@@ -167,10 +167,10 @@ def masked(text: str) -> str:
     return secrets.masked(text)
 
 
-def _named(one: ScreenedText, hit: Secret) -> str:
-    below = hit.line > one.head
-    place = one.place if below else "the head"
-    return f"line {hit.line - one.head if below else hit.line} of {place} ({hit.kind}, `{hit.shown}`)"
+def _named(text: ScreenedText, hit: Secret) -> str:
+    below = hit.line > text.head
+    place = text.place if below else "the head"
+    return f"line {hit.line - text.head if below else hit.line} of {place} ({hit.kind}, `{hit.shown}`)"
 
 
 def _problem(path: str, hit: Secret, marker: str) -> Problem:

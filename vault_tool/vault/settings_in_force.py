@@ -37,7 +37,9 @@ def of_text(text: str) -> SettingsInForce:
     """The settings of a text; unknown options are problems of it alone. Raises ConfigError for what cannot be used."""
     config, unknown = load_known(text)
     hint = f"take it out, or see {step('config')} for what there is; a newer version of the tool may know it"
-    problems = tuple(warning(SETTINGS_FILE, _line_of(text, one.place), "unknown-option", one.message, hint) for one in unknown)
+    problems = tuple(
+        warning(SETTINGS_FILE, _line_of(text, fault.place), "unknown-option", fault.message, hint) for fault in unknown
+    )
     return SettingsInForce(config, problems=problems)
 
 
@@ -47,9 +49,9 @@ def without_effect(root: Path) -> tuple[Problem, ...]:
         text = (root / SETTINGS_FILE).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ()
-    if not (found := _WITHOUT_EFFECT.search(text)):
+    if not (match := _WITHOUT_EFFECT.search(text)):
         return ()
-    line = text.count("\n", 0, found.start(1)) + 1
+    line = text.count("\n", 0, match.start(1)) + 1
     message = "core_section_limit has no effect: CORE.md has a budget and no limit of lines"
     return (warning(SETTINGS_FILE, line, "without-effect", message, "take it out, or set core_budget"),)
 
@@ -88,8 +90,8 @@ def _all_faults(text: str) -> str:
 
 def _instead(root: Path, repo: git.Repo | None, message: str, line: int) -> SettingsInForce:
     message = one_line(message, 400)
-    found = next(_committed(repo), None) if repo is not None else None
-    commit, config = found or ("", Config())
+    committed = next(_committed(repo), None) if repo is not None else None
+    commit, config = committed or ("", Config())
     used = f"the settings of commit {commit[:7]} are in force" if commit else "the usual settings are in force"
     at = f" (line {line})" if line and "line" not in message else ""
     hint = "mend the line in an editor"
@@ -102,26 +104,26 @@ def _instead(root: Path, repo: git.Repo | None, message: str, line: int) -> Sett
 def _committed(repo: git.Repo) -> Iterator[tuple[str, Config]]:
     """The commits that have usable settings, the newest first."""
     with suppress(GitError):
-        for one in git.log(repo, paths=[SETTINGS_FILE], limit=_COMMITS):
-            data = git.show(repo, one.commit, SETTINGS_FILE)
+        for entry in git.log(repo, paths=[SETTINGS_FILE], limit=_COMMITS):
+            data = git.show(repo, entry.commit, SETTINGS_FILE)
             with suppress(ConfigError, UnicodeDecodeError):
                 if data is not None:
-                    yield one.commit, load_known(data.decode("utf-8"))[0]
+                    yield entry.commit, load_known(data.decode("utf-8"))[0]
 
 
 def _line_of(text: str, name: str) -> int:
     """The line on which an option stands; 0 where that cannot be told."""
     pattern = re.compile(rf"""\s*["']?{re.escape(name)}["']?\s*[=.]""")
-    found = (number for number, line in enumerate(text.splitlines(), 1) if pattern.match(line))
+    numbers = (number for number, line in enumerate(text.splitlines(), 1) if pattern.match(line))
     header = (number for number, line in enumerate(text.splitlines(), 1) if line.strip().startswith((f"[{name}]", f"[{name}.")))
-    return next(found, 0) or next(header, 0)
+    return next(numbers, 0) or next(header, 0)
 
 
 def _line_in(text: str, message: str) -> int:
     """The line that a message is about: as the parser counts it, else the one of the first option that it names."""
-    if found := _LINE.search(message):
-        return int(found[1])
-    if found := re.search(r"(\[types\.[^\]]+\]) must", message):
-        return next((number for number, line in enumerate(text.splitlines(), 1) if line.strip().startswith(found[1])), 0)
+    if match := _LINE.search(message):
+        return int(match[1])
+    if match := re.search(r"(\[types\.[^\]]+\]) must", message):
+        return next((number for number, line in enumerate(text.splitlines(), 1) if line.strip().startswith(match[1])), 0)
     named = re.findall(r"`(?:\[[^\]]*\] )?([A-Za-z_]+)", message)
     return next((line for name in named if (line := _line_of(text, name))), 0)

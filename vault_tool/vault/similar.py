@@ -57,28 +57,28 @@ def near(vault: Context, text: str, type: str = "", limit: int = 3) -> tuple[Sim
     full text finds best. Where this process compares meanings already, by a model of its own, paraphrases are found too.
     Indexes must be fresh.
     """
-    wanted = features(text)
-    if not wanted or limit < 1:
+    text_features = features(text)
+    if not text_features or limit < 1:
         return ()
-    said = body_hash(text)
-    found: dict[str, Similar] = {}
-    for entry, likeness, by in (*_in_words(vault, text, wanted), *_in_meaning(vault, text)):
+    body_key = body_hash(text)
+    by_id: dict[str, Similar] = {}
+    for entry, likeness, by in (*_in_words(vault, text, text_features), *_in_meaning(vault, text)):
         same = entry.type == type or not type
         # The same text as the same type is a twin, which the caller has looked for already; as another type it is news.
-        if (entry.body_hash != said or not same) and entry.id not in found:
-            found[entry.id] = Similar(entry.id, entry.type, entry.title, round(likeness, 3), same, entry.path, by)
-    return tuple(sorted(found.values(), key=lambda one: (-one.likeness, one.id))[:limit])
+        if (entry.body_hash != body_key or not same) and entry.id not in by_id:
+            by_id[entry.id] = Similar(entry.id, entry.type, entry.title, round(likeness, 3), same, entry.path, by)
+    return tuple(sorted(by_id.values(), key=lambda memory: (-memory.likeness, memory.id))[:limit])
 
 
-def dice(one: frozenset[str], other: frozenset[str]) -> float:
+def dice(first: frozenset[str], other: frozenset[str]) -> float:
     """The share that two sets have in common, 0..1 (Dice 1945)."""
-    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
+    return 2 * len(first & other) / (len(first) + len(other)) if first or other else 0.0
 
 
 def features(text: str) -> frozenset[str]:
     """The words of a text and the pairs of words that follow each other; runs without spaces count by letter."""
     words = list(_words(text))
-    return frozenset(words) | frozenset(f"{one} {other}" for one, other in pairwise(words))
+    return frozenset(words) | frozenset(f"{word} {other}" for word, other in pairwise(words))
 
 
 def _words(text: str) -> Iterator[str]:
@@ -105,9 +105,9 @@ def _sharing_words(vault: Context, text: str) -> tuple[Entry, ...]:
     return tuple(vault.index.catalog.by_paths([hit.path for hit in hits]).values())
 
 
-def _in_words(vault: Context, text: str, wanted: frozenset[str]) -> Iterator[_Alike]:
+def _in_words(vault: Context, text: str, text_features: frozenset[str]) -> Iterator[_Alike]:
     for entry in sharing_words(vault, text):
-        likeness = _likeness(vault, wanted, entry)
+        likeness = _likeness(vault, text_features, entry)
         if likeness >= NEAR:
             yield entry, likeness, "words"
 
@@ -130,8 +130,8 @@ def _in_meaning(vault: Context, text: str) -> Iterator[_Alike]:
             yield entries[hit.path], hit.cosine, "meaning"
 
 
-def _likeness(vault: Context, wanted: frozenset[str], entry: Entry) -> float:
+def _likeness(vault: Context, text_features: frozenset[str], entry: Entry) -> float:
     try:
-        return dice(wanted, features(body_of(vault, entry)))
+        return dice(text_features, features(body_of(vault, entry)))
     except VaultError:
         return 0.0

@@ -97,18 +97,18 @@ class Standings:
 
     def beliefs(self, entries: Iterable[Entry], *, live: bool = True) -> dict[str, Belief]:
         """What is believed of several memories, by id, looked up together; `live` with the use that only this machine knows."""
-        wanted = {entry.id: entry for entry in entries}
+        by_id = {entry.id: entry for entry in entries}
         signals: dict[str, list[Signal]] = defaultdict(list)
-        for signal in self._index.catalog.signals_of(wanted):
+        for signal in self._index.catalog.signals_of(by_id):
             signals[signal.target].append(signal)
         uses: dict[str, list[Use]] = defaultdict(list)
-        for use in self._uses.of(wanted) if live else ():
+        for use in self._uses.of(by_id) if live else ():
             uses[use.target].append(use)
         return {
             identity: belief_in(entry, signals.get(identity, ()), uses.get(identity, ()))
             if identity in signals or identity in uses
             else untouched(confidence_of(entry))
-            for identity, entry in wanted.items()
+            for identity, entry in by_id.items()
         }
 
     def doubted(self, entry: Entry) -> bool:
@@ -126,18 +126,20 @@ class Standings:
             return {}
         pointed = self._index.catalog.pointing_at_each({entry.text("problem") for entry in failed}, ("problem",))
         request = Request(now=self._clock.now())
-        found: dict[str, Entry] = {}
+        solutions_of: dict[str, Entry] = {}
         for entry in failed:
             solutions = [
-                one for _, one in pointed[entry.text("problem")] if one.type == "solution" and one.by_observed > entry.by_observed
+                solution
+                for _, solution in pointed[entry.text("problem")]
+                if solution.type == "solution" and solution.by_observed > entry.by_observed
             ]
-            ours = (one for one in solutions if one.text("user") in ("", entry.text("user")))
-            current = [one for one in ours if visible(one, request, "observed") is None]
-            for one in sorted(current, key=lambda one: one.by_observed, reverse=True):
-                if not self.doubted(one):
-                    found[entry.id] = one
+            ours = (solution for solution in solutions if solution.text("user") in ("", entry.text("user")))
+            current = [solution for solution in ours if visible(solution, request, "observed") is None]
+            for solution in sorted(current, key=lambda solution_entry: solution_entry.by_observed, reverse=True):
+                if not self.doubted(solution):
+                    solutions_of[entry.id] = solution
                     break
-        return found
+        return solutions_of
 
     def score_of(self, entry: Entry, belief: Belief, moment: datetime) -> float:
         """The decay score of one memory at `moment`."""
@@ -151,11 +153,11 @@ class Standings:
         moment = as_of or self._clock.now()
         entries = list(entries) if few else entries
         signals, uses = self._said(live, {entry.id for entry in entries} if few else None)
-        found = []
+        weighed = []
         for entry in entries:
             belief = belief_in(entry, signals.get(entry.id, ()), uses.get(entry.id, ()))
-            found.append(Weighed(entry, belief, self.score_of(entry, belief, moment)))
-        return found
+            weighed.append(Weighed(entry, belief, self.score_of(entry, belief, moment)))
+        return weighed
 
     def weigh_each(
         self, replaced: Container[str], *, live: bool, as_of: datetime | None = None, at_once: bool = False
@@ -170,8 +172,8 @@ class Standings:
         signals, uses = self._said(live)
         for entry in slight(self._index.catalog, at_once=at_once):
             if entry.id not in replaced:
-                said, used = signals.get(entry.id, ()), uses.get(entry.id, ())
-                yield entry, belief_in(entry, said, used) if said or used else untouched(confidence_of(entry))
+                signals_of, used = signals.get(entry.id, ()), uses.get(entry.id, ())
+                yield entry, belief_in(entry, signals_of, used) if signals_of or used else untouched(confidence_of(entry))
 
     def _said(
         self, live: bool, ids: Collection[str] | None = None
@@ -202,7 +204,7 @@ class Standings:
     def active_ids(self) -> set[str]:
         """The ids of what has not faded; of a large vault by what `_state.json` says, none where that cannot be trusted."""
         if self.behind() and self._index.catalog.counts().entries <= SMALL:
-            return {one.entry.id for one in self.present() if standing(one.score) is Standing.ACTIVE}
+            return {memory.entry.id for memory in self.present() if standing(memory.score) is Standing.ACTIVE}
         return {identity for identity, row in self._file.each() if standing(row.decay_score) is Standing.ACTIVE}
 
     def behind(self) -> bool:
@@ -225,13 +227,13 @@ class Standings:
             copied = self._index.catalog.copied_ids()
             rows: dict[str, Row] = {}
             copies: list[Weighed] = []
-            for one in self.each_present():
-                rows[one.entry.id] = _row(one)
-                if one.entry.id in copied:
-                    copies.append(one)
-                yield one
+            for memory in self.each_present():
+                rows[memory.entry.id] = _row(memory)
+                if memory.entry.id in copied:
+                    copies.append(memory)
+                yield memory
             # Of the copies of one id the file says what stands last of them.
-            rows.update((one.entry.id, _row(one)) for one in sorted(copies, key=best_first))
+            rows.update((memory.entry.id, _row(memory)) for memory in sorted(copies, key=best_first))
             self._file.write(rows, stamp(self._clock.now()), of=of)
 
     def save_if_due(self) -> None:
@@ -253,15 +255,15 @@ class Standings:
         return f"{catalog.meta('nonce')} {catalog.meta('changes')} {self._local.use_size()}"
 
 
-def best_first(one: Weighed) -> tuple[float, str, str, str]:
+def best_first(memory: Weighed) -> tuple[float, str, str, str]:
     """The order in which memories are told that are told by how they stand."""
-    return -one.score, one.entry.text("created"), one.entry.id, one.entry.path
+    return -memory.score, memory.entry.text("created"), memory.entry.id, memory.entry.path
 
 
-def _row(one: Weighed) -> Row:
-    belief = one.belief
+def _row(memory: Weighed) -> Row:
+    belief = memory.belief
     last = belief.last_accessed or ""
-    return Row(belief.access_count, last, round(one.score, SCORE_DIGITS), round(belief.truth, 4), round(belief.utility, 4))
+    return Row(belief.access_count, last, round(memory.score, SCORE_DIGITS), round(belief.truth, 4), round(belief.utility, 4))
 
 
 def confidence_of(entry: Entry) -> float:
@@ -277,4 +279,4 @@ def belief_in(entry: Entry, signals: Sequence[Signal], uses: Sequence[Use] = ())
 
 def about(entry: Entry, signals: Sequence[Signal]) -> Sequence[Signal]:
     """Its signals without reviews of another text than what it says now, where somebody else brought that."""
-    return [one for one in signals if not is_review(one) or vouches(one, entry)] if entry.pulled else signals
+    return [signal for signal in signals if not is_review(signal) or vouches(signal, entry)] if entry.pulled else signals

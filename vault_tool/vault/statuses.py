@@ -58,18 +58,18 @@ def statuses(
     memories = [entry for entry in entries if entry.record_class in MEMORIES]
     if not memories:
         return {}
-    told: dict[str, HasStatus] = {}
+    by_path: dict[str, HasStatus] = {}
     for start in range(0, len(memories), _TOGETHER):
-        some = memories[start : start + _TOGETHER]
-        found = _Found(vault, some, pointed, believed, rivals, alike, overtaken or {}, perhaps)
-        told.update((entry.path, found.status(entry)) for entry in some)
-    return told
+        batch = memories[start : start + _TOGETHER]
+        facts = _Found(vault, batch, pointed, believed, rivals, alike, overtaken or {}, perhaps)
+        by_path.update((entry.path, facts.status(entry)) for entry in batch)
+    return by_path
 
 
 def contested_now(vault: Context) -> int:
     """How many memories have the status contested."""
     entries = [entry for identity in all_contested(vault) for entry in vault.index.catalog.get(identity)]
-    return sum(told.status == "contested" for told in statuses(vault, entries).values())
+    return sum(status.status == "contested" for status in statuses(vault, entries).values())
 
 
 class _Found:
@@ -96,8 +96,8 @@ class _Found:
         self._rivals = contested(vault, memories, self._pointed, alike) if rivals is None else rivals
         self._changes = changes_of(vault, memories, self._pointed)
         for path, change in overtaken.items():
-            others = [one for one in self._changes.get(path, ()) if one.id != change.id]
-            self._changes[path] = sorted([change, *others], key=lambda one: one.by_observed, reverse=True)
+            others = [other for other in self._changes.get(path, ()) if other.id != change.id]
+            self._changes[path] = sorted([change, *others], key=lambda change_entry: change_entry.by_observed, reverse=True)
         self._perhaps = perhaps_changed(vault, memories) if perhaps is None else perhaps
         self._solutions = {entry.path: self._solving(entry) for entry in memories if entry.type == "problem"}
         self._unsettled = catalog.derived("unsettled", lambda: frozenset(catalog.with_problem("unsettled")))
@@ -120,7 +120,7 @@ class _Found:
         if entry.type == FAILED_TACTIC:
             yield "failed", tuple(filter(None, [entry.text("problem")])), ""
         if solutions := self._solutions.get(entry.path):
-            yield "solved", tuple(one.id for one in solutions), ""
+            yield "solved", tuple(solution.id for solution in solutions), ""
         belief = self._believed[entry.id]
         if belief.questionable or belief.told:
             yield "questioned", (), question_of(belief)
@@ -147,23 +147,23 @@ class _Found:
         What others brought says so of what they brought alone.
         """
         catalog = self._vault.index.catalog
-        found: dict[str, Entry] = {}
-        for field, one in self._pointed.get(problem.id, ()):
-            if field == "problem" and one.type == "solution":
-                found[one.id] = one
-            elif field == "to_id" and one.type == SOLVES and (not one.pulled or problem.pulled):
-                found |= {other.id: other for other in catalog.cached_by_id(one.text("from_id"))}
-        believed = self._believed_of(found.values())
+        by_id: dict[str, Entry] = {}
+        for field, entry in self._pointed.get(problem.id, ()):
+            if field == "problem" and entry.type == "solution":
+                by_id[entry.id] = entry
+            elif field == "to_id" and entry.type == SOLVES and (not entry.pulled or problem.pulled):
+                by_id |= {other.id: other for other in catalog.cached_by_id(entry.text("from_id"))}
+        believed = self._believed_of(by_id.values())
         return sorted(
             (
-                one
-                for one in found.values()
-                if could_solve(one, believed[one.id], self._now)
-                and one.id not in self._request.superseded
-                and (not one.pulled or problem.pulled or believed[one.id].reviewed)
-                and one.text("user") in ("", problem.text("user"))
+                solution
+                for solution in by_id.values()
+                if could_solve(solution, believed[solution.id], self._now)
+                and solution.id not in self._request.superseded
+                and (not solution.pulled or problem.pulled or believed[solution.id].reviewed)
+                and solution.text("user") in ("", problem.text("user"))
             ),
-            key=lambda one: one.by_observed,
+            key=lambda solution: solution.by_observed,
             reverse=True,
         )
 

@@ -127,8 +127,8 @@ class Store:
 
 def by_user(items: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
     """Ids by the user whom each is about, from pairs of both; those of no user are left out."""
-    found: dict[str, set[str]] = defaultdict(set)
+    places: dict[str, set[str]] = defaultdict(set)
     for user, identity in items:
         if user:
-            found[user].add(identity)
-    return found
+            places[user].add(identity)
+    return places

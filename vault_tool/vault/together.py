@@ -62,10 +62,10 @@ class Together(Generic[T]):
         waiting, self._waiting = self._waiting, []
         if not waiting or self.repo is None:
             return {}
-        commits = git.commit_each(self.repo, [(one.changes, one.message) for one in waiting], lock_wait=self.lock_wait)
-        return {one.name: one.settle(commit) for one, commit in zip(waiting, commits, strict=True)}
+        commits = git.commit_each(self.repo, [(write.changes, write.message) for write in waiting], lock_wait=self.lock_wait)
+        return {write.name: write.settle(commit) for write, commit in zip(waiting, commits, strict=True)}
 
 
-def stands_for_a_commit(said: str | None) -> bool:
+def stands_for_a_commit(commit: str | None) -> bool:
     """Whether a result's commit is still what `wait` returned."""
-    return bool(said) and str(said).startswith(_WAITING)
+    return bool(commit) and str(commit).startswith(_WAITING)

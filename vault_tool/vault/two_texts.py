@@ -45,11 +45,15 @@ class TwoTexts:
 def two_texts(vault: Context) -> tuple[TwoTexts, ...]:
     """All that is to be settled, as of the last comparison with the files, by path; of what the asker may see."""
     catalog = vault.whole_index.catalog
-    found = [one for path in catalog.of_kind(CONFLICT) if not is_around(path) for one in _copies(vault, path)]
-    found += [one for path in catalog.with_problem("unsettled") if not is_around(path) for one in _kept(vault, path)]
-    told = sorted((one for one in found if _may_be_told(vault, one)), key=lambda one: (one.path, one.what))
-    last = {path: _last_commit(vault, path) for path in {one.path for one in told}}
-    return tuple(replace(one, who=last[one.path][0], when=last[one.path][1]) for one in told)
+    conflicts = [conflict for path in catalog.of_kind(CONFLICT) if not is_around(path) for conflict in _copies(vault, path)]
+    conflicts += [
+        conflict for path in catalog.with_problem("unsettled") if not is_around(path) for conflict in _kept(vault, path)
+    ]
+    visible_conflicts = sorted(
+        (conflict for conflict in conflicts if _may_be_told(vault, conflict)), key=lambda item: (item.path, item.what)
+    )
+    last = {path: _last_commit(vault, path) for path in {conflict.path for conflict in visible_conflicts}}
+    return tuple(replace(conflict, who=last[conflict.path][0], when=last[conflict.path][1]) for conflict in visible_conflicts)
 
 
 def original(vault: Context, copy: str, data: bytes) -> tuple[str, bytes]:
@@ -69,7 +73,7 @@ def _copies(vault: Context, path: str) -> Iterator[TwoTexts]:
         data = reader.read(vault.root, path)
         beside, text = original(vault, path, data)
         wrote = stamp(datetime.fromtimestamp((vault.root / path).stat().st_mtime, UTC))
-        texts = (one.decode("utf-8", "replace") for one in (text, data))
+        texts = (text_bytes.decode("utf-8", "replace") for text_bytes in (text, data))
         yield replace(_named(vault, beside, COPY, path, *texts), that_when=wrote)
 
 
@@ -77,8 +81,8 @@ def _kept(vault: Context, path: str) -> Iterator[TwoTexts]:
     with suppress(OSError, Refused):
         data = reader.read(vault.root, path)
         head, body, _ = frontmatter.read(data)
-        kept = head.values.get("unsettled") if head is not None else None
-        for item in kept if isinstance(kept, list) else [kept] if kept else []:
+        unsettled = head.values.get("unsettled") if head is not None else None
+        for item in unsettled if isinstance(unsettled, list) else [unsettled] if unsettled else []:
             name, _, text = str(item).partition(": ")
             value = head.values.get(name) if head is not None else None
             this = "" if value is None else value if isinstance(value, str) else inline(value)
@@ -99,11 +103,11 @@ def _named(vault: Context, path: str, kind: str, place: str, this: str, that: st
     return TwoTexts(key=key, path=path, id=identity, title=title, what=kind, place=place, this=this, that=that)
 
 
-def _may_be_told(vault: Context, one: TwoTexts) -> bool:
+def _may_be_told(vault: Context, conflict: TwoTexts) -> bool:
     """Whether whoever asks may see the note; what a copy of a note that is gone says is told to who may see everything."""
     if vault.everything:
         return True
-    return bool(vault.index.catalog.by_path(one.path)) if one.id else bool(one.this) and vault.sight is None
+    return bool(vault.index.catalog.by_path(conflict.path)) if conflict.id else bool(conflict.this) and vault.sight is None
 
 
 def _last_commit(vault: Context, path: str) -> tuple[str, str]:
@@ -129,9 +133,9 @@ def common_base(versions: Sequence[bytes], note: bytes, copy: bytes) -> bytes | 
     return nearest[1] if nearest else None
 
 
-def _away(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+def _away(first: Sequence[bytes], other: Sequence[bytes]) -> int:
     counts: dict[bytes, int] = {}
-    for line in one:
+    for line in first:
         counts[line] = counts.get(line, 0) + 1
     for line in other:
         counts[line] = counts.get(line, 0) - 1

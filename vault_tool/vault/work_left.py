@@ -16,9 +16,9 @@ TASK_STATE = "task_state"
 
 def task_states(vault: Context) -> list[Entry]:
     """The memories that say where work was left and that nothing has overtaken; of whatever project."""
-    found = vault.index.catalog.of_class(RecordClass.OBSERVATION, TASK_STATE)
-    told = statuses(vault, found)
-    return [one for one in found if one.path not in told or told[one.path].status != "overtaken"]
+    states = vault.index.catalog.of_class(RecordClass.OBSERVATION, TASK_STATE)
+    status_of = statuses(vault, states)
+    return [entry for entry in states if entry.path not in status_of or status_of[entry.path].status != "overtaken"]
 
 
 def is_of(entry: Entry, project: str) -> bool:
@@ -30,7 +30,7 @@ def note_shown(vault: Context, page: str) -> None:
     """Note which of them stand on a page that this session was given: by their ids, as a prompt has them."""
     if not vault.who.session:
         return
-    shown = [one.id for one in task_states(vault) if f"- {resolve.short(vault, one.id)} " in page]
+    shown = [entry.id for entry in task_states(vault) if f"- {resolve.short(vault, entry.id)} " in page]
     if shown:
         moment = vault.clock.now()
         with suppress(*seen.UNKEPT):
