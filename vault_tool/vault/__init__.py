@@ -1,4 +1,4 @@
-"""What every verb stands on: the open vault, names and ids, one operation at a time, and what may be written."""
+"""The ground of every verb: the open vault, names and ids, one operation at a time, and the rules of writing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every answer says of a memory: its headline, its body, and that it is a hypothesis."""
+"""The common part of answers about a memory: its headline, its body, and that it is a hypothesis."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EYES_FIRST = "Memories are hypotheses: check them against what you see now, whic
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What is told beside a status: `by` are ids of memories, or the address of who says it, `why` is in words."""
+    """A mark beside a status: `by` are ids of memories, or the address of the person it is of, `why` is in words."""
 
     mark: str
     by: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Mark:
         return f"{self.words}{f' by {names}' if names else ''}{f': {self.why}' if self.why else ''}"
 
     def lean(self, short: Callable[[str], str]) -> dict[str, Any]:
-        """What an agent needs of it."""
+        """The fields that an agent needs."""
         fields: dict[str, Any] = {"mark": self.mark, "by": [short(identity) for identity in self.by], "why": self.why}
         return {name: value for name, value in fields.items() if value}
 
@@ -66,7 +66,7 @@ class StatusFields(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HasStatus:
-    """What a memory is to whoever reads it: waiting, expired, superseded, overtaken, contested, failed, solved, questioned,
+    """The status of a memory for its reader: waiting, expired, superseded, overtaken, contested, failed, solved, questioned,
     doubtful or current, the first that holds. `status_by` are the ids of what makes it so, `status_why` says it in words,
     `marks` are what holds besides.
     """
@@ -87,7 +87,7 @@ class HasStatus:
 
     @property
     def said_beside(self) -> tuple[Mark, ...]:
-        """What is to be said beside the memory: what makes it less than current, and who doubts it.
+        """The marks to tell beside the memory: reasons why it is less than current, and doubts.
 
         Who wrote it stands in its source, and that a tactic failed in its caution.
         """
@@ -99,7 +99,7 @@ class HasStatus:
         return (mark.phrase(short) for mark in self.said_beside)
 
     def lean_status(self, short: Callable[[str], str]) -> dict[str, Any]:
-        """What an agent needs of it: nothing of what is current and has no mark that is told elsewhere."""
+        """The fields that an agent needs: empty for a current memory without a mark that is told elsewhere."""
         marks = [mark.lean(short) for mark in self.marks if mark.mark not in _SOURCE]
         if self.status == "current":
             return {"marks": marks} if marks else {}
@@ -144,12 +144,12 @@ class Rival:
 
 
 def class_of(entry: Entry) -> str:
-    """What a record is to a reader: what is no memory, subject or edge, as the ledger of a pass, reads as a page."""
+    """The class of a record for a reader: a record that is no memory, subject or edge, as a pass's ledger, reads as a page."""
     return entry.record_class.value if entry.record_class in _CLASSES else PAGE
 
 
 def origin_of(vault: Context, entry: Entry) -> str:
-    """Who wrote it; of a subject that a memory's writing made, whose head is its name alone, the writer of the oldest on it."""
+    """The writer of a record; of a subject with its name alone, made by a memory's writing, the oldest memory's writer."""
     if entry.record_class is not RecordClass.SUBJECT or entry.text("origin") or entry.text("created"):
         return entry.origin
     oldest = vault.index.catalog.oldest_tagged(names_of(entry))

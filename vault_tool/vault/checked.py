@@ -121,7 +121,7 @@ def deferred_verbs(module: str) -> Any:
 
 
 def asked_as_checked(vault: Any, verb: str, arguments: Mapping[str, Any]) -> Any:
-    """What a verb of an open vault answers to arguments that were checked already, by a schema that was made of the verb."""
+    """The answer of an open vault's verb to arguments that a schema made of the verb has checked."""
     as_checked = vars(getattr(type(vault), verb))["as_checked"]
     return as_checked(vault, arguments)
 
@@ -177,7 +177,7 @@ def _check(verb: FunctionType, bound: inspect.BoundArguments) -> None:
 
 
 def _called(verb: FunctionType, positional: Sequence[Any], named: Mapping[str, Any]) -> Any:
-    """What a verb answers, with a fault of the system that it did not expect as StorageError."""
+    """The answer of a verb, with an unexpected fault of the system as StorageError."""
     require_whole(verb, positional[0].sight if positional else None)
     try:
         return verb(*positional, **named)
@@ -186,14 +186,14 @@ def _called(verb: FunctionType, positional: Sequence[Any], named: Mapping[str, A
 
 
 def kinds_of(function: Callable[..., Any]) -> dict[str, tuple[str, ...]]:
-    """What each parameter of a function may be, by its annotation, for those that can be checked (see `misfit`)."""
+    """The possible kinds of each parameter of a function, by its annotation, if they can be checked (see `misfit`)."""
     return {
         name: kinds for name, kinds in _annotated(inspect.signature(function)).items() if all(map(_KINDS.__contains__, kinds))
     }
 
 
 def misfit(kinds: Sequence[str] | None, value: object) -> str:
-    """What a value must be where it is of none of these kinds; empty where it fits, or where no kinds are known."""
+    """The kind that a value must have if it has none of these; empty if it fits, or if no kinds are known."""
     if not kinds or any(_KINDS[kind][0](value) for kind in kinds):
         return ""
     return " or ".join(_KINDS[kind][1] for kind in kinds if kind != "None")

@@ -1,4 +1,4 @@
-"""What is contested: memories of which one says that it changed or replaces the other, by a writer without authority for that."""
+"""Contested memories: pairs of which one claims to change or replace the other, by a writer without authority for that."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rival(entry: Entry) -> Rival:
 
 
 def out_of_reach(vault: Context, origin: str, act: Act, entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """Those of which somebody without the authority says that they changed or replaced them: they stay, and are contested."""
+    """The memories that a writer without authority claims to have changed or replaced: they stay, and are contested."""
     entry_list = list(entries)
     if not entry_list or by_origin(origin) is OWNER:
         return ()
@@ -49,7 +49,7 @@ def out_of_reach(vault: Context, origin: str, act: Act, entries: Iterable[Entry]
 
 
 def foremost(vault: Context, entries: Iterable[Entry]) -> Entry | None:
-    """Of several present understandings of one place the one that is told first: the newest that contests none of the others."""
+    """The first to tell of several present understandings of one place: the newest that contests none of the others."""
     entry_list = list(entries)
     contesting = contesting_among(vault.index.catalog, entry_list)
     return max(entry_list, key=lambda entry: (entry.id not in contesting, entry.by_created), default=None)
@@ -66,13 +66,13 @@ def pending_revisions(vault: Context, origin: str, replaced: Collection[str]) ->
 
 
 def remarks(vault: Context, stay: Iterable[Entry]) -> Iterator[str]:
-    """What whoever wrote against these is told."""
+    """The remarks to the writer of a record that contests these."""
     for entry in stay:
         yield f"{resolve.short(vault, entry.id)} is its owner's, so both stay, contested, until the owner has settled it"
 
 
 def unchanged_by(vault: Context, record: Observation) -> tuple[Entry, ...]:
-    """What a new observation says it changed and its writer has no authority to change."""
+    """The memories that a new observation claims to change and its writer has no authority to change."""
     targets = [entry for identity in record.change_targets for entry in vault.index.catalog.get(identity)]
     return out_of_reach(vault, record.origin, Act.OVERTAKE, targets)
 
@@ -86,7 +86,7 @@ def without_effect(vault: Context, record: Remembered) -> tuple[str, ...]:
 
 
 def waiting_remarks(waits: Sequence[str]) -> Iterator[str]:
-    """What whoever wrote such a record is told."""
+    """The remarks to the writer of a record that waits."""
     if "pinned" in waits:
         yield "an agent's pin waits: it has no effect until the owner has reviewed the memory"
 
@@ -122,13 +122,13 @@ def all_overtaken(vault: Context) -> set[str]:
 
 
 def _changing(catalog: Catalog) -> set[tuple[str, str]]:
-    """Who says that it changed whom, by its own head or by an edge."""
+    """The claims of change, by a memory's own head or by an edge."""
     edges = catalog.of_class(RecordClass.EDGE, claims.CHANGES)
     return {*catalog.pairs("change_targets"), *((edge.text("from_id"), edge.text("to_id")) for edge in edges)}
 
 
 def _said(vault: Context) -> set[tuple[str, str]]:
-    """Who says that it changed or replaced whom, as far as that may be contested."""
+    """The pairs of claimant and claimed that may be contested."""
     catalog = vault.index.catalog
     heads = {head for pair in catalog.barred() for identity in pair for head in _heads(vault, identity)}
     return {*_changing(catalog), *catalog.barred(), *((head, head) for head in heads)}
@@ -206,7 +206,7 @@ def _replacing(vault: Context, memories: Sequence[Entry]) -> list[tuple[Entry, E
 
 
 def _heads(vault: Context, identity: str) -> list[str]:
-    """What stands in the place of an understanding now: itself, where nothing does."""
+    """The understandings that stand in the place of an understanding now: itself, if there are none."""
     seen, waiting, heads = {identity}, [identity], []
     while waiting:
         one = waiting.pop()

@@ -66,7 +66,7 @@ class Provenance(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """Who is asking: written into what they write as its provenance. Raises UsageError for what is no Unicode text."""
+    """The caller: written into its records as provenance. Raises UsageError for values that are no Unicode text."""
 
     origin: str = "agent"
     session: str = ""
@@ -110,7 +110,7 @@ NOT_COMPARED = Freshness(checked="")
 
 
 class Looks(threading.local):
-    """What comparisons with the files found: the last one, and the last of the call that is answered now, which its answer
+    """The comparisons with the files: the last one, and the last of the call that is answered now, which its answer
     tells of. Shared by all who ask the same open vault, but each thread has its own calls.
     """
 
@@ -264,7 +264,7 @@ class Context:
         return other
 
     def served(self) -> Self:
-        """The same vault, and the same asker, without what is told to nobody."""
+        """The same vault and caller, without memories that are withheld from all."""
         return self._again(self.who, None, False)
 
     def _again(self, who: Who, sight: str | None, everything: bool) -> Self:
@@ -322,7 +322,7 @@ class Context:
 
     @property
     def settings_problems(self) -> tuple[Problem, ...]:
-        """What is wrong with `vault.toml`."""
+        """The problems of `vault.toml`."""
         _ = self.settings
         return *self._settings_problems, *settings_in_force.without_effect(self.root)
 
@@ -342,7 +342,7 @@ class Context:
 
     @cached_property
     def repo(self) -> git.Repo | None:
-        """The git repository that the vault is in, or None; one that passes the vault by keeps somebody's notes, and not it."""
+        """The git repository that the vault is in, or None; a repository that ignores the vault holds other notes, and not it."""
         repo, _ = self._looked_for_git
         if repo is not None and repo.prefix and self.local.around():
             with suppress(GitError):
@@ -376,7 +376,7 @@ class Context:
         return self._whole_index
 
     def _followers(self) -> list[Follower]:
-        """What the stores that were added follow the notes by."""
+        """The functions by which added stores follow the notes."""
         return [make(self.with_withheld()).refresh for make in registered.added_stores()]
 
     @cached_property
@@ -392,7 +392,7 @@ class Context:
         return None
 
     def owners(self) -> Owners:
-        """Whose commits are the owner's here, by this machine's settings and git's."""
+        """The owners: the authors whose commits count as the owner's, by this machine's settings and git's."""
         try:
             settings = self.machine_settings()
         except VaultError:
@@ -402,7 +402,7 @@ class Context:
 
     @property
     def standings(self) -> Standings:
-        """What is believed of the memories and how far they have faded."""
+        """The beliefs about the memories and how far they have faded."""
         if self._standings is None:
             self._standings = Standings(self.root, self.index, self.local, self.settings.types, self.clock)
         return self._standings
@@ -435,7 +435,7 @@ class Context:
         return self._machine
 
     def _stamp_of_machine(self) -> tuple[int, ...]:
-        """What changes when somebody changes this machine's settings."""
+        """A value that changes with this machine's settings."""
         try:
             status = os.lstat(self.local.place / layout.CONFIG_FILE)
         except OSError:
@@ -454,7 +454,7 @@ class Context:
 
     @property
     def embedder(self) -> Choice:
-        """Who turns texts into vectors here, and why; chosen once for the process, loaded by its first use."""
+        """The embedder of this vault, and why; chosen once for the process, loaded by its first use."""
         if self._embedder is None:
             self._embedder = choose.choose(self.machine, self.models)
         return self._embedder
@@ -482,7 +482,7 @@ class Context:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether there is any vector, or somebody to make one; where not, nothing need be loaded to find that out."""
+        """Whether there is any vector, or an embedder to make one; if not, nothing need be loaded to find that out."""
         embeds = self.machine.provider != "none" and self.embedder.embedder is not None
         return embeds or (self.local.place / layout.CACHE / layout.VECTORS).is_dir()
 
@@ -617,7 +617,7 @@ class Context:
                 draft_bin.DraftBin(self.root).empty(self.now())
 
     def freshness(self, refresh: Refresh) -> Freshness:
-        """What an answer says of a refresh."""
+        """The freshness of an answer after a refresh."""
         changed = refresh.added + refresh.modified + refresh.removed
         unreadable = self.index.catalog.counts().unreadable
         stale = tuple(refresh.stale)

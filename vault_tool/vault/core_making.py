@@ -25,12 +25,12 @@ _MOST = 60
 
 
 def nothing_waits(vault: Context) -> Rest:
-    """What the last line of a page tells of what waits, where nothing is looked for."""
+    """The last line of a page for a caller that does not look for what waits."""
     return NO_REST
 
 
 class CoreFrame:
-    """What stands around the lines of the page at a moment: soul, protocol, orientation, and what is to be settled of them."""
+    """The frame of the page's lines at a moment: soul, protocol, orientation, and the open questions about them."""
 
     def __init__(
         self, vault: Context, *, live: bool, prompt: bool, project: CoreProject | None = None, rest: Rest = NO_REST
@@ -119,7 +119,7 @@ class WholeCore:
         return self._made(0).elsewhere
 
     def _made(self, most: int) -> CoreMaterial:
-        """What the page is made from: at least so many of each section."""
+        """The material of the page: at least so many of each section."""
         if self._material is None or (not self._material.whole and self._material.most < most):
             self._material = self._maker.made(self._claims, most)
         return self._material

@@ -1,4 +1,4 @@
-"""What CORE.md is made from: the memories that can come to stand on it, without holding all of a large vault at once."""
+"""The material of CORE.md: the memories that can come to stand on it, without holding all of a large vault at once."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class CoreMaterial:
 
 @dataclass(frozen=True, slots=True)
 class _Solver:
-    """What is asked of a memory that solves a problem, or is one."""
+    """The facts about a memory that solves a problem, or is one."""
 
     pulled: bool
     theirs: bool
@@ -64,7 +64,7 @@ class _Solver:
 
 @dataclass(slots=True)
 class _Import:
-    """What one import brought and nobody used, reviewed or pinned: as memories while they are few, then by their places."""
+    """The unused memories of one import, not reviewed or pinned: as memories while they are few, then by their places."""
 
     few: list[Claim] = field(default_factory=list)
     places: list[tuple[str, str]] = field(default_factory=list)
@@ -155,7 +155,7 @@ class CoreMaker:
         return in_order(claim for claim in every if claim.id not in solved and not self._covering.covers(claim))
 
     def made(self, ordered: Mapping[CoreSection, Sequence[Claim]], most: int) -> CoreMaterial:
-        """What the page is made from: the first `most` of each section."""
+        """The material of the page: the first `most` of each section."""
         paths = [claim.path for claims in ordered.values() for claim in claims[:most]]
         entries = self._seen.index.catalog.by_paths(paths)
         believed = self._seen.standings.beliefs(entries.values())
@@ -195,7 +195,7 @@ def core_items(vault: Context, weighed: Iterable[tuple[Entry, Belief]]) -> list[
 
 
 class _Telling:
-    """What is told with some memories: looked up for all of them together."""
+    """The facts told beside some memories: looked up for all of them together."""
 
     def __init__(self, vault: Context, pairs: Sequence[tuple[Entry, Belief]]) -> None:
         self._vault = vault
@@ -299,14 +299,14 @@ def covering(vault: Context, listed: Sequence[tuple[Entry, Belief]], new: Collec
 
 
 def import_of(entry: Entry, belief: Belief) -> str:
-    """The import that brought a memory which nobody used, reviewed or pinned since; empty for any other."""
+    """The import of a memory that was not used, reviewed or pinned since; empty for any other."""
     name, _, place = _came_from(entry).partition("/")
     used = belief.access_count or belief.reviewed or entry.pinned
     return name if place and not used and entry.origin == "import" else ""
 
 
 def import_map(vault: Context, name: str, count: int, folders: Sequence[tuple[str, int]], linked: Sequence[Entry]) -> ImportMap:
-    """What is told of an import; what lies in the folder around the vault is called as that is."""
+    """The lines that tell of an import; files of the folder around the vault are called as that is."""
     return ImportMap(vault.root.parent.name if name == ".." else name, count, tuple(folders), tuple(linked))
 
 

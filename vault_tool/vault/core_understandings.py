@@ -60,7 +60,7 @@ def core_kinds(vault: Context) -> dict[str, CoreKind]:
 
 
 def warnings(vault: Context, kinds: Mapping[str, CoreKind], moment: datetime) -> tuple[str, ...]:
-    """What its owner should settle: more than one of a kind, and what is not served."""
+    """Matters for the owner to settle: more than one of a kind, and pages that are not served."""
     warned = []
     for kind, entries in kinds.items():
         live = entries.live(moment)
@@ -101,7 +101,7 @@ def _all_replaced(identity: str, replaces: Mapping[str, Sequence[str]]) -> set[s
 
 
 def _made_over(vault: Context) -> dict[str, str]:
-    """The files that may have held such a page before somebody else's commit, and what is wrong with them now."""
+    """The files that may have held such a page before another person's commit, and the fault of each now."""
     catalog = vault.index.catalog
     reasons = {path: "because its head cannot be read" for path in catalog.of_kind(UNREADABLE) if catalog.by_path(path) is None}
     for path, author in brought_to(catalog, _USUAL):
@@ -135,7 +135,7 @@ def _has_errors(parsed: Seen) -> bool:
 
 
 def _waits(entry: Entry) -> bool:
-    """Whether it is by somebody who may not write one of its type before its owner has seen it."""
+    """Whether its writer may not write one of its type before the owner has seen it."""
     return authority(replacing(entry.type), by_origin(entry.origin)) is not Effect.ALLOWED
 
 

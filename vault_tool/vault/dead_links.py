@@ -19,7 +19,7 @@ _OTHER_FILES = ("unreadable", "episode", "conflict", "other")
 
 
 def dead_links(vault: Context) -> Iterator[Problem]:
-    """What notes link to and is not there: no memory, subject, page or other file."""
+    """The links of notes that lead nowhere: to no memory, subject, page or other file."""
     catalog = vault.index.catalog
     known_names = {
         name for page in catalog.pages() for name in (normal_name(page.title), link_name(page.path), path_name(page.path))

@@ -1,4 +1,4 @@
-"""What is derived from the notes, as stores: made anew after an erasing, for deleted rows may keep a text's bytes for long."""
+"""The stores derived from the notes: made anew after an erasing, for deleted rows may keep a text's bytes for long."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class UseCounts(Store):
-    """What the catalogue knows of the uses on this machine."""
+    """The catalogue's counts of uses on this machine."""
 
     phase = Phase.DERIVED
 

@@ -58,7 +58,7 @@ def finish_decided(vault: Context, few: bool = False) -> None:
 
 
 def _decided(vault: Context, drafts: list[Draft]) -> dict[Draft, tuple[str, str]]:
-    """Those of the drafts that wait for nobody, with id and verdict: a memory of the vault has their id and text, they were
+    """The drafts that are decided, with id and verdict: a memory of the vault has their id and text, they were
     refused, or what has their id was forgotten, maybe on another machine.
     """
     decided: dict[Draft, tuple[str, str]] = {}

@@ -76,7 +76,7 @@ class Eligible:
 
 @dataclass(frozen=True, slots=True)
 class _Settled:
-    """What the ledgers say was settled: by packet, of which packets nothing was to be said, and what was read before ledgers
+    """The matters that the ledgers settled: by packet, the packets with nothing to say, and memories read before ledgers
     said it by packet; `doubtful` passes have a ledger of another hand, and stand for all that was before them.
     """
 
@@ -87,7 +87,7 @@ class _Settled:
 
 
 def settled(vault: Context, known: Passes) -> _Settled:
-    """What the ledgers of the passes so far come to, kept until the catalogue changes."""
+    """The sum of the ledgers of the passes so far, kept until the catalogue changes."""
     return vault.index.catalog.derived("settled", lambda: _settled(vault, known))
 
 
@@ -203,13 +203,13 @@ class Finder:
         return self._open is not None and view.text("pass") == self._open.id and not self._before(view)
 
     def _before(self, view: Entry) -> list[Entry]:
-        """What an understanding of the open pass replaces that was written before it."""
+        """The understanding that one of the open pass replaces, if it was written before the pass."""
         older = [entry for identity in view.texts("supersedes") for entry in self._vault.index.catalog.get(identity)]
         assert self._open is not None
         return [entry for entry in older if entry.text("pass") != self._open.id]
 
     def _rests_on(self, view: Entry | None) -> set[str]:
-        """What is known of a packet by its understanding; by the one before, where it was written in the open pass."""
+        """The memories that a packet's understanding rests on; that of the one before, if it was written in the open pass."""
         if view is None:
             return set()
         if self._open is not None and view.text("pass") == self._open.id:
@@ -219,7 +219,7 @@ class Finder:
     def _new(
         self, keys: Keys, regions: Sequence[Region], evidence: Mapping[str, Piece], view: Entry | None, related: Collection[str]
     ) -> Due:
-        """What of a packet's evidence no understanding of it rests on, and no pass has settled."""
+        """The evidence of a packet that no understanding rests on, and that no pass has settled."""
         rests = self._rests_on(view)
         starts = self._starts(regions)
         fresh = [

@@ -1,4 +1,4 @@
-"""What is told of a memory: each fact is read off it in one way, and results are selections of these facts by their names."""
+"""The facts of a memory: each is read off it in one way, and results are selections of these facts by their names."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Memory:
 
     @property
     def belief(self) -> Belief:
-        """What is believed of it."""
+        """The belief about it."""
         if self._belief is None:
             self._belief = self.vault.standings.belief_of(self.entry)
         return self._belief
 
     @property
     def status(self) -> HasStatus:
-        """What it is now."""
+        """Its status now."""
         if self._status is None:
             believed = None if self._belief is None else {self.entry.id: self._belief}
             by_path = statuses.statuses(self.vault, [self.entry], believed=believed)

@@ -1,4 +1,4 @@
-"""The project that somebody works on in a folder, and the projects that a vault knows."""
+"""The project of a folder, and the projects that a vault knows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vault_tool.vault.context import Context
 
 
 def project_of(vault: Context, folder: str) -> str:
-    """What the project of a folder is called: as it was named on this machine, else by its repository; empty without either.
+    """The name of a folder's project: as it was named on this machine, else by its repository; empty without either.
 
     A repository that holds the vault itself is no project of it: there the whole vault is about it.
     """
@@ -34,7 +34,7 @@ def project_of(vault: Context, folder: str) -> str:
 
 
 def client_project(vault: Context, folder: str) -> str:
-    """What a client works on that names this folder: its project, else what the folder is called.
+    """The project of a client that names this folder: its project, else the folder's name.
 
     A folder that holds the vault itself is no project of it.
     """

@@ -150,7 +150,7 @@ _READ = (
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What REFLECTION.md is made from: the memories that nothing supersedes, weighed, with subjects and passes, and as of when.
+    """The material of REFLECTION.md: the memories that nothing supersedes, weighed, with subjects and passes, and as of when.
 
     Of their heads there is what it reads.
     """
@@ -217,7 +217,7 @@ def _reflection(vault: Context, seen: _Seen, new: int) -> str:
 
 
 def _concerns(snapshot: Snapshot, weighed: Iterable[Weighed]) -> list[Concern]:
-    """What somebody should settle: contested, questioned, overtaken by evidence, and subjects that nobody summed up."""
+    """Matters for a person to settle: contested, questioned, overtaken by evidence, and subjects without an understanding."""
     disputes = [
         Concern("contested", entries, "more than one is active; one that supersedes all settles it")
         for entries in contested(current(snapshot))

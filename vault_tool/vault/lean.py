@@ -23,7 +23,7 @@ Short = Callable[[str], str]
 
 
 class Leans(Protocol):
-    """What has a lean form."""
+    """Values that have a lean form."""
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The form that agents are given."""
@@ -46,7 +46,7 @@ class Found(Leans, Protocol):
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """Its title."""
 
     @property
     def path(self) -> str:
@@ -73,7 +73,7 @@ def titled(title: str, text: str) -> dict[str, str]:
 
 
 def lean_details(details: Details, short: Short, caution: str = "") -> dict[str, Any]:
-    """What a memory says beside its text, but for what was `said` already."""
+    """The details of a memory beside its text, without those that its caution tells."""
     return {
         name: value if name not in IDS else short(value) if isinstance(value, str) else [short(identity) for identity in value]
         for name, value in details.items()
@@ -82,7 +82,7 @@ def lean_details(details: Details, short: Short, caution: str = "") -> dict[str,
 
 
 def whose(origin: str, reviewed: bool) -> dict[str, Any]:
-    """Who wrote it, where that is not its owner, and that no person vouches for it."""
+    """The writer, if that is not the owner, and whether a person vouches for it."""
     if reviewed or origin in ("", "owner"):
         return {}
     return {"not_reviewed": origin} if is_pulled(origin) else {"not_reviewed": True}

@@ -1,4 +1,4 @@
-"""What a caller plainly meant by arguments of nearly the right shape: lists that came as text, whole numbers as 5.0.
+"""The plain meaning of arguments of nearly the right shape: lists that came as text, whole numbers as 5.0.
 
 Schemas go on stating arrays and integers; a number that came as text stays refused, for nothing says that it is one.
 """

@@ -1,4 +1,4 @@
-"""What a note's links mean: the one answer that `related`, the page and `doctor` give."""
+"""The meaning of a note's links: the one answer that `related`, the page and `doctor` give."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vault_tool.vault.context import Context
 
 
 def meant(vault: Context, path: str, link: str) -> Sequence[Entry]:
-    """What a link of the note at `path` means: the first of its readings that names anything."""
+    """The meaning of a link in the note at `path`: the first of its readings that names anything."""
     for reading in readings(link):
         if entries := _at_path(vault, path, reading) if is_path(reading) else _called(vault, path, reading):
             return entries
@@ -36,7 +36,7 @@ def linking(vault: Context, entry: Entry) -> Iterator[Entry]:
 
 
 def _at_path(vault: Context, path: str, link: str) -> Sequence[Entry]:
-    """What lies where a path leads; else the one note of that file's name, which was moved."""
+    """The note at a path; else the one note of that file's name, which was moved."""
     full = led_to(link, path, top_of(path))
     if (entries := _by_path(vault, full)) is not None:
         return (entries,)
@@ -45,7 +45,7 @@ def _at_path(vault: Context, path: str, link: str) -> Sequence[Entry]:
 
 
 def _called(vault: Context, path: str, name: str) -> Sequence[Entry]:
-    """What a name means: an id, a subject, a title, an alias, a file's name, with or without the folders above it."""
+    """The notes of a name: an id, a subject, a title, an alias, a file's name, with or without the folders above it."""
     bare = without_ending(name)
     if "/" in bare and (entries := _below(vault, path, bare)):
         return entries
@@ -57,7 +57,7 @@ def _called(vault: Context, path: str, name: str) -> Sequence[Entry]:
 
 
 def _below(vault: Context, path: str, name: str) -> Sequence[Entry]:
-    """What has that path from the root, from the folder whose notes belong together, or as its last parts."""
+    """The notes at a path from the root, from the folder whose notes belong together, or with it as their last parts."""
     for full in (name, f"{top_of(path)}/{name}"):
         if (entries := _by_path(vault, full)) is not None:
             return (entries,)

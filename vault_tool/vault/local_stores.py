@@ -1,4 +1,4 @@
-"""What this machine alone keeps of the use of memories, as stores: uses not yet shared, begun operations, what was shown."""
+"""This machine's own stores of the use of memories: uses not yet shared, begun operations, memories shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class LocalState(Store):
 
 
 class ShownMemories(Store):
-    """What each session was shown."""
+    """The memories that each session was shown."""
 
     def erase(self, traces: Traces) -> Iterable[Cleaned]:
         """Take the memories out of what was shown."""

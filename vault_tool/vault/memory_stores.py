@@ -55,7 +55,7 @@ class Signals(Store):
         return any(signal.target == identity for signal in self.vault.index.catalog.signals())
 
     def of_person(self, user: str) -> Iterator[tuple[str, str]]:
-        """What was judged of the user's memories; of what several people see the judgements of this one's user alone."""
+        """The judgements of the user's memories; of a memory that several people see, this user's alone."""
         for entry in entries_of(self, user):
             for signal in self.vault.index.catalog.signals(entry.id):
                 if entry.text("user") or not signal.user:
@@ -90,7 +90,7 @@ class Ledgers(Store):
 
 
 def entries_of(store: Store, user: str) -> list[Entry]:
-    """What is about a user, and the links of the vault's keeper between two things that are about them, or about nobody."""
+    """The entries about a user, and the keeper's links between two things that are about them, or about no user."""
     catalog = store.vault.index.catalog
     theirs = catalog.of_user(user)
     ids = {entry.id for entry in theirs}

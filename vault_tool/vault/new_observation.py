@@ -40,7 +40,7 @@ MANY_SUBJECTS = 4
 
 @contextmanager
 def appending(vault: Context, verb: str) -> Iterator[Operation]:
-    """An operation that only appends; what is to be written first is written before it, where nobody else has."""
+    """An operation that only appends; registered writes come before it, if they are still to be made."""
     with writing(vault, verb, at_a_glance=True) as op:
         for write in registered.written_first():
             # Whatever is wrong with what waits is no reason to refuse this one; it goes on waiting.
@@ -50,7 +50,7 @@ def appending(vault: Context, verb: str) -> Iterator[Operation]:
 
 
 class NewObservation:
-    """What an observation is to say, as its writer gave it: ids may be prefixes, titles or links, and nothing is checked yet.
+    """A new observation as its writer gave it: ids may be prefixes, titles or links, and nothing is checked yet.
 
     `said` has what was given by the names of the fields, with their defaults; `new_type` lets a type be new here although it
     is nearly called like another.
@@ -111,7 +111,7 @@ _READ: Mapping[str, Callable[[Context, NewObservation, Any], Any]] = {
 
 
 def _own_type(vault: Context, new: NewObservation) -> str:
-    """The type of what nobody gave one: what the owner says they want is that."""
+    """The type of an observation without a given one: a wish of the owner's is a preference or instruction."""
     return (wish_in(new.content) if vault.who.origin == OWNER else "") or GENERAL
 
 
@@ -168,7 +168,7 @@ def _ids(vault: Context, named: Sequence[str], classes: tuple[RecordClass, ...] 
 
 
 def remarks_on(vault: Context, record: Observation) -> list[str]:
-    """What a careful reader would say of a new observation; none of it stops the write."""
+    """The remarks of a careful reader on a new observation; none of them stops the write."""
     remarks = []
     count = len(record.subjects)
     if count > MANY_SUBJECTS:
@@ -192,7 +192,7 @@ def remarks_on(vault: Context, record: Observation) -> list[str]:
 
 
 def without_authority(vault: Context, record: Observation) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    """What it says it changed and its writer may not change, and its fields that wait for the owner's review."""
+    """The memories that it claims to change without the authority, and its fields that wait for the owner's review."""
     # Of most memories nothing need be asked.
     if not (record.change_targets or record.pinned or record.importance is not None) or record.origin == "owner":
         return (), ()
@@ -254,6 +254,6 @@ def emptied_by(vault: Context, deleted: Sequence[Entry]) -> Iterator[Entry]:
 
 
 def _bare(subject: Entry) -> bool:
-    """Whether nobody said anything of a subject: a memory's writing made it (its id is derived), and it is as that left it."""
+    """Whether a subject is as a memory's writing made it (its id is derived): no person or agent added to it."""
     untouched = subject.head.keys() <= _MINTED and not subject.body_hash
     return untouched and is_derived(subject.id) and not subject.pulled

@@ -60,7 +60,7 @@ class OneThread(Generic[Opened]):
 
 
 def _stamp(vault: Context) -> tuple[int, ...]:
-    """What changes when somebody changes the vault's settings."""
+    """A value that changes with the vault's settings."""
     try:
         status = vault.settings_path.stat()
     except OSError:

@@ -45,7 +45,7 @@ def _read(vault: Context) -> Passes:
 
 
 def items_of(vault: Context, ledger_entry: Entry) -> list[Entry]:
-    """What was new to a pass and is still there, from its ledger."""
+    """The memories that were new to a pass and are still there, from its ledger."""
     catalog = vault.index.catalog
     items: list[Entry] = []
     for start in ledger.lines(body_of(vault, ledger_entry)):

@@ -43,7 +43,7 @@ _FEW = 20
 
 @dataclass(slots=True)
 class _Plan:
-    """What an operation is about to do; mutable because verbs build it step by step under the lock."""
+    """The plan of an operation; mutable because verbs build it step by step under the lock."""
 
     created: dict[str, bytes] = field(default_factory=dict)
     edited: dict[str, list[frontmatter.Change]] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Operation:
         return self.create_as_written(record, self.rendered(record))
 
     def rendered(self, record: Record) -> bytes:
-        """What a new record's file would hold; UsageError for a text that no note can hold."""
+        """The file's text of a new record; UsageError for a text that no note can hold."""
         _require_text(record)
         data = render(record, self._as_written(record))
         problems = parse(record.label, data, self.vault.settings.types).problems

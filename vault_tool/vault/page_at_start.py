@@ -125,7 +125,7 @@ def _is_worn(state: _State) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """The vault as nobody in particular sees it, how far its catalogue had come (taken before anything is read by it), and the
+    """The vault as a caller without a user sees it, how far its catalogue had come (taken before anything is read by it), and the
     project that a page is for.
     """
 
@@ -200,7 +200,7 @@ def _import_rows(import_map: ImportMap, numbers: dict[str, int]) -> ImportRows:
 
 
 def _by_choice(state: _State, choice: PageChoice, *, live: bool) -> CoreMaterial:
-    """What the page is made of by a choice, in the state of the catalogue as it is; `live` with this machine's own use."""
+    """The material of the page by a choice, in the state of the catalogue as it is; `live` with this machine's own use."""
     vault, catalog = state.vault, state.catalog
     since = page_choice.since(catalog, choice, _SINCE)
     linked = [number for rows in choice.imports for number in rows.linked]

@@ -110,7 +110,7 @@ def spelled_out(function: _Function) -> _Function:
 
 
 def require_no_slip(types: Registry, type: str, used: Callable[[], Collection[str]], name: str = "kind") -> None:
-    """UsageError for a type that nobody here knows or has `used` yet, and that is nearly one of those that there are."""
+    """UsageError for a type that is unknown here, not `used` yet, and nearly one of the known types."""
     if types.spec(type).known or type in (names := used()):
         return
 
@@ -120,7 +120,7 @@ def require_no_slip(types: Registry, type: str, used: Callable[[], Collection[st
 
 
 def unknown_type(types: Registry, type: str) -> tuple[str, ...]:
-    """What to say of a type that a vault does not know: it may be meant, or mistyped."""
+    """The remark on a type that a vault does not know: it may be meant, or mistyped."""
     if types.spec(type).known:
         return ()
     known = types.observations()

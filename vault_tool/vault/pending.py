@@ -30,7 +30,7 @@ CARRIED = 16 * 2**20
 
 
 class SavedFields(TypedDict):
-    """What became of an operation's writes, as a verb's result has it among its own fields; see `Saved`."""
+    """The outcome of an operation's writes, as a verb's result has it among its own fields; see `Saved`."""
 
     committed: bool
     commit: str | None
@@ -42,7 +42,7 @@ class SavedFields(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
-    """What became of an operation's writes.
+    """The outcome of an operation's writes.
 
     `committed` false with a `reason` means: saved, but not in git's history yet. `attention` says that a person is
     needed for that (exit code 4); without git at all nobody is. `conflicts` are copies kept of texts that could not
@@ -191,12 +191,12 @@ def _unlogged(vault: Context, entries: Sequence[EpisodeEntry]) -> Iterator[Episo
 
 
 def _entry_key(entry: EpisodeEntry) -> tuple[str, ...]:
-    """What tells one entry of a log from another, by the minute."""
+    """A key that tells one entry of a log from another, by the minute."""
     return entry.at[:16], one_line(entry.title) or "untitled", one_line(entry.type), entry.path, one_line(entry.summary)
 
 
 def _as_announced(vault: Context, path: str, known: str | None) -> git.FileChange | None:
-    """The change as the operation made it, or None where it was not made or somebody changed the file since."""
+    """The change as the operation made it, or None if it was not made or the file was changed since."""
     try:
         data = writer.read(vault.root, path)
     except NotFound:
@@ -230,7 +230,7 @@ def commit(
 def settled(
     vault: Context, pending: PendingOperation, written: Sequence[writer.Written], conflicts: tuple[str, ...], outcome: git.Commit
 ) -> Saved:
-    """What became of an operation's writes, by what became of its commit; one that could not be made is left to `heal`."""
+    """The outcome of an operation's writes, by the outcome of its commit; a commit that could not be made is left to `heal`."""
     # Without git nothing will ever commit it, and it must not wait for that.
     if not outcome.reason or vault.repo is None:
         vault.local.done(pending.id)
@@ -245,7 +245,7 @@ def settled(
 
 
 def _our_part(vault: Context, written: writer.Written, changes: Sequence[frontmatter.Change]) -> bytes | None:
-    """What the commit of an edited file holds: our change alone, on what the last commit had; hand edits are their person's.
+    """The part of an edited file that is committed: our change alone, on the last commit's text; hand edits are their person's.
 
     A file that was never committed, or where our change does not fit the committed text, is committed as it is.
     """
@@ -262,7 +262,7 @@ def _our_part(vault: Context, written: writer.Written, changes: Sequence[frontma
 
 
 def _committed(vault: Context, repo: git.Repo, path: str) -> bytes | None:
-    """What the last commit has of a file, or one that waits to be made before the next."""
+    """The last commit's text of a file, or that of a commit that waits to be made before the next."""
     if vault.together is None:
         return git.show(repo, "HEAD", path)
     return vault.together.held(path, partial(git.show, repo, "HEAD", path))
@@ -277,7 +277,7 @@ def _published(vault: Context, pending: PendingOperation, changes: Sequence[git.
 
 
 def message_of(pending: PendingOperation) -> str:
-    """What the commit of an operation says."""
+    """The message of an operation's commit."""
     return git.message(f"{pending.verb}: {pending.title}", pending.verb, pending.session or None, pending.ids)
 
 

@@ -1,4 +1,4 @@
-"""What seems to have changed a memory though nobody said so: found among what is looked at together, and by its words."""
+"""Supposed updates: memories that seem to have changed another, found among memories looked at together, and by their words."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NAMED, _SHORT, _LINE = 3, 8, 100
 
 
 def told_as(update: Update) -> str:
-    """What a supposed update says in the place of what, in words."""
+    """A supposed update in words: the new value, and the old one."""
     if not update.before or not update.after:
         return ""
     return f"{one_line(update.after, _VALUE)} there, {one_line(update.before, _VALUE)} here"
@@ -60,7 +60,7 @@ def perhaps_changed(vault: Context, memories: Sequence[Entry]) -> Mapping[str, U
 
 
 def holding(vault: Context, updates: Iterable[Update]) -> list[Update]:
-    """Those of which the newer one is told now, and of which nobody said what they are to each other."""
+    """The updates whose newer memory is told now, and whose relation no link states."""
     update_list = list(updates)
     if not update_list:
         return []
@@ -103,7 +103,7 @@ def seems_to_change(vault: Context, record: Observation) -> tuple[Entry, ...]:
 
 
 def proposals(vault: Context, record: Observation, changed: Sequence[Entry]) -> Iterator[str]:
-    """What whoever wrote such an observation is told: which memory it seems to change, and how to say that it does."""
+    """The proposals to the writer of such an observation: the memory it seems to change, and how to say that it does."""
     for entry in changed:
         short = resolve.short(vault, entry.id)
         joined = step("link", from_id=record.id[:_SHORT], type=claims.CHANGES, to_id=short)
@@ -120,11 +120,11 @@ class _Told(Protocol):
 
     @property
     def origin(self) -> str:
-        """Who wrote it."""
+        """The channel of its writer."""
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """What is told beside its status."""
+        """The marks told beside its status."""
 
 
 _Result = TypeVar("_Result", bound=_Told)

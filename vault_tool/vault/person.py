@@ -1,4 +1,4 @@
-"""Who is a person: the one answer to who may do what only a person may, whichever door it is asked by.
+"""The one decision whether a person asks, for everything that only a person may do, whichever door it is asked by.
 
 Nothing here is proved: a program that has a person's rights can make itself a terminal. What is promised is that no tool,
 default, variable or hint leads there.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Presence(Enum):
-    """What the door that opened a vault knows of a person."""
+    """The door's knowledge of a person."""
 
     NOBODY = "nobody"
     """A program asks: a library's caller that says no more, an agent's client, a hook, another process."""
@@ -33,11 +33,11 @@ class _Who(Protocol):
 
 
 class Asked(Protocol):
-    """What an open vault is asked for here."""
+    """The caller's claim to be a person."""
 
     @property
     def presence(self) -> Presence:
-        """What its door knows of a person."""
+        """The door's knowledge of a person."""
 
     @property
     def who(self) -> _Who:
@@ -60,7 +60,7 @@ def at_terminal() -> bool:
 
 
 def of_command(origin: str) -> Presence:
-    """Who stands at a command line that says `origin`, or nothing: what is said to be a program's is no person's."""
+    """The person at a command line that states `origin`, or nothing: a command of a program is no person's."""
     if origin not in ("", "owner"):
         return Presence.NOBODY
     return Presence.PERSON if at_terminal() else Presence.COMMAND
@@ -74,7 +74,7 @@ def is_person(vault: Asked) -> bool:
 
 
 def is_owner(vault: Asked) -> bool:
-    """Whether a person asks in the owner's name, who may see what nobody is told and whose edit is a review."""
+    """Whether a person asks in the owner's name, who may see withheld memories and whose edit is a review."""
     return vault.who.origin == "owner" and is_person(vault)
 
 

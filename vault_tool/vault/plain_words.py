@@ -1,4 +1,4 @@
-"""What is said of a step where whoever reads it has no such verb: what is to be done, in words, without a command."""
+"""Steps in plain words, without a command, for readers that have no such verb."""
 
 from __future__ import annotations
 

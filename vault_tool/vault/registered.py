@@ -1,4 +1,4 @@
-"""What features register with every open vault: what finishes their work, what they write first, and stores."""
+"""Registrations of features with every open vault: finishers of their work, writes that come first, and stores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def finish_by(work: str, finish: Callable[[Any], None]) -> None:
 
 
 def finishers() -> Iterable[Callable[[Any], None]]:
-    """What finishes each kind of work that a killed process left half done, in the order of their registration."""
+    """The finishers of each kind of work that a killed process left half done, in the order of their registration."""
     return tuple(_finishers.values())
 
 
@@ -29,7 +29,7 @@ def write_first(work: str, write: Callable[[Any], None]) -> None:
 
 
 def written_first() -> Iterable[Callable[[Any], None]]:
-    """What is to be called before anything is appended, in the order of their registration."""
+    """The functions to call before anything is appended, in the order of their registration."""
     return tuple(_first.values())
 
 
@@ -40,5 +40,5 @@ def add_store(name: str, make: Callable[[Any], Any]) -> Callable[[], None]:
 
 
 def added_stores() -> tuple[Callable[[Any], Any], ...]:
-    """What makes each store that was added."""
+    """The makers of the added stores."""
     return tuple(_stores.values())

@@ -1,4 +1,4 @@
-"""What is said again: the memory that says it already, what a repeat adds to it, and what of the repeat is not taken."""
+"""Repeats: the memory that says it already, the additions of a repeat, and the parts of it that are not taken."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NOT_TAKEN = (*_FIRST, *(name for name in repeated("dropped") if name not in _FI
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """What a repeat did to the memory that was known: its `subjects` now, what was `added` and what was `dropped`.
+    """A repeat's effect on the known memory: its `subjects` now, the `added` and the `dropped` parts.
 
     `withheld` says that the memory is told to nobody.
     """
@@ -47,7 +47,7 @@ class Repeat:
     withheld: bool = False
 
     def remarks(self, known: str) -> tuple[str, ...]:
-        """What its writer should know: `known` is the memory's short id."""
+        """The remarks to its writer: `known` is the memory's short id."""
         withheld_remark = (f"{known} is told to nobody: consent to it was refused or withdrawn",) if self.withheld else ()
         if not self.dropped:
             return withheld_remark
@@ -170,7 +170,7 @@ def _key(name: str, item: str) -> str:
 
 
 def dropped(draft: Observation, known: Mapping[str, Any], but: Sequence[str] = ()) -> tuple[str, ...]:
-    """What a repeat says that the memory with this head does not, and that is not added to it."""
+    """The parts of a repeat that differ from the memory with this head, and are not added to it."""
     head = draft.head()
     return tuple(
         difference for name in _NOT_TAKEN if name not in but and (difference := _differs(name, head.get(name), known.get(name)))

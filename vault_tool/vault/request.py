@@ -25,7 +25,7 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What an answer says beside its own, which `run` puts there: `freshness` tells how the indexes stood to the files.
+    """The envelope of an answer, filled by `run`: `freshness` tells how the indexes stood to the files.
 
     In JSON it stands before the field that `stands_before` names, and at the end where there is none.
     """
@@ -51,7 +51,7 @@ class Verb:
 
 
 class Request:
-    """What is asked: a verb with its arguments, of these vaults (one, today), as of a time (None: now, the only one today)."""
+    """A call: a verb with its arguments, of these vaults (one, today), as of a time (None: now, the only one today)."""
 
     __slots__ = ("as_of", "given", "named", "vaults", "verb")
 
@@ -79,7 +79,7 @@ def run(request: Request) -> Any:
 
 @contextmanager
 def within(vault: Context) -> Iterator[None]:
-    """What looks at the files here is asked by a verb, which tells of its own look where it had one."""
+    """Mark a function that looks at the files: it is called by a verb, which tells of its own look if it had one."""
     looks = vault.looks
     before, looks.told = looks.told, None
     try:

@@ -1,4 +1,4 @@
-"""What is wrong with a request: each fault by the JSON pointer of the place that it is about."""
+"""The faults of a request, each by the JSON pointer of the place that it is about."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
 
 
 def _without_copies(entries: Sequence[Entry]) -> list[Entry]:
-    """Of files with one id that alone which is its owner's, where there is one."""
+    """The entries without copies: of files with one id only its owner's, if there is one."""
     by_id: dict[str, list[Entry]] = {}
     for entry in entries:
         by_id.setdefault(entry.id, []).append(entry)
@@ -86,12 +86,12 @@ def _without_copies(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def for_its_keeper(vault: Context) -> Context:
-    """The vault as its owner looks into it: with what is told to nobody, so that it can be read, mended and brought back."""
+    """The vault as its owner looks into it: with withheld memories, so that they can be read, mended and brought back."""
     return vault.with_withheld() if vault.sight is None and is_owner(vault) else vault
 
 
 def _require_visible(vault: Context, name: str) -> None:
-    """What is withheld is said to be, to whoever names it and could see it else."""
+    """Tell a caller that names a withheld memory, and could see it otherwise, that it is withheld."""
     catalog = vault.whole_index.catalog
     named = candidates(vault.with_withheld(), name) if catalog.withheld() and not vault.everything else ()
     withheld = next((entry for entry in named if entry.id in catalog.withheld()), None)
@@ -121,7 +121,7 @@ def workspace_id(vault: Context) -> str:
 
 
 def vault_name(vault: Context) -> str:
-    """What the vault is called: its workspace's title, or its folder's name."""
+    """The vault's name: its workspace's title, or its folder's name."""
     return next((entry.title for entry in vault.index.catalog.of_class(RecordClass.WORKSPACE)), "") or vault.root.name
 
 
@@ -225,7 +225,7 @@ class Shortened:
 
 
 def readings(vault: Context, path: str | Path) -> Iterator[tuple[str, bool]]:
-    """What a path may mean, from this folder and then from the root: relative to the root, and whether it is there.
+    """The readings of a path, from this folder and then from the root: relative to the root, and whether it is there.
 
     Nothing for what leads out of the vault, or can be no path at all: too long, with a NUL, with links in a circle.
     """
@@ -262,7 +262,7 @@ def candidates(vault: Context, name: str) -> Sequence[Entry]:
 
 
 def _by_file_name(vault: Context, name: str) -> Sequence[Entry]:
-    """What has a file name that we gave, which ends with the beginning of its id: editors complete links by it."""
+    """The note with a file name that we gave, which ends with the beginning of its id: editors complete links by it."""
     stem = name.strip().rpartition("/")[2].removesuffix(".md")
     prefix = as_prefix(stem.rpartition("-")[2]) if "-" in stem else None
     entries = vault.index.catalog.by_prefix(prefix, limit=6) if prefix else ()
@@ -275,7 +275,7 @@ def candidates_begun(vault: Context, name: str) -> Sequence[Entry]:
 
 
 def _begun(vault: Context, name: str) -> Sequence[Entry]:
-    """What has a title of which this is the beginning, two words or eight characters of it at least."""
+    """The notes whose title begins with this, two words or eight characters at least."""
     normal = normal_name(name.strip().removesuffix("…").removesuffix("...")) if _is_text(name) else ""
     if len(normal) < _BEGINNING and " " not in normal:
         return ()
@@ -285,13 +285,13 @@ def _begun(vault: Context, name: str) -> Sequence[Entry]:
 
 
 def _titled(vault: Context, title: str) -> Sequence[Entry]:
-    """What has a title, alias or file name; of an understanding and what it superseded, which keep theirs, the active one."""
+    """The notes of a title, alias or file name; of an understanding and the superseded ones of its name, the active one."""
     titled = vault.index.catalog.titled(normal_name(title))
     return _present(vault, titled)
 
 
 def _present(vault: Context, entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Of several that nothing supersedes, where there are such."""
+    """The entries that nothing supersedes, if there are any."""
     return [entry for entry in entries if not vault.superseded_by(entry.id)] or entries if len(entries) > 1 else entries
 
 
@@ -352,7 +352,7 @@ def page(vault: Context, named: str, *, by_name: bool = False) -> Page | None:
 
 
 def _require_no_page(vault: Context, name: str) -> None:
-    """What search finds and is no record is named as what it is: a page, to be opened as a file."""
+    """Name a page as a page, to be opened as a file: search finds it, and it is no record."""
     for path, _ in readings(vault, name) if name.endswith(".md") else ():
         if vault.index.catalog.page(path):
             raise NotFound(
@@ -361,7 +361,7 @@ def _require_no_page(vault: Context, name: str) -> None:
 
 
 def _require_not_shared(vault: Context, name: str) -> None:
-    """What recall showed from the global vault, and this verb looks for here alone, is said to be there."""
+    """Tell that a memory which recall showed is in the global vault, and this verb looks here alone."""
     shared = vault.global_vault
     found: Sequence[Entry] = ()
     # Whatever is wrong over there is no answer to what was asked here.
@@ -374,7 +374,7 @@ def _require_not_shared(vault: Context, name: str) -> None:
 
 
 def _require_no_beginning(vault: Context, name: str, classes: Collection[RecordClass] | None) -> None:
-    """What has a title that begins so is told: what is to be changed is named by its id or its whole title."""
+    """Tell of a memory whose title begins so: a memory to be changed is named by its id or its whole title."""
     begun = [entry for entry in _begun(vault, name) if classes is None or entry.record_class in classes]
     if begun:
         shown = ", ".join(f"{short(vault, entry.id)} ({one_line(entry.title, 40)})" for entry in begun[:5])

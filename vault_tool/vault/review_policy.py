@@ -67,7 +67,7 @@ def policy(vault: Context, record: Record) -> Policy:
 
 
 def waits_by_its_type(record: Record, origin: str) -> bool:
-    """Whether it is a soul or a protocol by somebody without the authority to write one."""
+    """Whether it is a soul or a protocol of a writer without the authority to write one."""
     act = authority.replacing(record.type)
     return act is not authority.Act.OVERTAKE and authority.authority(act, authority.by_origin(origin)) is authority.Effect.WAITS
 

@@ -1,4 +1,4 @@
-"""What a write may not hold (secrets, references to what was forgotten), and what a person's own files seem to hold."""
+"""Texts that a write may not hold (secrets, references to forgotten memories), and secrets in a person's own files."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def edits(vault: Context, path: str, changes: Iterable[frontmatter.Change]) -> I
 
 
 def log_entry(entry: EpisodeEntry) -> ScreenedText:
-    """What an entry of the day's log says."""
+    """The words of an entry of the day's log."""
     texts = (entry.title, entry.summary, entry.type, entry.session, entry.path, *entry.tags)
     return ScreenedText("the log's entry", "\n".join(texts), derived=True)
 
@@ -71,12 +71,12 @@ def refuse_forgotten(vault: Context, record: Record) -> None:
 
 
 def judgement(signal: Signal) -> ScreenedText:
-    """What a signal says in words."""
+    """The words of a signal."""
     return ScreenedText("the reason", "\n".join((signal.rationale, *signal.evidence, signal.session, signal.model)))
 
 
 def asker(who: Who) -> Iterator[ScreenedText]:
-    """Who is asking: journals and the trailers of commits say it."""
+    """The words of the caller's identity, which journals and the trailers of commits repeat."""
     return named_texts(session=who.session, model=who.model, user=who.user, project=who.project)
 
 
@@ -124,12 +124,12 @@ def looks_secret(text: str) -> bool:
 
 
 def unmarked(path: str, after: bytes, before: bytes = b"") -> list[Problem]:
-    """What looks like a secret in a file and did not stand in its old text, as problems of its lines."""
+    """Suspected secrets in a file that its old text did not hold, as problems of its lines."""
     return [_problem(path, hit, secrets.MARKER) for hit in secrets.scan(_decoded(after), [_decoded(before)])]
 
 
 def new_in_file(vault: Context, path: str, data: bytes) -> list[Problem]:
-    """What looks like a secret in a file and is not in the last commit's text of it, or in the name of a new file."""
+    """Suspected secrets in a file that the last commit's text of it does not hold, or in the name of a new file."""
     secrets_found = unmarked(path, data)
     if (named := unmarked(masked(path), path.encode("utf-8", "replace"))) and not _committed(vault, path):
         return [replace(hit, line=0) for hit in named]
@@ -137,7 +137,7 @@ def new_in_file(vault: Context, path: str, data: bytes) -> list[Problem]:
 
 
 def in_notes(vault: Context, notes: Sequence[str], journals: Sequence[str]) -> Iterator[Problem]:
-    """What looks like a secret in any of the vault's files; a journal may repeat what a note's line allows.
+    """Suspected secrets in any of the vault's files; a journal may repeat a line that a note allows.
 
     A file whose content held nothing before is not searched again. Indexes must be fresh.
     """

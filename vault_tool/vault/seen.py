@@ -64,12 +64,12 @@ def note_seen(vault: Context, ids: Iterable[str], how: str) -> None:
 
 
 def current(vault: Context) -> AgentSession | None:
-    """What is kept of this session, or None for a new one, an expired one, or no session at all."""
+    """The stored state of this session, or None for a new one, an expired one, or no session at all."""
     return of(vault, vault.who.session)
 
 
 def of(vault: Context, session: str) -> AgentSession | None:
-    """What is kept of a session, or None for one that is not known here."""
+    """The stored state of a session, or None for one that is not known here."""
     with suppress(*UNKEPT):
         return store(vault).find(session, vault.clock.now()) if session else None
     return None

@@ -26,7 +26,7 @@ _MARKER = re.compile(r"^(<<<<<<< |=======$|>>>>>>> )")
 
 @dataclass(frozen=True, slots=True)
 class SettingsInForce:
-    """What is in force. `remark` says in one line that it is not what the file says; `problems` are what is wrong with that."""
+    """The settings in force. `remark` says in one line that they differ from the file's; `problems` are the file's faults."""
 
     config: Config
     remark: str = ""
@@ -44,7 +44,7 @@ def of_text(text: str) -> SettingsInForce:
 
 
 def without_effect(root: Path) -> tuple[Problem, ...]:
-    """What the settings of a vault ask for that nothing heeds any more."""
+    """Settings of a vault that have no effect any more."""
     try:
         text = (root / SETTINGS_FILE).read_text(encoding="utf-8", errors="replace")
     except OSError:

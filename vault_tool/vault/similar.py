@@ -1,4 +1,4 @@
-"""What is remembered already that says nearly the same: looked for before a new memory makes a twin."""
+"""Similar memories, looked for before a new memory makes a twin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the signals say of memories: their belief, their use and how far they have faded, by the fold over the journals."""
+"""The standing of memories: their belief, their use and how far they have faded, by the fold over the journals."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Standings:
         return belief_in(entry, self._index.catalog.signals(entry.id), ())
 
     def beliefs(self, entries: Iterable[Entry], *, live: bool = True) -> dict[str, Belief]:
-        """What is believed of several memories, by id, looked up together; `live` with the use that only this machine knows."""
+        """The beliefs about several memories, by id, looked up together; `live` with the use that only this machine knows."""
         by_id = {entry.id: entry for entry in entries}
         signals: dict[str, list[Signal]] = defaultdict(list)
         for signal in self._index.catalog.signals_of(by_id):
@@ -168,7 +168,7 @@ class Standings:
             yield Weighed(entry, belief, self.score_of(entry, belief, moment))
 
     def believed_each(self, replaced: Container[str], *, live: bool, at_once: bool = False) -> Iterator[tuple[Entry, Belief]]:
-        """What is believed of each of these."""
+        """The belief about each of these."""
         signals, uses = self._said(live)
         for entry in slight(self._index.catalog, at_once=at_once):
             if entry.id not in replaced:
@@ -273,10 +273,10 @@ def confidence_of(entry: Entry) -> float:
 
 
 def belief_in(entry: Entry, signals: Sequence[Signal], uses: Sequence[Use] = ()) -> Belief:
-    """What its signals and uses come to of a memory."""
+    """The belief about a memory by its signals and uses."""
     return fold(about(entry, signals), start=confidence_of(entry), writer=by_origin(entry.origin), uses=uses)
 
 
 def about(entry: Entry, signals: Sequence[Signal]) -> Sequence[Signal]:
-    """Its signals without reviews of another text than what it says now, where somebody else brought that."""
+    """Its signals without reviews of another text than its present one, if another person brought that text."""
     return [signal for signal in signals if not is_review(signal) or vouches(signal, entry)] if entry.pulled else signals

@@ -1,4 +1,4 @@
-"""What a memory is to whoever reads it now: one status, by whom, and the marks that are told beside it."""
+"""The status of a memory for its reader now: one status, by whom, and the marks that are told beside it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def contested_now(vault: Context) -> int:
 
 
 class _Found:
-    """What was looked up of some memories together."""
+    """The facts of some memories, looked up together."""
 
     def __init__(
         self,
@@ -178,7 +178,7 @@ def could_solve(entry: Entry, belief: Belief, now: datetime) -> bool:
 
 
 def _line(rival: Rival) -> str:
-    """What contests a memory says, and whose that is where it is not the vault's owner's."""
+    """The text of a memory that contests another, and its author if that is not the vault's owner."""
     return rival.line if rival.origin == "owner" else f"{rival.line} ({rival.origin})"
 
 

@@ -117,11 +117,11 @@ class Store:
         return {}
 
     def figures(self) -> Mapping[str, int]:
-        """What `status` tells of it in numbers of its own, by their names there."""
+        """The store's own numbers in `status`, by their names there."""
         return {}
 
     def health(self, *, thorough: bool) -> Iterable[Problem]:
-        """What is wrong with it, or worth knowing; `thorough` for `doctor`, which may take its time."""
+        """The problems of the store; `thorough` for `doctor`, which may take its time."""
         return ()
 
 

@@ -26,7 +26,7 @@ class _Waiting(Generic[T]):
 
 @dataclass(slots=True)
 class Together(Generic[T]):
-    """What was written under this hold of the lock and waits for its end; T is what becomes of each operation.
+    """Writes under this hold of the lock that wait for its end; T is the outcome of each operation.
 
     Each stays announced until then: after a kill the next one to hold the lock commits it.
     """
@@ -54,7 +54,7 @@ class Together(Generic[T]):
         return name
 
     def held(self, path: str, committed: Callable[[], bytes | None]) -> bytes | None:
-        """What a file holds by the last commit that is made or waits; `committed` looks it up in git."""
+        """The contents of a file by the last commit that is made or waits; `committed` looks it up in git."""
         return self._texts[path] if path in self._texts else committed()
 
     def publish(self) -> Mapping[str, T]:

@@ -1,4 +1,4 @@
-"""What two machines left to a person: conflict copies beside notes, and the places of notes that keep both texts."""
+"""Conflicts that two machines left to a person: conflict copies beside notes, and places of notes that keep both texts."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _last_commit(vault: Context, path: str) -> tuple[str, str]:
 
 
 def common_base(versions: Sequence[bytes], note: bytes, copy: bytes) -> bytes | None:
-    """Of a note's committed versions, newest first, the one that both came of; None where that is not known.
+    """The committed version, newest first, that both texts came of; None if that is not known.
 
     It is the one that the copy is nearest to, and of equally near ones the oldest: what came later is then what the note
     has more. What the note says now is not it, for then all that the copy says would take its place.

@@ -26,7 +26,7 @@ _SOME = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpkeepResult:
-    """What one go came to: texts embedded or refused and notes written to Chroma in it, notes still behind, and why.
+    """The result of one run: texts embedded or refused and notes written to Chroma in it, notes still behind, and why.
 
     `embedder` is empty where nobody embeds; `fault` is empty also where another process is at it.
     """
@@ -94,7 +94,7 @@ def mirrored(vault: Context, budget_seconds: float | None = None) -> tuple[int, 
 
 
 def upkeep_stamp(vault: Context) -> tuple[object, ...]:
-    """What changes when there may be something to keep up: as the catalogue does, or what is made of vectors was spoilt.
+    """A value that changes when there may be upkeep to do: as the catalogue does, or when files of vectors were spoilt.
 
     Cheap enough to be asked again and again: nobody who embeds is looked for, and nothing large is read.
     """

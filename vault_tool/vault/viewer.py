@@ -1,4 +1,4 @@
-"""What decides for a vault's viewer which records are told, beside the records themselves."""
+"""The viewer's part in deciding which records are told, beside the records themselves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def request_of(
     shown: Collection[str] = (),
     reviewed: Callable[[Entry], bool] | None = None,
 ) -> Request:
-    """Who asks of this vault, and when; `kinds` are the types asked for, `shown` the ids that the session has seen."""
+    """The request of this vault's viewer, now; `kinds` are the types asked for, `shown` the ids that the session has seen."""
     withheld = frozenset[str]() if vault.everything else vault.whole_index.catalog.withheld()
     known = reviewed or vault.standings.reviewed
     return Request(vault.sight, withheld, vault.clock.now(), vault.superseded(), kinds, shown, reviewed=known)
