@@ -113,12 +113,12 @@ class HistoryDelta:
 
     def grave_news(self) -> GraveNews:
         """The news of tombstones in it."""
-        owned = frozenset(one.path for one in self.came if one.text == graves.OWNED)
+        owned = frozenset(text.path for text in self.came if text.text == graves.OWNED)
         return graves.GraveNews(self.graves, owned, self.lost, self.whole)
 
     def touched(self, catalog: Catalog) -> set[str]:
         """The paths of which something else may be believed than before."""
-        paths = {one.path for one in self.came}
+        paths = {text.path for text in self.came}
         if self.whole:
             paths.update(row[0] for row in catalog.rows("SELECT DISTINCT path FROM foreign_texts"))
         else:
@@ -136,9 +136,9 @@ def known_texts(catalog: Catalog, path: str) -> list[Foreign]:
     return [Foreign(*row) for row in catalog.rows(f"{_TEXTS} path = ?", (path,))]
 
 
-def row_of(one: Foreign) -> tuple[Any, ...]:
+def row_of(text: Foreign) -> tuple[Any, ...]:
     """A text as a row of `foreign_texts`."""
-    return one.path, one.text, one.author, one.at, one.commit
+    return text.path, text.text, text.author, text.at, text.commit
 
 
 def pin_of(blob: str) -> str:
@@ -154,17 +154,17 @@ def put_to(blob: str, field: str, item: str, taken: bool) -> str:
 def put_by(texts: Iterable[Foreign], blob: str) -> list[Put]:
     """Items that others put to a note of the owner's that is a blob now, by what is known of its path."""
     start = f"{_PUT}{blob}:"
-    rows = ((orjson.loads(one.text[len(start) :]), one.author) for one in texts if one.text.startswith(start))
+    rows = ((orjson.loads(row.text[len(start) :]), row.author) for row in texts if row.text.startswith(start))
     return [Put(field, item, author, taken) for (field, item, taken), author in rows]
 
 
 def hid_by(texts: Iterable[str], blob: str) -> tuple[str, str] | None:
     """The owner's words of a note about its end and its user, where others' words that are a blob now say otherwise."""
     start = f"{_HID}{blob}:"
-    found = next((text[len(start) :] for text in texts if text.startswith(start)), None)
-    if found is None:
+    encoded = next((text[len(start) :] for text in texts if text.startswith(start)), None)
+    if encoded is None:
         return None
-    expires, user = orjson.loads(found)
+    expires, user = orjson.loads(encoded)
     return str(expires), str(user)
 
 
@@ -205,18 +205,18 @@ def whole(repo: git.Repo | None, head: str, owners: Owners) -> HistoryDelta:
     if not owners.signed and all(map(owners.wrote, git.brought(repo, ends, (), (), signed=False))):
         return HistoryDelta(whole=True, facts=facts)
     fold = _Fold(owners, None, frozenset())
-    found = fold.taken(repo, git.brought(repo, ends, (), FOLDERS, owners.signed))
-    return HistoryDelta(found, whole=True, graves=fold.graves(repo, ends), facts=facts)
+    delta = fold.taken(repo, git.brought(repo, ends, (), FOLDERS, owners.signed))
+    return HistoryDelta(delta, whole=True, graves=fold.graves(repo, ends), facts=facts)
 
 
 def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Owners]) -> HistoryDelta:
     """The history that the catalogue does not know of, by one walk over that alone; raises `GitError`."""
-    ends, known, said = _known_tips(repo, head), catalog.meta(HISTORY).split(), catalog.meta(OWNERS)
+    ends, known, stored_owners = _known_tips(repo, head), catalog.meta(HISTORY).split(), catalog.meta(OWNERS)
     facts = {HISTORY: " ".join(ends), MACHINE: _machine(repo)}
-    if facts[MACHINE] == catalog.meta(MACHINE) and _all_ours(repo, catalog, known, ends, said):
+    if facts[MACHINE] == catalog.meta(MACHINE) and _all_ours(repo, catalog, known, ends, stored_owners):
         return HistoryDelta(facts=facts)
     who = owners()
-    if not ends or not known or said != who.fact():
+    if not ends or not known or stored_owners != who.fact():
         return whole(repo, head, who)
     if known == ends:
         return HistoryDelta(lost=frozenset([DOUBT]), facts=facts)
@@ -227,8 +227,8 @@ def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Owne
         # Commits that were pruned since: nothing says what they had.
         return whole(repo, head, who)
     fold = _Fold(who, catalog, lost)
-    found = fold.taken(repo, commits)
-    return HistoryDelta(found, lost, graves=fold.graves(repo, ends), facts=facts)
+    delta = fold.taken(repo, commits)
+    return HistoryDelta(delta, lost, graves=fold.graves(repo, ends), facts=facts)
 
 
 def doubted(repo: git.Repo, catalog: Catalog | None, head: str, paths: Collection[str], now: datetime) -> HistoryDelta:
@@ -237,19 +237,21 @@ def doubted(repo: git.Repo, catalog: Catalog | None, head: str, paths: Collectio
     blobs = work_tree_blobs(repo, paths)
     committed: list[dict[str, str]] | None = None
     with suppress(GitError):
-        committed = [git.committed_blobs(repo, one, paths) for one in _known_tips(repo, head)]
-    found = []
+        committed = [git.committed_blobs(repo, tip, paths) for tip in _known_tips(repo, head)]
+    unknown = []
     for path in paths:
         blob = blobs.get(path, "")
         journal = file_kind(path) is FileKind.SIGNALS
         if not journal and file_kind(path) is not FileKind.NOTE:
             continue
-        if committed is not None and not any(path in one and (journal or not blob or one[path] == blob) for one in committed):
+        if committed is not None and not any(
+            path in blobs and (journal or not blob or blobs[path] == blob) for blobs in committed
+        ):
             continue  # a person's edit, or a line of ours, which no commit has
         texts = _lines_of(repo, path) if journal else [blob]
-        found += [Foreign(path, text, _NOBODY, int(now.timestamp()), DOUBT) for text in texts]
+        unknown += [Foreign(path, text, _NOBODY, int(now.timestamp()), DOUBT) for text in texts]
     known = "SELECT 1 FROM foreign_texts WHERE path = ? AND text = ?"
-    return HistoryDelta(tuple(one for one in found if catalog is None or not catalog.rows(known, (one.path, one.text))))
+    return HistoryDelta(tuple(text for text in unknown if catalog is None or not catalog.rows(known, (text.path, text.text))))
 
 
 def doubts(catalog: Catalog) -> str:
@@ -257,17 +259,17 @@ def doubts(catalog: Catalog) -> str:
     if catalog.meta("head_signature"):
         return ""  # HEAD was looked at to its end, which is the usual case
     count = catalog.rows("SELECT count(DISTINCT path) FROM foreign_texts WHERE by_commit = ?", (DOUBT,))[0][0]
-    said = f"git could not say by whose commits {counted(count, 'file')} came, so nobody vouches for them until it can"
-    return f"{said}: try {shell('git log')}; {WHOLE}" if count else ""
+    reason = f"git could not say by whose commits {counted(count, 'file')} came, so nobody vouches for them until it can"
+    return f"{reason}: try {shell('git log')}; {WHOLE}" if count else ""
 
 
 def changed_since(repo: git.Repo, catalog: Catalog, head: str) -> frozenset[str]:
     """The files that differ between the history that is known and HEAD, as far as git can say."""
-    found: set[str] = set()
+    changed: set[str] = set()
     with suppress(GitError, NotFound):
         for old in catalog.meta(HISTORY).split():
-            found.update(git.changed_between(repo, old, head))
-    return frozenset(found)
+            changed.update(git.changed_between(repo, old, head))
+    return frozenset(changed)
 
 
 def _known_tips(repo: git.Repo, head: str) -> list[str]:
@@ -292,7 +294,7 @@ def others_text(texts: Mapping[str, Foreign], blob: str) -> Foreign | None:
         return None
     if blob:
         return texts.get(blob) or texts.get("")
-    return max((one for one in texts.values() if not one.text.startswith(_MARK)), key=lambda one: one.at, default=None)
+    return max((text for text in texts.values() if not text.text.startswith(_MARK)), key=lambda text: text.at, default=None)
 
 
 def brought_to(catalog: Catalog, files: str) -> list[tuple[str, str]]:
@@ -312,15 +314,15 @@ def owners_texts(repo: git.Repo, catalog: Catalog, owners: Owners, paths: Collec
     rows = {path: dict(catalog.rows("SELECT text, by_commit FROM foreign_texts WHERE path = ?", (path,))) for path in paths}
     for commit in git.brought(repo, ends, (), [*paths], owners.signed):
         own = owners.wrote(commit)
-        for one in commit.files:
-            texts, brought_by = found[one.path], rows[one.path]
+        for file in commit.files:
+            texts, brought_by = found[file.path], rows[file.path]
             # A text of the owner's stays so though somebody put it back later; a copy of another's was never the owner's.
-            copied = brought_by.get(one.blob) == commit.commit or texts.get(one.blob) is False
-            if (known and one.blob not in brought_by) or (own and not copied):
-                texts.pop(one.blob, None)
-                texts[one.blob] = True
+            copied = brought_by.get(file.blob) == commit.commit or texts.get(file.blob) is False
+            if (known and file.blob not in brought_by) or (own and not copied):
+                texts.pop(file.blob, None)
+                texts[file.blob] = True
             else:
-                texts.setdefault(one.blob, False)
+                texts.setdefault(file.blob, False)
     contents = git.blobs(repo, (blob for texts in found.values() for blob, ours in texts.items() if ours))
     return {path: [contents[blob] for blob in reversed(texts) if blob in contents] for path, texts in found.items()}
 
@@ -328,18 +330,18 @@ def owners_texts(repo: git.Repo, catalog: Catalog, owners: Owners, paths: Collec
 def _machine(repo: git.Repo) -> str:
     """A value that changes with this machine's settings, which may name the owners."""
     with suppress(OSError):
-        found = (place(repo.root) / CONFIG_FILE).stat()
-        return f"{found.st_size}.{found.st_mtime_ns}.{found.st_ino}"
+        info = (place(repo.root) / CONFIG_FILE).stat()
+        return f"{info.st_size}.{info.st_mtime_ns}.{info.st_ino}"
     return ""
 
 
-def _all_ours(repo: git.Repo, catalog: Catalog, known: Sequence[str], ends: Sequence[str], said: str) -> bool:
+def _all_ours(repo: git.Repo, catalog: Catalog, known: Sequence[str], ends: Sequence[str], recorded: str) -> bool:
     """Whether HEAD moved by commits of this tool alone, as its own log has it: the usual case, which costs no process.
 
     Where others' texts are known a commit of ours may bring one to another path, so there it is not asked.
     """
-    *addresses, signed = said.split("\n")
-    if not said or signed or len(known) != 1 or len(ends) != 1 or catalog.rows("SELECT 1 FROM foreign_texts LIMIT 1"):
+    *addresses, signed = recorded.split("\n")
+    if not recorded or signed or len(known) != 1 or len(ends) != 1 or catalog.rows("SELECT 1 FROM foreign_texts LIMIT 1"):
         return False
     return known == list(ends) or git.moved_by_us(repo, known[0], ends[0], addresses)
 
@@ -376,70 +378,70 @@ class _Fold:
         self._read_evidence(repo, commits)
         for commit in commits:
             own = self._owners.wrote(commit)
-            self._has_graves = self._has_graves or any(graves.is_grave(one.path) for one in commit.files)
+            self._has_graves = self._has_graves or any(graves.is_grave(file.path) for file in commit.files)
             if own and self._catalog is None and not self._found:
                 continue  # nobody else's text is known that it could have moved or copied
             author = "" if own else _author(commit)
             if not own:
                 self._take_away(commit, author)
-            for one in commit.files:
-                if graves.is_grave(one.path):
+            for file in commit.files:
+                if graves.is_grave(file.path):
                     continue  # empty files are alike: whose a tombstone is its path and its history say
-                self._take(Foreign(one.path, one.blob, author, commit.at, commit.commit), one, own, commit.op)
+                self._take(Foreign(file.path, file.blob, author, commit.at, commit.commit), file, own, commit.op)
         self._lines(repo)
         return tuple(text for texts in self._found.values() for text in texts.values())
 
-    def _take(self, new: Foreign, one: Introduced, own: bool, op: str) -> None:
+    def _take(self, new: Foreign, file: Introduced, own: bool, op: str) -> None:
         """The rule: a move leaves a text whose it was, and so does what says the same; else it is its bringer's; an owner's
         copy stays its writer's, and so does what the tool makes of a text by itself."""
-        journal = file_kind(one.path) is FileKind.SIGNALS
-        if one.was:
+        journal = file_kind(file.path) is FileKind.SIGNALS
+        if file.was:
             if journal:
-                self._move_journal(one, new)
-            elif before := self._at(one.was, one.blob):
+                self._move_journal(file, new)
+            elif before := self._at(file.was, file.blob):
                 self._add(replace(new, author=before.author, at=before.at))
-                if self._at(one.was, graves.OWNED):
+                if self._at(file.was, graves.OWNED):
                     self._add(replace(new, text=graves.OWNED))
-                self._hide(new, [(one.was, one.blob)])
+                self._hide(new, [(file.was, file.blob)])
             else:
-                self._put(new, [(one.was, one.blob)], "")
-        elif own or one.blob in one.before:
-            before = None if self._at(one.path, one.blob) else self._kept(one, op, new.commit) or self._anywhere(one.blob)
+                self._put(new, [(file.was, file.blob)], "")
+        elif own or file.blob in file.before:
+            before = None if self._at(file.path, file.blob) else self._kept(file, op, new.commit) or self._anywhere(file.blob)
             if before is not None:
                 self._add(replace(new, author=before.author, at=before.at))
-                self._hide(new, self._made_of(one, new.commit))
-            elif one.blob not in one.before and (op not in PERSONS or len(one.before) > 1):
+                self._hide(new, self._made_of(file, new.commit))
+            elif file.blob not in file.before and (op not in PERSONS or len(file.before) > 1):
                 # What the tool changed, or a merge put together, nobody looked through: what others put there stays theirs.
-                self._put(new, [*self._made_of(one, new.commit)], "")
+                self._put(new, [*self._made_of(file, new.commit)], "")
         elif journal:
             self._add(new)
-            self._journals.append((new, one.before))
-        elif (said := self._says_the_same(one, new.commit)) is None:
+            self._journals.append((new, file.before))
+        elif (same := self._says_the_same(file, new.commit)) is None:
             self._add(new)
-            if self._is_over_the_owners(one, new.commit):
+            if self._is_over_the_owners(file, new.commit):
                 self._add(replace(new, text=graves.OWNED))
-                self._hide(new, self._made_of(one, new.commit))
-        elif (theirs := self._at(*said)) is not None:
+                self._hide(new, self._made_of(file, new.commit))
+        elif (theirs := self._at(*same)) is not None:
             self._add(replace(new, author=theirs.author, at=theirs.at))
         else:
-            if self._evidence[one.blob].pinned and not self._evidence[said[1]].pinned:
-                self._add(replace(new, text=pin_of(one.blob)))
-            self._put(new, [said], new.author)
+            if self._evidence[file.blob].pinned and not self._evidence[same[1]].pinned:
+                self._add(replace(new, text=pin_of(file.blob)))
+            self._put(new, [same], new.author)
 
     def _take_away(self, commit: Brought, author: str) -> None:
         """Write down which notes of the owner's another person's commit took away."""
-        stay = {self._evidence[one.blob].id for one in commit.files if one.blob in self._evidence}
+        stay = {self._evidence[file.blob].id for file in commit.files if file.blob in self._evidence}
         for path, blob in commit.removed:
-            said = self._evidence.get(blob)
+            evidence = self._evidence.get(blob)
             ours = self._at(path, blob) is None or self._at(path, graves.OWNED) is not None
-            if said is not None and said.id and said.id not in stay and ours:
-                self._add(Foreign(said.id, f"{GONE}{blob}", author, commit.at, commit.commit))
+            if evidence is not None and evidence.id and evidence.id not in stay and ours:
+                self._add(Foreign(evidence.id, f"{GONE}{blob}", author, commit.at, commit.commit))
 
     def _hide(self, new: Foreign, made_of: Iterable[tuple[str, str]]) -> None:
         """Keep what a note of the owner's said of its end and its user: words of others over it hide nothing of the owner's."""
         now = self._evidence.get(new.text)
         for path, blob in made_of:
-            before = hid_by([one.text for one in self._of_path(path)], blob)
+            before = hid_by([text.text for text in self._of_path(path)], blob)
             if before is None and blob in self._evidence and (self._at(path, blob) is None):
                 before = self._evidence[blob].hiding
             if before is not None and (now is None or now.hiding != before):
@@ -451,15 +453,17 @@ class _Fold:
         now, known = self._evidence.get(new.text), [self._puts(path, blob) for path, blob in made_of]
         if now is None:
             # A move changes no byte.
-            for put in {one for some in known for one in some} if len(made_of) == 1 and made_of[0][1] == new.text else ():
+            for put in (
+                {change for changes in known for change in changes} if len(made_of) == 1 and made_of[0][1] == new.text else ()
+            ):
                 self._add(replace(new, author=put.by, text=put_to(new.text, put.field, put.item, put.taken)))
             return
         before = self._evidence.get(made_of[0][1]) if author and made_of else None
-        by = {(put.field, put.item, put.taken): put.by for some in known for put in some}
+        by = {(put.field, put.item, put.taken): put.by for changes_of_path in known for put in changes_of_path}
         for name, items, were in zip(
             evidence_text.LISTS, now.lists, before.lists if before is not None else now.lists, strict=True
         ):
-            own = {one for one in were if (name, one, False) not in by} | {
+            own = {item for item in were if (name, item, False) not in by} | {
                 item for field, item, gone in by if field == name and gone
             }
             changes = [(item, False) for item in items if item not in own and ((name, item, False) in by or item not in were)]
@@ -472,18 +476,18 @@ class _Fold:
         """Items that others put to the owner's note of which a path holds the blob."""
         if (path, blob) not in self._put_to:
             rows = known_texts(self._catalog, path) if self._catalog is not None else ()
-            self._put_to[path, blob] = put_by((one for one in rows if one.commit not in self._lost), blob)
+            self._put_to[path, blob] = put_by((row for row in rows if row.commit not in self._lost), blob)
         return self._put_to[path, blob]
 
-    def _is_over_the_owners(self, one: Introduced, commit: str) -> bool:
+    def _is_over_the_owners(self, file: Introduced, commit: str) -> bool:
         """Whether another person's words of a note stand where the owner's stood before, or where the owner's words had stood."""
-        made_of = self._made_of(one, commit)
+        made_of = self._made_of(file, commit)
         return any(self._at(path, blob) is None or self._at(path, graves.OWNED) is not None for path, blob in made_of)
 
-    def _kept(self, one: Introduced, op: str, commit: str) -> Foreign | None:
+    def _kept(self, file: Introduced, op: str, commit: str) -> Foreign | None:
         """The author of the words that the owner's commit changed, or put something to; None if they are the owner's now."""
-        now = self._evidence.get(one.blob)
-        for path, blob in self._made_of(one, commit):
+        now = self._evidence.get(file.blob)
+        for path, blob in self._made_of(file, commit):
             theirs, before = self._at(path, blob), self._evidence.get(blob)
             if theirs is None:
                 continue
@@ -491,27 +495,27 @@ class _Fold:
                 return theirs
         return None
 
-    def _made_of(self, one: Introduced, commit: str) -> Iterator[tuple[str, str]]:
+    def _made_of(self, file: Introduced, commit: str) -> Iterator[tuple[str, str]]:
         """The paths and blobs of which a text at a path was made: what stood there, or the note of its id that went with it."""
-        if before := [blob for blob in one.before if blob.strip("0")]:
-            yield from ((one.path, blob) for blob in before)
-        elif (now := self._evidence.get(one.blob)) is not None and now.id:
+        if before := [blob for blob in file.before if blob.strip("0")]:
+            yield from ((file.path, blob) for blob in before)
+        elif (now := self._evidence.get(file.blob)) is not None and now.id:
             for path, blob in self._removed.get(commit, ()):
                 if blob in self._evidence and self._evidence[blob].id == now.id:
                     yield path, blob
 
-    def _says_the_same(self, one: Introduced, commit: str) -> tuple[str, str] | None:
+    def _says_the_same(self, file: Introduced, commit: str) -> tuple[str, str] | None:
         """The path and blob, of another person's text, that it was made of and adds no word to."""
-        now = self._evidence.get(one.blob)
+        now = self._evidence.get(file.blob)
         if now is None:
             return None
-        found = ((path, blob) for path, blob in self._made_of(one, commit) if blob in self._evidence)
-        return next((known for known in found if now.same_as(self._evidence[known[1]], own=False)), None)
+        sources = ((path, blob) for path, blob in self._made_of(file, commit) if blob in self._evidence)
+        return next((known for known in sources if now.same_as(self._evidence[known[1]], own=False)), None)
 
     def _read_evidence(self, repo: git.Repo, commits: Sequence[Brought]) -> None:
         """Read what says whose words a changed note is made of: of notes that others changed or moved, and of those that the
         owner changed after others."""
-        wanted: dict[str, str] = {}
+        to_read: dict[str, str] = {}
         theirs: set[str] = set()
 
         def known(path: str) -> bool:
@@ -519,37 +523,39 @@ class _Fold:
 
         for commit in commits:
             own = self._owners.wrote(commit)
-            removed = [one for one in commit.removed if file_kind(one[0]) is FileKind.NOTE and (not own or known(one[0]))]
-            for one in commit.files:
-                if one.was in theirs or (one.was and not own):
-                    theirs.add(one.path)
-                if one.was or file_kind(one.path) is not FileKind.NOTE:
+            removed = [
+                removal for removal in commit.removed if file_kind(removal[0]) is FileKind.NOTE and (not own or known(removal[0]))
+            ]
+            for file in commit.files:
+                if file.was in theirs or (file.was and not own):
+                    theirs.add(file.path)
+                if file.was or file_kind(file.path) is not FileKind.NOTE:
                     continue
-                before = [blob for blob in one.before if blob.strip("0")]
-                if (before or removed) and (not own or removed or known(one.path)):
-                    wanted |= dict.fromkeys((one.blob, *before), one.path)
+                before = [blob for blob in file.before if blob.strip("0")]
+                if (before or removed) and (not own or removed or known(file.path)):
+                    to_read |= dict.fromkeys((file.blob, *before), file.path)
                 if not own or removed:
-                    theirs.add(one.path)
+                    theirs.add(file.path)
             if removed and commit.files:
                 self._removed[commit.commit] = tuple(removed)
             if removed and (commit.files or not own):
-                wanted |= {blob: path for path, blob in removed}
-        names = list(wanted)
+                to_read |= {blob: path for path, blob in removed}
+        names = list(to_read)
         for start in range(0, len(names), _READ_AT_ONCE):
             texts = git.blobs(repo, names[start : start + _READ_AT_ONCE])
-            self._evidence |= {name: evidence_text.evidence_of(wanted[name], data) for name, data in texts.items()}
+            self._evidence |= {name: evidence_text.evidence_of(to_read[name], data) for name, data in texts.items()}
 
-    def _move_journal(self, one: Introduced, new: Foreign) -> None:
-        self._journals += [(replace(row, path=one.path), old) for row, old in self._journals if row.path == one.was]
-        for known in self._of_path(one.was):
-            self._add(replace(known, path=one.path, commit=new.commit))
+    def _move_journal(self, file: Introduced, new: Foreign) -> None:
+        self._journals += [(replace(row, path=file.path), old) for row, old in self._journals if row.path == file.was]
+        for known in self._of_path(file.was):
+            self._add(replace(known, path=file.path, commit=new.commit))
 
-    def _add(self, one: Foreign) -> None:
-        if one.text.startswith(_PUT):
-            blob = one.text[len(_PUT) :].partition(":")[0]
-            self._puts(one.path, blob).extend(put_by([one], blob))
-        self._found[one.path].setdefault(one.text, one)
-        self._by_text.setdefault(one.text, one)
+    def _add(self, text: Foreign) -> None:
+        if text.text.startswith(_PUT):
+            blob = text.text[len(_PUT) :].partition(":")[0]
+            self._puts(text.path, blob).extend(put_by([text], blob))
+        self._found[text.path].setdefault(text.text, text)
+        self._by_text.setdefault(text.text, text)
 
     def _at(self, path: str, text: str) -> Foreign | None:
         return self._found.get(path, {}).get(text) or self._known("path = ? AND text = ?", path, text)
@@ -559,7 +565,7 @@ class _Fold:
 
     def _known(self, where: str, *values: str) -> Foreign | None:
         rows = self._catalog.rows(f"{_TEXTS} {where} ORDER BY path", values) if self._catalog is not None else ()
-        return next((Foreign(*one) for one in rows if one[4] not in self._lost), None)
+        return next((Foreign(*row) for row in rows if row[4] not in self._lost), None)
 
     def _of_path(self, path: str) -> list[Foreign]:
         known = known_texts(self._catalog, path) if self._catalog is not None else []
@@ -568,17 +574,17 @@ class _Fold:
     def _lines(self, repo: git.Repo) -> None:
         """The lines of journals that others brought: of a run of theirs on one file, what its end has and its start had not."""
         runs: dict[tuple[str, str], tuple[Foreign, tuple[str, ...]]] = {}
-        for one, before in self._journals:
-            begun = runs.pop((one.path, before[0]), None) if len(before) == 1 else None
-            runs[one.path, one.text] = (one, begun[1] if begun and begun[0].author == one.author else before)
-            if begun and begun[0].author != one.author:
-                runs[one.path, begun[0].text] = begun
-        texts = git.blobs(repo, (name for one, before in runs.values() for name in (one.text, *before)))
-        for one, before in runs.values():
-            had = {digest(signal) for name in before for signal in read_signals(one.path, texts.get(name, b""))[0]}
-            for signal in read_signals(one.path, texts.get(one.text, b""))[0]:
-                if (told := digest(signal)) not in had:
-                    self._add(replace(one, text=told))
+        for text, before in self._journals:
+            begun = runs.pop((text.path, before[0]), None) if len(before) == 1 else None
+            runs[text.path, text.text] = (text, begun[1] if begun and begun[0].author == text.author else before)
+            if begun and begun[0].author != text.author:
+                runs[text.path, begun[0].text] = begun
+        texts = git.blobs(repo, (name for text, before in runs.values() for name in (text.text, *before)))
+        for text, before in runs.values():
+            had = {digest(signal) for name in before for signal in read_signals(text.path, texts.get(name, b""))[0]}
+            for signal in read_signals(text.path, texts.get(text.text, b""))[0]:
+                if (line := digest(signal)) not in had:
+                    self._add(replace(text, text=line))
 
 
 def digest(signal: Signal) -> str:

@@ -106,14 +106,16 @@ class Catalog(Database):
 
     def get(self, record_id: str) -> tuple[Entry, ...]:
         """The entries of one whole id: none, one, or every copy of it, its owner's first, else in the order of their paths."""
-        found = self._entries("id = ? ORDER BY path", (record_id,)) or self._of_absorbed(record_id)
-        return owners_first(found)
+        entries = self._entries("id = ? ORDER BY path", (record_id,)) or self._of_absorbed(record_id)
+        return owners_first(entries)
 
     def by_prefix(self, prefix: str, limit: int = 20) -> tuple[Entry, ...]:
         """The entries whose id begins with `prefix`, in the order of their ids."""
-        found = self._entries("id >= ? AND id < ? ORDER BY id, path LIMIT ?", (prefix, prefix + "g", limit))
-        more = {kept for absorbed, kept in self.also().items() if absorbed.startswith(prefix)} - {entry.id for entry in found}
-        return (*found, *(entry for kept in sorted(more) for entry in self.get(kept)))[:limit]
+        entries = self._entries("id >= ? AND id < ? ORDER BY id, path LIMIT ?", (prefix, prefix + "g", limit))
+        more = {keeper for absorbed, keeper in self.also().items() if absorbed.startswith(prefix)} - {
+            entry.id for entry in entries
+        }
+        return (*entries, *(entry for keeper in sorted(more) for entry in self.get(keeper)))[:limit]
 
     def also(self) -> Mapping[str, str]:
         """The ids of subjects that became one with another, with the id of that one, kept until the catalogue changes."""
@@ -125,13 +127,13 @@ class Catalog(Database):
             "SELECT j.normal, e.id FROM names j JOIN entries e ON e.n = j.n WHERE j.normal >= ? AND j.normal < ? ORDER BY 1, 2"
         )
         rows = self.rows(query, (schema.ALSO, end))
-        found = {normal.removeprefix(schema.ALSO): kept for normal, kept in reversed(rows)}
-        there = {row[0] for row in self.rows_in("SELECT id FROM entries WHERE id IN ({})", found)} if found else set()
-        return {absorbed: kept for absorbed, kept in found.items() if absorbed not in there}
+        keepers = {normal.removeprefix(schema.ALSO): keeper for normal, keeper in reversed(rows)}
+        present = {row[0] for row in self.rows_in("SELECT id FROM entries WHERE id IN ({})", keepers)} if keepers else set()
+        return {absorbed: keeper for absorbed, keeper in keepers.items() if absorbed not in present}
 
     def _of_absorbed(self, record_id: str) -> tuple[Entry, ...]:
-        kept = self.also().get(record_id)
-        return self._entries("id = ? ORDER BY path", (kept,)) if kept else ()
+        keeper = self.also().get(record_id)
+        return self._entries("id = ? ORDER BY path", (keeper,)) if keeper else ()
 
     def neighbours(self, record_id: str) -> tuple[str, ...]:
         """The ids just before and after one: all that can share its longest prefix."""
@@ -141,9 +143,9 @@ class Catalog(Database):
         """The ids just before and after each of several, by one query for all of them."""
         found_by = "(SELECT id FROM entries WHERE id {} asked.id ORDER BY id {} LIMIT 1)"
         before, after = found_by.format("<", "DESC"), found_by.format(">", "ASC")
-        given = ",".join(["(?)"] * len(record_ids))
-        found = self.rows(f"WITH asked(id) AS (VALUES {given}) SELECT id, {before}, {after} FROM asked", list(record_ids))
-        return {row[0]: tuple(one for one in row[1:] if one is not None) for row in found}
+        placeholders = ",".join(["(?)"] * len(record_ids))
+        rows = self.rows(f"WITH asked(id) AS (VALUES {placeholders}) SELECT id, {before}, {after} FROM asked", list(record_ids))
+        return {row[0]: tuple(neighbour for neighbour in row[1:] if neighbour is not None) for row in rows}
 
     def by_path(self, path: str) -> Entry | None:
         """The entry of one file, or None for one that is no record."""
@@ -168,8 +170,8 @@ class Catalog(Database):
 
     def cached_by_id(self, record_id: str) -> tuple[Entry, ...]:
         """The same as `get` gives, from memory where all entries are there; as above."""
-        kept = self._entries_in_memory().of_id(record_id)
-        return self.get(record_id) if kept is None else kept or self._of_absorbed(record_id)
+        entries = self._entries_in_memory().of_id(record_id)
+        return self.get(record_id) if entries is None else entries or self._of_absorbed(record_id)
 
     def cached_of_sessions(self, names: Collection[str]) -> dict[str, list[Entry]] | None:
         """The records of several sessions, where all entries are in memory (None: they are not); as above."""
@@ -211,8 +213,8 @@ class Catalog(Database):
 
     def heads_with(self, field: str, beginning: str, also: str) -> list[tuple[str, str, str]]:
         """The id of each record whose `field` begins so, with that field and another one of its head, by path."""
-        one, other = f"json_extract(CAST(head AS TEXT), '$.{field}')", f"json_extract(CAST(head AS TEXT), '$.{also}')"
-        query = f"SELECT id, {one}, ifnull({other}, '') FROM entries WHERE substr({one}, 1, ?) = ? ORDER BY path"
+        field_path, other = f"json_extract(CAST(head AS TEXT), '$.{field}')", f"json_extract(CAST(head AS TEXT), '$.{also}')"
+        query = f"SELECT id, {field_path}, ifnull({other}, '') FROM entries WHERE substr({field_path}, 1, ?) = ? ORDER BY path"
         return [(row[0], str(row[1]), str(row[2])) for row in self.rows(query, (len(beginning), beginning))]
 
     def owners_own(self) -> bool:
@@ -239,9 +241,9 @@ class Catalog(Database):
 
     def linking(self, names: Collection[str]) -> tuple[Entry, ...]:
         """The records whose weak links may mean one of these normalised names."""
-        said = [*names, *(f"{schema.OTHERWISE}{name}" for name in names)]
-        found = self._joined(f"links j ON j.n = e.n WHERE j.normal IN ({marks(said)}) ORDER BY e.path", said)
-        return tuple({one.path: one for one in found}.values())
+        keys = [*names, *(f"{schema.OTHERWISE}{name}" for name in names)]
+        entries = self._joined(f"links j ON j.n = e.n WHERE j.normal IN ({marks(keys)}) ORDER BY e.path", keys)
+        return tuple({entry.path: entry for entry in entries}.values())
 
     def with_unknown_links(self) -> tuple[Entry, ...]:
         """The records of which a weak link names no memory or subject by a name; a path is none."""
@@ -265,10 +267,10 @@ class Catalog(Database):
 
     def subject_names(self) -> dict[str, tuple[str, ...]]:
         """Every normalised name and alias with the ids of the subjects that answer to it."""
-        found: dict[str, tuple[str, ...]] = {}
+        names: dict[str, tuple[str, ...]] = {}
         for normal, record_id in self.rows("SELECT j.normal, e.id FROM names j JOIN entries e ON e.n = j.n ORDER BY 1, e.path"):
-            found[normal] = (*found.get(normal, ()), record_id)
-        return {name: ids for name, ids in found.items() if not name.startswith(schema.ALSO)} if self.also() else found
+            names[normal] = (*names.get(normal, ()), record_id)
+        return {name: ids for name, ids in names.items() if not name.startswith(schema.ALSO)} if self.also() else names
 
     def known_names(self, names: Collection[str]) -> set[str]:
         """Which of these normalised names a subject answers to, or some record is tagged with."""
@@ -306,10 +308,10 @@ class Catalog(Database):
         return {word: known[word] for word in words if word in known}
 
     def _by_last_word(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        by_word: dict[str, list[str]] = {}
         for (name,) in self.rows("SELECT normal FROM names WHERE instr(normal, ' ')"):
-            found.setdefault(name.rpartition(" ")[2], []).append(name)
-        return found
+            by_word.setdefault(name.rpartition(" ")[2], []).append(name)
+        return by_word
 
     def observed_between(self, first: str, over: str, limit: int) -> list[str]:
         """The paths of the newest memories that were observed from one day (`2026-11-20`) until before another."""
@@ -336,7 +338,7 @@ class Catalog(Database):
 
         Each subject is a normalised name, or several (its name and aliases) of which any will do.
         """
-        groups = [[one] if isinstance(one, str) else list(dict.fromkeys(one)) for one in subjects]
+        groups = [[subject] if isinstance(subject, str) else list(dict.fromkeys(subject)) for subject in subjects]
         if not groups or not all(groups):
             return ()
         within = " AND ".join(f"e.n IN (SELECT n FROM memberships WHERE normal IN ({marks(names)}))" for names in groups)
@@ -349,23 +351,25 @@ class Catalog(Database):
     def pointing_at_each(self, ids: Collection[str], fields: Collection[str] | None = None) -> dict[str, list[tuple[str, Entry]]]:
         """The same for several ids at once; those that nothing points at are left out."""
         also = self.also()
-        absorbed = {one: kept for one, kept in also.items() if kept in ids and one not in ids} if also else {}
+        absorbed = (
+            {identity: keeper for identity, keeper in also.items() if keeper in ids and identity not in ids} if also else {}
+        )
         ids = [*ids, *absorbed]
         limited = f" AND j.field IN ({marks(fields)})" if fields is not None else ""
         query = (
             f"SELECT j.target, j.field, {ENTRY_OF_E} FROM relations j JOIN entries e ON e.n = j.n"
             f" WHERE j.target IN ({marks(ids)}){limited} ORDER BY e.path, 2"
         )
-        found: dict[str, list[tuple[str, Entry]]] = {}
+        sources: dict[str, list[tuple[str, Entry]]] = {}
         for target, field, *row in self.rows(query, (*ids, *(fields or ()))):
-            found.setdefault(absorbed.get(target, target), []).append((field, entry_of(row)))
-        return found
+            sources.setdefault(absorbed.get(target, target), []).append((field, entry_of(row)))
+        return sources
 
     def pairs(self, field: str) -> tuple[tuple[str, str], ...]:
         """References in one field of the heads: pairs of the record's id and the id that it names."""
         query = "SELECT e.id, j.target FROM relations j JOIN entries e ON e.n = j.n WHERE j.field = ? ORDER BY e.path, j.target"
         rows, also = self.rows(query, (field,)), self.also()
-        return tuple((one, also.get(target, target)) for one, target in rows) if also else tuple(rows)
+        return tuple((source, also.get(target, target)) for source, target in rows) if also else tuple(rows)
 
     def signals_of(self, targets: Collection[str]) -> Iterator[Signal]:
         """The signals of several targets, in no order."""
@@ -453,28 +457,28 @@ class Catalog(Database):
 
     def _withheld(self) -> frozenset[str]:
         # Of the whole catalogue, whoever asks: what is hidden from one depends on this.
-        said: defaultdict[str, list[Signal]] = defaultdict(list)
+        by_target: defaultdict[str, list[Signal]] = defaultdict(list)
         for target, data in Catalog.rows(self, f"SELECT target, data FROM main.signals WHERE {schema.CONSENT}"):
-            said[target].append(signal_of(data))
-        if not said:
+            by_target[target].append(signal_of(data))
+        if not by_target:
             return frozenset()
 
-        found: set[str] = set()
-        for target, records in said.items():
+        withheld: set[str] = set()
+        for target, records in by_target.items():
             rows = Catalog.rows(self, f"SELECT {ENTRY} FROM main.entries WHERE id = ?", (target,))
-            found.update(target for row in rows if consent.consent_of(entry_of(row), merge(records)).withheld)
-        return frozenset(found)
+            withheld.update(target for row in rows if consent.consent_of(entry_of(row), merge(records)).withheld)
+        return frozenset(withheld)
 
     def reviewed_at(self, entries: Iterable[Entry]) -> dict[str, str]:
         """By path, those that the owner reviewed by their text as it is, with when that was last."""
-        wanted = list(entries)
+        asked = list(entries)
         query = f"SELECT DISTINCT target FROM signals WHERE {schema.REVIEW} AND target IN ({{}})"
-        said = {row[0]: self.signals(row[0]) for row in self.rows_in(query, {entry.id for entry in wanted})}
-        found = {}
-        for entry in wanted if said else ():
-            if at := authority.reviewed_at(said.get(entry.id, ()), entry):
-                found[entry.path] = at
-        return found
+        by_id = {row[0]: self.signals(row[0]) for row in self.rows_in(query, {entry.id for entry in asked})}
+        times = {}
+        for entry in asked if by_id else ():
+            if at := authority.reviewed_at(by_id.get(entry.id, ()), entry):
+                times[entry.path] = at
+        return times
 
     def barred(self) -> frozenset[tuple[str, str]]:
         """The supersessions (the newer one's id, the older one's) for which their writer had no authority: both stay."""

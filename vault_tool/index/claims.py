@@ -24,37 +24,37 @@ class Claim(NamedTuple):
 
 def claims_on(catalog: Catalog, targets: Iterable[Entry], pointed: Mapping[str, Sequence[tuple[str, Entry]]]) -> list[Claim]:
     """The claims that change these memories; `pointed` holds the references to them, by the fields of `ON` at least."""
-    found = []
+    claims = []
     for target in targets:
-        for field, one in pointed.get(target.id, ()):
-            if field == "change_targets" and one.id != target.id:
-                found.append(Claim(one, target))
-            elif field == "to_id" and one.type == CHANGES:
-                found += [Claim(change, target, one) for change in _meant(catalog, one.text("from_id"))]
-    return found
+        for field, entry in pointed.get(target.id, ()):
+            if field == "change_targets" and entry.id != target.id:
+                claims.append(Claim(entry, target))
+            elif field == "to_id" and entry.type == CHANGES:
+                claims += [Claim(change, target, entry) for change in _meant(catalog, entry.text("from_id"))]
+    return claims
 
 
 def claims_by(catalog: Catalog, changes: Iterable[Entry], edges: Mapping[str, Sequence[tuple[str, Entry]]]) -> list[Claim]:
     """The claims that these memories make; `edges` holds the references to them, by the field `from_id` at least."""
-    found = []
+    claims = []
     for change in changes:
         for identity in change.texts("change_targets"):
-            found += [Claim(change, target) for target in catalog.cached_by_id(identity) if identity != change.id]
-        for field, one in edges.get(change.id, ()):
-            if field == "from_id" and one.type == CHANGES:
-                found += [Claim(change, target, one) for target in catalog.cached_by_id(one.text("to_id"))]
-    return found
+            claims += [Claim(change, target) for target in catalog.cached_by_id(identity) if identity != change.id]
+        for field, edge in edges.get(change.id, ()):
+            if field == "from_id" and edge.type == CHANGES:
+                claims += [Claim(change, target, edge) for target in catalog.cached_by_id(edge.text("to_id"))]
+    return claims
 
 
 def _meant(catalog: Catalog, identity: str) -> list[Entry]:
     """The memory of an id: a copy that others brought counts for nothing if its own file is there."""
-    found = catalog.cached_by_id(identity)
-    return [entry for entry in found if not entry.pulled] or list(found)
+    entries = catalog.cached_by_id(identity)
+    return [entry for entry in entries if not entry.pulled] or list(entries)
 
 
 def let_through(catalog: Catalog, claims: Sequence[Claim]) -> tuple[list[Claim], list[Claim]]:
     """The claims that hold, and those for which their writer had no authority: there both memories stay."""
-    if all(_owners(one) for one in claims):
+    if all(_owners(claim) for claim in claims):
         return list(claims), []
     asked = {entry.path: entry for claim in claims for entry in claim if entry is not None}
     seen = catalog.reviewed_at(asked.values())
@@ -68,7 +68,7 @@ def let_through(catalog: Catalog, claims: Sequence[Claim]) -> tuple[list[Claim],
 
 def changes_of(catalog: Catalog, targets: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
     """Each of these with each memory that changed it."""
-    pointed = catalog.pointing_at_each({one.id for one in targets}, ON) if targets else {}
+    pointed = catalog.pointing_at_each({entry.id for entry in targets}, ON) if targets else {}
     for claim in let_through(catalog, claims_on(catalog, targets, pointed))[0]:
         yield claim.target, claim.change
 

@@ -77,8 +77,8 @@ class Database:
         """
         listed = list(items)
         for start in range(0, len(listed), _MANY):
-            some = listed[start : start + _MANY]
-            yield from self.rows(query.format(marks(some)), [*before, *some])
+            batch = listed[start : start + _MANY]
+            yield from self.rows(query.format(marks(batch)), [*before, *batch])
 
     def many(self, statement: str, values: Iterable[Sequence[Any]]) -> None:
         """Do a statement for each of several rows of values, in a transaction of the caller's."""
@@ -89,8 +89,8 @@ class Database:
 
     def meta(self, key: str) -> str:
         """One of the file's own facts, or the empty string."""
-        found = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
-        return str(found[0][0]) if found else ""
+        rows = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(rows[0][0]) if rows else ""
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -110,10 +110,10 @@ class Database:
 def identity(path: Path) -> tuple[int, int] | None:
     """Which file is there: of another one that is renamed into its place an open database knows nothing."""
     try:
-        found = path.stat()
+        info = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return info.st_dev, info.st_ino
 
 
 def marks(items: Collection[Any]) -> str:

@@ -34,8 +34,8 @@ class EntryCache:
 
     def of(self, catalog: Database, paths: Collection[str]) -> dict[str, Entry]:
         """The entries of several files, in the order of these."""
-        kept = self._entries
-        missing = [] if self._whole else [path for path in paths if path not in kept]
+        entries = self._entries
+        missing = [] if self._whole else [path for path in paths if path not in entries]
         if missing:
             self._asked += 1
             if self._asked >= _OFTEN and _is_small(catalog):
@@ -44,34 +44,37 @@ class EntryCache:
                     self._take(_since(catalog, 0))
             else:
                 self._make_room(paths, len(missing))
-                kept.update(entries_at(catalog, missing))
-        return {path: kept[path] for path in paths if path in kept}
+                entries.update(entries_at(catalog, missing))
+        return {path: entries[path] for path in paths if path in entries}
 
     def of_sessions(self, names: Collection[str]) -> dict[str, list[Entry]] | None:
         """The records of several sessions, each in the order of their paths; None where not all entries are in memory."""
         if not self._whole:
             return None
         paths = {name: sorted(self._of_session.get(name, ())) for name in names}
-        found = {name: [self._entries[path] for path in some if path in self._entries] for name, some in paths.items()}
+        by_session = {
+            name: [self._entries[path] for path in paths_of_session if path in self._entries]
+            for name, paths_of_session in paths.items()
+        }
         # A record may have moved on to another session since it was noted here.
-        return {name: [entry for entry in some if entry.text("session") == name] for name, some in found.items()}
+        return {name: [entry for entry in entries if entry.text("session") == name] for name, entries in by_session.items()}
 
     def of_id(self, record_id: str) -> tuple[Entry, ...] | None:
         """Every copy of one whole id, as `Catalog.get` has them; None where not all entries are in memory."""
         if not self._whole:
             return None
-        there = [self._entries[path] for path in self._of_id.get(record_id, ()) if path in self._entries]
+        entries = [self._entries[path] for path in self._of_id.get(record_id, ()) if path in self._entries]
         # A file may have been given another id since it was noted here.
-        found = [entry for entry in there if entry.id == record_id]
-        return owners_first(sorted(found, key=attrgetter("path")))
+        current = [entry for entry in entries if entry.id == record_id]
+        return owners_first(sorted(current, key=attrgetter("path")))
 
     def _make_room(self, paths: Collection[str], count: int) -> None:
         """Let go of what is not asked for now, where it would be too many with `count` more."""
-        kept = self._entries
-        if len(kept) + count > _MOST:
-            asked = {path: kept[path] for path in paths if path in kept}
-            kept.clear()
-            kept.update(asked)
+        entries = self._entries
+        if len(entries) + count > _MOST:
+            asked = {path: entries[path] for path in paths if path in entries}
+            entries.clear()
+            entries.update(asked)
 
     def followed(self, catalog: Database, seq: str) -> EntryCache:
         """The same with what changed since the catalogue's state `seq`, by whatever process."""

@@ -55,11 +55,11 @@ def evidence_of(path: str, data: bytes) -> Evidence:
     # A field that means nothing here says no word of it: other tools put many there.
     known = SCHEMA.get(parsed.record_class) if parsed.record_class is not None else None
     fields = parsed.head if known is None else {*known, _ALIASES}
-    said = {name: value for name, value in parsed.head.items() if name in fields and name not in ADDED and name != "origin"}
+    values = {name: value for name, value in parsed.head.items() if name in fields and name not in ADDED and name != "origin"}
     body = parsed.body.replace("\r\n", "\n").strip("\n")
-    told = orjson.dumps([said, body], option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
+    serialized = orjson.dumps([values, body], option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
     plain = "" if origin == "owner" or is_pulled(origin) else origin
-    digest = hashlib.blake2b(told, digest_size=16).hexdigest()
+    digest = hashlib.blake2b(serialized, digest_size=16).hexdigest()
     identity = str(parsed.head.get("id") or "")
     pinned = parsed.head.get("pinned") is True
     lists = [tuple(map(str, parsed.head.get(name) or ())) if name != "pinned" else ("true",) * pinned for name in LISTS]

@@ -45,8 +45,8 @@ class ExportedFile:
 
     def is_due(self, build: str, changes: int, size: int) -> bool:
         """Whether to write it: it is not as we left it, is of another `build`, or lacks enough changes to be worth its size."""
-        lacks = self.lacks(build, changes)
-        return lacks is None or (lacks != 0 and not (size > _SMALL and lacks <= _SHARE * size))
+        missing = self.lacks(build, changes)
+        return missing is None or (missing != 0 and not (size > _SMALL and missing <= _SHARE * size))
 
     def lacks(self, build: str, changes: int) -> int | None:
         """How many of the `changes` of a build it lacks; None where it is not as we left it, or of another build."""
@@ -55,10 +55,10 @@ class ExportedFile:
             return None
         return changes - int(changes_then or 0)
 
-    def write(self, made: Callable[[], bytes], build: str, changes: int, *, synced: bool = True) -> None:
+    def write(self, content: Callable[[], bytes], build: str, changes: int, *, synced: bool = True) -> None:
         """Write what is `made` then, as of so many changes of a build. Raises Busy and StorageError."""
         with lock(self.lock, self.wait, self.file.path.name):
-            self.file.replace(made(), f"{build} {changes}", synced=synced)
+            self.file.replace(content(), f"{build} {changes}", synced=synced)
 
 
 def index_json(catalog: Catalog, updated: str) -> bytes:
@@ -121,11 +121,11 @@ def _rows(catalog: Catalog) -> Iterator[Any]:
 
 def _copies(catalog: Catalog) -> dict[str, list[str]]:
     """The ids that stand in several files, with the paths of those."""
-    found: dict[str, list[str]] = defaultdict(list)
+    copies: dict[str, list[str]] = defaultdict(list)
     twice = "SELECT id FROM entries GROUP BY id HAVING count(*) > 1"
     for record_id, path in catalog.rows(f"SELECT id, path FROM entries WHERE id IN ({twice}) ORDER BY path"):
-        found[record_id].append(path)
-    return found
+        copies[record_id].append(path)
+    return copies
 
 
 def _references(catalog: Catalog) -> tuple[dict[int, dict[str, list[str]]], _References]:
@@ -213,11 +213,11 @@ class StateFile:
 
     def read(self) -> dict[str, StateRow] | None:
         """The entries by id, or None for a file that is missing, torn, foreign or of another version."""
-        said = self._file.json()
+        stored = self._file.json()
         try:
-            if said["version"] != STATE_VERSION:
+            if stored["version"] != STATE_VERSION:
                 return None
-            return {record_id: _state_row(values) for record_id, values in said["entries"].items()}
+            return {record_id: _state_row(values) for record_id, values in stored["entries"].items()}
         except (KeyError, TypeError, AttributeError):
             return None
 
@@ -228,8 +228,8 @@ class StateFile:
         try:
             data = self._file.path.read_bytes()
             if data.startswith(_BEGINNING):
-                for found in re.finditer(_ENTRY, data):
-                    yield orjson.loads(found[1]), _state_row(orjson.loads(found[2]))
+                for match in re.finditer(_ENTRY, data):
+                    yield orjson.loads(match[1]), _state_row(orjson.loads(match[2]))
         except (OSError, ValueError, TypeError):
             return
 

@@ -34,7 +34,7 @@ def foreign_graves(
     ours: dict[tuple[str, str], str] = {}
     theirs: dict[tuple[str, str], dict[str, Brought]] = {}
     for commit in git.brought(repo, ends, (), [FORGOTTEN], signed):
-        for path, blob in ((one.path, one.blob) for one in commit.files if is_grave(one.path)):
+        for path, blob in ((file.path, file.blob) for file in commit.files if is_grave(file.path)):
             if wrote(commit):
                 ours[path, blob] = commit.commit
                 theirs.pop((path, blob), None)
@@ -43,23 +43,23 @@ def foreign_graves(
                 theirs.setdefault((path, blob), {}).setdefault(author(commit), commit)
     if not theirs:
         return ()
-    gone = _taken_away(repo, dict.fromkeys(one.commit for some in theirs.values() for one in some.values()), whose)
-    found = []
-    for (path, blob), some in theirs.items():
-        for who, commit in some.items():
-            said, note = gone.get((commit.commit, identity_of(path)), (None, ""))
-            found.append(ForeignGrave(path, blob, who, commit.at, commit.commit, said, note))
-    return tuple(found)
+    gone = _taken_away(repo, dict.fromkeys(commit.commit for commits in theirs.values() for commit in commits.values()), whose)
+    rows = []
+    for (path, blob), by_author in theirs.items():
+        for who, commit in by_author.items():
+            owner, note = gone.get((commit.commit, identity_of(path)), (None, ""))
+            rows.append(ForeignGrave(path, blob, who, commit.at, commit.commit, owner, note))
+    return tuple(rows)
 
 
 def _taken_away(repo: git.Repo, commits: Iterable[str], whose: Whose) -> dict[tuple[str, str], tuple[str, str]]:
     """The notes that each of the commits took away, by the commit and the note's id: whose it was, and its blob."""
-    removed = [one for one in git.removed_by(repo, commits) if file_kind(one[1]) is FileKind.NOTE]
+    removed = [removal for removal in git.removed_by(repo, commits) if file_kind(removal[1]) is FileKind.NOTE]
     texts = git.blobs(repo, (blob for _, _, blob in removed))
     registry = Registry()
-    found = {}
+    owners = {}
     for commit, path, blob in removed:
         identity = str(parse(path, texts.get(blob, b""), registry).head.get("id") or "")
         if identity:
-            found[commit, identity] = whose(path, blob), blob
-    return found
+            owners[commit, identity] = whose(path, blob), blob
+    return owners

@@ -63,35 +63,35 @@ class Graves:
     def counting(self) -> frozenset[str]:
         """The ids that are forgotten whoever may write of them now: by the owner, or by who had brought the memory."""
         return self.ours.union(
-            one
-            for one, said in self.theirs.items()
-            if any(grave.whose is not None and _counts(grave, by_origin(grave.whose)) for grave in said)
+            identity
+            for identity, tombs in self.theirs.items()
+            if any(grave.whose is not None and _counts(grave, by_origin(grave.whose)) for grave in tombs)
         )
 
     def refuses(self, entry: Entry) -> bool:
         """Whether a note is not read: its own id is forgotten, or, of a link, one of its ends, whose title it repeats."""
         if entry.id in self.ours:
             return True
-        if said := self.theirs.get(entry.id, ()):
+        if tombs := self.theirs.get(entry.id, ()):
             writer = OWNER if entry.path in self.owned else by_origin(entry.origin)
-            if any(_counts(grave, writer) for grave in said):
+            if any(_counts(grave, writer) for grave in tombs):
                 return True
         if entry.record_class is not RecordClass.EDGE:
             return False
         return not self.counting.isdisjoint((entry.text("from_id"), entry.text("to_id")))
 
-    def waiting(self, identity: str, kept: Sequence[Entry]) -> tuple[ForeignGrave, ...]:
+    def waiting(self, identity: str, present: Sequence[Entry]) -> tuple[ForeignGrave, ...]:
         """Others' tombstones of one id that count for nothing before the owner says so; `kept` are told under that id now."""
         if identity in self.counting:
             return ()
-        return tuple(grave for grave in self.theirs.get(identity, ()) if kept or grave.whose is not None)
+        return tuple(grave for grave in self.theirs.get(identity, ()) if present or grave.whose is not None)
 
     def digest(self) -> str:
         """A digest that tells one set of forgotten ids from another; empty for no forgotten ids."""
         if not self:
             return ""
         theirs = [*sorted(self.owned)] if self.theirs else []
-        theirs += sorted(f"{one} {grave.author} {grave.whose}" for one, said in self.theirs.items() for grave in said)
+        theirs += sorted(f"{identity} {grave.author} {grave.whose}" for identity, tombs in self.theirs.items() for grave in tombs)
         return hashlib.blake2b("\n".join((*sorted(self.ours), *theirs)).encode(), digest_size=8).hexdigest()
 
 
@@ -128,19 +128,19 @@ def graves(root: Path, catalog: Catalog | None, news: GraveNews = _NO_NEWS) -> G
     rows = news.rows
     if rows is None:
         rows = known(catalog) if catalog is not None and not news.whole else ()
-    told: dict[str, list[ForeignGrave]] = defaultdict(list)
+    by_path: dict[str, list[ForeignGrave]] = defaultdict(list)
     for row in rows:
-        told[row.path].append(row)
+        by_path[row.path].append(row)
     ours: set[str] = set()
     theirs: dict[str, tuple[ForeignGrave, ...]] = {}
     for name, identity in named.items():
-        said = told.get(f"{tombstones.FORGOTTEN}/{name}")
-        found = tuple(grave for grave in said if grave.text == _blob(root, name, len(grave.text))) if said else ()
-        if found:
-            theirs[identity] = (*theirs.get(identity, ()), *found)
+        recorded = by_path.get(f"{tombstones.FORGOTTEN}/{name}")
+        matching = tuple(grave for grave in recorded if grave.text == _blob(root, name, len(grave.text))) if recorded else ()
+        if matching:
+            theirs[identity] = (*theirs.get(identity, ()), *matching)
         else:
             ours.add(identity)
-    left = {one: said for one, said in theirs.items() if one not in ours}
+    left = {identity: tombs for identity, tombs in theirs.items() if identity not in ours}
     return Graves(frozenset(ours), left, _owned(catalog, news) if left else frozenset())
 
 
@@ -157,9 +157,9 @@ def _blob(root: Path, name: str, length: int) -> str:
         data = (root / tombstones.FORGOTTEN / name).read_bytes().replace(b"\r\n", b"\n")
     except OSError:
         return ""
-    made = hashlib.sha1(usedforsecurity=False) if length == _SHA1 else hashlib.sha256()
-    made.update(b"blob %d\0" % len(data) + data)
-    return made.hexdigest()
+    digest = hashlib.sha1(usedforsecurity=False) if length == _SHA1 else hashlib.sha256()
+    digest.update(b"blob %d\0" % len(data) + data)
+    return digest.hexdigest()
 
 
 COLUMNS = "path, text, author, at, by_commit, whose, note"
@@ -172,9 +172,9 @@ def known(catalog: Catalog) -> tuple[ForeignGrave, ...]:
     return catalog.derived("graves", lambda: tuple(ForeignGrave(*row) for row in catalog.rows(query)))
 
 
-def row_of(one: ForeignGrave) -> tuple[Any, ...]:
+def row_of(grave: ForeignGrave) -> tuple[Any, ...]:
     """A tombstone as a row of `foreign_graves`."""
-    return one.path, one.text, one.author, one.at, one.commit, one.whose, one.note
+    return grave.path, grave.text, grave.author, grave.at, grave.commit, grave.whose, grave.note
 
 
 def is_grave(path: str) -> bool:

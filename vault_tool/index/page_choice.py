@@ -21,7 +21,7 @@ from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
 from vault_tool.util.text import normal_name
 
 _LOCK = "page.lock"
-_MEMORIES = tuple(one.value for one in MEMORIES)
+_MEMORIES = tuple(record_class.value for record_class in MEMORIES)
 _COUNT = "SELECT count(*) FROM entries WHERE class IN (?, ?)"
 
 
@@ -81,10 +81,10 @@ class ChoiceFile:
 
     def read(self, of: str) -> PageChoice | None:
         """The choice, where it is as we left it and is of this build and these settings."""
-        said: Any = self._file.json(of)
+        stored: Any = self._file.json(of)
         try:
-            imports = tuple(_import(one) for one in said["imports"])
-            return PageChoice(**{**said, "rows": tuple(map(int, said["rows"])), "imports": imports})
+            imports = tuple(_import(row) for row in stored["imports"])
+            return PageChoice(**{**stored, "rows": tuple(map(int, stored["rows"])), "imports": imports})
         except (KeyError, TypeError, ValueError):
             return None
 
@@ -98,9 +98,9 @@ class ChoiceFile:
         return SealedFile(self._cache / f"{self._name}.json", self._cache / f"{self._name}.seal")
 
 
-def _import(said: dict[str, Any]) -> ImportRows:
-    folders = tuple((str(name), int(count)) for name, count in said["folders"])
-    return ImportRows(name=str(said["name"]), count=int(said["count"]), folders=folders, linked=tuple(map(int, said["linked"])))
+def _import(row: dict[str, Any]) -> ImportRows:
+    folders = tuple((str(name), int(count)) for name, count in row["folders"])
+    return ImportRows(name=str(row["name"]), count=int(row["count"]), folders=folders, linked=tuple(map(int, row["linked"])))
 
 
 def newest(catalog: Catalog) -> tuple[int, int]:
@@ -120,15 +120,15 @@ def since(catalog: Catalog, choice: PageChoice, most: int) -> SinceChoice:
     """The newest `most` memories that were written, and that were judged, since a choice."""
     query = "SELECT n FROM main.entries WHERE n > ? AND class IN (?, ?) ORDER BY n DESC LIMIT ?"
     written = tuple(row[0] for row in catalog.rows(query, (choice.entry, *_MEMORIES, most)))
-    said = catalog.rows("SELECT target FROM main.signals WHERE rowid > ? ORDER BY rowid DESC LIMIT ?", (choice.signal, most))
+    rows = catalog.rows("SELECT target FROM main.signals WHERE rowid > ? ORDER BY rowid DESC LIMIT ?", (choice.signal, most))
     gone = max(0, choice.memories + len(written) - memory_count(catalog))
-    return SinceChoice(written, frozenset(row[0] for row in said), gone)
+    return SinceChoice(written, frozenset(row[0] for row in rows), gone)
 
 
 def memories_called(catalog: Catalog, ids: Collection[str]) -> dict[int, Entry]:
     """The memories of these ids, by their rows' numbers."""
-    found = catalog.rows_in(f"SELECT n, {ENTRY} FROM entries WHERE class IN (?, ?) AND id IN ({{}})", ids, *_MEMORIES)
-    return {row[0]: entry_of(row[1:]) for row in found}
+    rows = catalog.rows_in(f"SELECT n, {ENTRY} FROM entries WHERE class IN (?, ?) AND id IN ({{}})", ids, *_MEMORIES)
+    return {row[0]: entry_of(row[1:]) for row in rows}
 
 
 def numbers_of(catalog: Catalog, paths: Collection[str]) -> dict[str, int]:
@@ -149,8 +149,8 @@ def newest_of_project(catalog: Catalog, names: Collection[str], most: int) -> tu
     said = [name for (name,) in catalog.rows(f"SELECT DISTINCT {PROJECT} FROM entries WHERE {PROJECT} <> ''")]
     ours = [name for name in said if normal_name(str(name)) in names]
     query = f"SELECT n FROM entries WHERE {PROJECT} = ? AND {PROJECT} <> '' ORDER BY n DESC LIMIT ?"
-    found = [row[0] for row in catalog.rows(tagged, (*names, most))]
-    return tuple(dict.fromkeys([*found, *(row[0] for name in ours for row in catalog.rows(query, (name, most)))]))
+    numbers = [row[0] for row in catalog.rows(tagged, (*names, most))]
+    return tuple(dict.fromkeys([*numbers, *(row[0] for name in ours for row in catalog.rows(query, (name, most)))]))
 
 
 def reviewed_last(catalog: Catalog, most: int) -> frozenset[str]:

@@ -41,17 +41,17 @@ def supersession(catalog: Catalog) -> Mapping[str, tuple[str, ...]]:
 
 def lineage(catalog: Catalog, entry: Entry) -> list[Entry]:
     """All understandings that an entry replaces or is replaced by, directly or not, itself among them."""
-    found = {entry.id: entry}
+    entries = {entry.id: entry}
     waiting = [entry]
     while waiting:
         node = waiting.pop()
         older = [other for identity in node.texts("supersedes") for other in catalog.get(identity)]
         newer = [other for _, other in catalog.pointing_at(node.id, ("supersedes",))]
         for other in (*older, *newer):
-            if other.id not in found:
-                found[other.id] = other
+            if other.id not in entries:
+                entries[other.id] = other
                 waiting.append(other)
-    return list(found.values())
+    return list(entries.values())
 
 
 def names_of(subject: Entry) -> tuple[str, ...]:
@@ -65,11 +65,11 @@ def declared_projects(tags: Iterable[str], subjects: Iterable[Entry]) -> dict[st
     """The names that are those of projects by a vault's own files: the `tags` that its settings call so, and those of these
     subjects whose role says it, by each of their names. Each with the project that it means.
     """
-    found = {tag: tag for tag in tags}
+    projects = {tag: tag for tag in tags}
     for subject in subjects:
         if normal_name(subject.text("role")) == "project":
-            found.update(dict.fromkeys((subject.title, *subject.texts("aliases"), *subject.also), subject.title))
-    return found
+            projects.update(dict.fromkeys((subject.title, *subject.texts("aliases"), *subject.also), subject.title))
+    return projects
 
 
 def members(catalog: Catalog, *subjects: Entry) -> tuple[Entry, ...]:
@@ -96,8 +96,8 @@ def holding_place(catalog: Catalog, kind: str, names: Sequence[str]) -> list[Ent
 
 
 def _group(catalog: Catalog, name: str) -> tuple[str, ...]:
-    found = catalog.subject_named(normal_name(name))
-    return names_of(found[0]) if len(found) == 1 else (normal_name(name),)
+    subjects = catalog.subject_named(normal_name(name))
+    return names_of(subjects[0]) if len(subjects) == 1 else (normal_name(name),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,20 +145,20 @@ class Regions:
 
     def of(self, entry: Entry) -> tuple[Region, ...]:
         """The regions of one memory, each once, in the order in which its head names them."""
-        found = {region.key: region for region in map(self.called, entry.subjects) if region.key}
-        return tuple(found.values())
+        regions = {region.key: region for region in map(self.called, entry.subjects) if region.key}
+        return tuple(regions.values())
 
     def members(self, *regions: Region) -> list[Entry]:
         """The active memories that are tagged with all of the regions, in the order of their paths."""
         if not all(region.names for region in regions):
             return []
-        found = self._catalog.tagged([region.names for region in regions])
-        return self._current(active(self._catalog, found))
+        members = self._catalog.tagged([region.names for region in regions])
+        return self._current(active(self._catalog, members))
 
     def all_members(self, region: Region) -> list[Entry]:
         """The memories of a region, those that are superseded too, in the order of their paths."""
-        found = self._catalog.tagged([region.names]) if region.names else ()
-        return self._current([entry for entry in found if entry.record_class.value in _MEMORIES])
+        members = self._catalog.tagged([region.names]) if region.names else ()
+        return self._current([entry for entry in members if entry.record_class.value in _MEMORIES])
 
     def observations(self, region: Region) -> frozenset[int]:
         """The observations of a region, by their numbers in the catalogue: what sizes are counted from."""
@@ -192,7 +192,7 @@ class Regions:
         """The region that has this key: a subject's id, or the name of one that no file describes."""
         if key in self._by_key:
             return self._by_key[key]
-        subject = next((one for one in self._catalog.get(key) if one.record_class is RecordClass.SUBJECT), None)
+        subject = next((entry for entry in self._catalog.get(key) if entry.record_class is RecordClass.SUBJECT), None)
         return self.called(key) if subject is None else self._of_subject(subject)
 
     def understandings(self, regions: Iterable[Region], type: str = "") -> list[Entry]:
@@ -200,12 +200,12 @@ class Regions:
 
         What contests another of them comes after it.
         """
-        wanted = {region.key: region for region in regions}
-        if not wanted:
+        by_key = {region.key: region for region in regions}
+        if not by_key:
             return []
-        touching = self.touching(next(iter(wanted.values())))
+        touching = self.touching(next(iter(by_key.values())))
         of_type = [entry for entry in touching if not type or entry.type == type]
-        exact = [entry for entry in of_type if {region.key for region in self.of(entry)} == wanted.keys()]
+        exact = [entry for entry in of_type if {region.key for region in self.of(entry)} == by_key.keys()]
         return present_first(self._catalog, exact)
 
     def touching(self, region: Region) -> list[Entry]:
@@ -220,24 +220,24 @@ class Regions:
     def neighbours(self, region: Region) -> list[tuple[Region, int]]:
         """The other regions that share active memories with one, with how many; the largest intersection first."""
         counts: dict[str, int] = defaultdict(int)
-        found: dict[str, Region] = {}
+        neighbours: dict[str, Region] = {}
         for entry in self.members(region):
             for other in self.of(entry):
                 if other.key != region.key:
-                    found[other.key] = other
+                    neighbours[other.key] = other
                     counts[other.key] += 1
-        ordered = sorted(counts.items(), key=lambda item: (-item[1], normal_name(found[item[0]].name)))
-        return [(found[key], count) for key, count in ordered]
+        ordered = sorted(counts.items(), key=lambda item: (-item[1], normal_name(neighbours[item[0]].name)))
+        return [(neighbours[key], count) for key, count in ordered]
 
     def _current(self, entries: list[Entry]) -> list[Entry]:
         now = self._now
         return [entry for entry in entries if visible(entry, Request(now=now), "observed") is None]
 
     def _looked_up(self, normal: str, name: str) -> Region:
-        found = self._catalog.subject_named(normal) if normal else ()
-        if len(found) != 1:
+        subjects = self._catalog.subject_named(normal) if normal else ()
+        if len(subjects) != 1:
             return Region(normal, name, (normal,) if normal else ())
-        return self._of_subject(found[0])
+        return self._of_subject(subjects[0])
 
     def _of_subject(self, subject: Entry) -> Region:
         if subject.id not in self._by_key:
@@ -262,10 +262,10 @@ def beside(catalog: Catalog, understanding: Entry) -> list[Entry]:
     """The other understandings that nothing replaces and that have the place of this one."""
     type, user, regions = understanding.type, understanding.text("user"), regions_of(catalog)
     if type not in KEPT_TYPES:
-        found = regions.understandings(regions.of(understanding), type)
+        by_region = regions.understandings(regions.of(understanding), type)
     else:
-        found = active(catalog, catalog.of_class(RecordClass.UNDERSTANDING, type))
-    return [entry for entry in found if entry.id != understanding.id and entry.text("user") == user]
+        by_region = active(catalog, catalog.of_class(RecordClass.UNDERSTANDING, type))
+    return [entry for entry in by_region if entry.id != understanding.id and entry.text("user") == user]
 
 
 def forked(catalog: Catalog) -> list[tuple[str, ...]]:
@@ -306,15 +306,15 @@ def active(catalog: Catalog, entries: Iterable[Entry]) -> list[Entry]:
 
 def superseded(catalog: Catalog, identities: Iterable[str]) -> set[str]:
     """Which of these understandings something replaces; members of a cycle replace nothing. Asked one by one."""
-    found = set()
+    superseded_ids = set()
     for identity, pointing in catalog.pointing_at_each(list(identities), ("supersedes",)).items():
         newer = {entry.id for _, entry in pointing} - {identity}
         if newer and (barred := catalog.barred()):
-            newer = {one for one in newer if (one, identity) not in barred}
+            newer = {successor for successor in newer if (successor, identity) not in barred}
         # Only what it replaces itself, directly or not, could stand in a cycle with it.
         if newer and newer - _replaced_by(catalog, identity):
-            found.add(identity)
-    return found
+            superseded_ids.add(identity)
+    return superseded_ids
 
 
 def tagging(catalog: Catalog) -> Mapping[int, frozenset[str]]:
@@ -323,13 +323,13 @@ def tagging(catalog: Catalog) -> Mapping[int, frozenset[str]]:
     gone = set(_superseded_numbers(catalog))
     # By the class's index alone: a join would read every head.
     active_ones = {row[0] for row in catalog.each("SELECT n FROM entries WHERE class IN (?, ?)", _MEMORIES)} - gone
-    found: dict[int, list[str]] = defaultdict(list)
+    tags: dict[int, list[str]] = defaultdict(list)
     for number, normal in catalog.each("SELECT n, normal FROM memberships"):
         if number in active_ones:
-            found[number].append(keys.get(normal, normal))
+            tags[number].append(keys.get(normal, normal))
     alike: dict[tuple[str, ...], frozenset[str]] = {}
     return {
-        number: alike.setdefault(names, frozenset(names)) for number, names in zip(found, map(tuple, found.values()), strict=True)
+        number: alike.setdefault(names, frozenset(names)) for number, names in zip(tags, map(tuple, tags.values()), strict=True)
     }
 
 
@@ -346,13 +346,13 @@ def _superseded_numbers(catalog: Catalog) -> Iterable[int]:
 
 def _replaced_by(catalog: Catalog, identity: str) -> set[str]:
     """All that an understanding supersedes, directly or not."""
-    found: set[str] = set()
+    targets: set[str] = set()
     waiting = [identity]
     while waiting:
-        older = {old for entry in catalog.get(waiting.pop()) for old in entry.texts("supersedes")} - found
-        found |= older
+        older = {old for entry in catalog.get(waiting.pop()) for old in entry.texts("supersedes")} - targets
+        targets |= older
         waiting.extend(older)
-    return found
+    return targets
 
 
 def _tagged(region: Region) -> str:

@@ -139,7 +139,7 @@ def entry_row(number: int, entry: Entry) -> tuple[Any, ...]:
 def entry_of(row: Sequence[Any]) -> Entry:
     """The entry of a row with the columns of ENTRY."""
     path, id_, class_, type_, title, head, preview, body_hash, links, size, mtime_ns, hash_, stale = row
-    kept = tuple(orjson.loads(links)) if links != b"[]" else ()
+    names = tuple(orjson.loads(links)) if links != b"[]" else ()
     return Entry(
         path,
         id_,
@@ -149,7 +149,7 @@ def entry_of(row: Sequence[Any]) -> Entry:
         orjson.loads(head),
         preview,
         body_hash,
-        kept,
+        names,
         size,
         mtime_ns,
         hash_,
@@ -187,16 +187,16 @@ def linked_as(entry: Entry) -> set[str]:
 
 def links_of(entry: Entry) -> set[str]:
     """The weak links of a record, as `linked_as` has them; behind OTHERWISE their meaning if that names nothing."""
-    said, otherwise = set[str](), set[str]()
+    names, otherwise = set[str](), set[str]()
     for link in entry.links:
         if is_path(link):
             path = led_to(link, entry.path, top_of(entry.path))
-            said.add(path_name(path))
+            names.add(path_name(path))
             otherwise.add(link_name(path))
         else:
-            said.update(map(link_name, targets(link)))
+            names.update(map(link_name, targets(link)))
             otherwise.update(map(link_name, labels(link)))
-    return {*said, *(f"{OTHERWISE}{name}" for name in otherwise - said - {""})} - {""}
+    return {*names, *(f"{OTHERWISE}{name}" for name in otherwise - names - {""})} - {""}
 
 
 def link_name(link: str) -> str:
@@ -219,13 +219,13 @@ def top_of(path: str) -> str:
 
 def relations_of(entry: Entry) -> set[tuple[str, str]]:
     """The targets of a record: pairs of target id and field."""
-    found: set[tuple[str, str]] = set()
+    pairs: set[tuple[str, str]] = set()
     head = entry.head
     for field, many in REFERENCES[entry.record_class]:
         value = entry.own(field) if many and PUT in head else head.get(field)
         if value:
-            found.update((str(item), field) for item in (value if many else (value,)))
-    return found
+            pairs.update((str(item), field) for item in (value if many else (value,)))
+    return pairs
 
 
 def problem_rows(problems: Iterable[Problem], scan: bool = False) -> Iterator[tuple[Any, ...]]:

@@ -59,20 +59,20 @@ class SealedFile:
         """Whether it can be trusted; with `nonce`, whether it is also of that build. `now` is its print, and `said` what its seal
         says, if these were looked at.
         """
-        kept = self.read() if said is None else said
-        if kept is None or (nonce is not None and kept.get("nonce") != nonce):
+        seal = self.read() if said is None else said
+        if seal is None or (nonce is not None and seal.get("nonce") != nonce):
             return IndexState.SPOILT
         # Written in an earlier boot without waiting for the disk: pages may be missing that no stat tells of.
-        if kept.get("boot") not in (None, _boot()):
+        if seal.get("boot") not in (None, _boot()):
             return IndexState.SPOILT
-        if kept.get("open"):
+        if seal.get("open"):
             return IndexState.INTERRUPTED
-        return IndexState.INTACT if kept.get("print") == (self.fingerprint() if now is None else now) else IndexState.SPOILT
+        return IndexState.INTACT if seal.get("print") == (self.fingerprint() if now is None else now) else IndexState.SPOILT
 
     def nonce(self) -> str:
         """The build that the seal names, or the empty string."""
-        kept = self.read() or {}
-        return str(kept.get("nonce", ""))
+        seal = self.read() or {}
+        return str(seal.get("nonce", ""))
 
     def read(self) -> dict[str, Any] | None:
         """The contents of the seal, or None if there is none of this version."""
@@ -80,12 +80,12 @@ class SealedFile:
             # Asked many times in an answer: a file object takes longer than all the rest.
             descriptor = os.open(self.seal, os.O_RDONLY | getattr(os, "O_BINARY", 0))
             try:
-                said = orjson.loads(os.read(descriptor, os.fstat(descriptor).st_size))
+                seal = orjson.loads(os.read(descriptor, os.fstat(descriptor).st_size))
             finally:
                 os.close(descriptor)
         except (OSError, ValueError):
             return None
-        return said if isinstance(said, dict) and said.get("version") == FORMAT else None
+        return seal if isinstance(seal, dict) and seal.get("version") == FORMAT else None
 
     def fingerprint(self) -> list[list[Any]]:
         """The stats of the file, or of the files of the folder (locks aside); nothing where there is none."""
@@ -94,8 +94,8 @@ class SealedFile:
             if not stat.S_ISDIR(own.st_mode):
                 return [["", *fingerprint(own)]]
             # tantivy's lock files come and go with each writer, and say nothing of what it wrote.
-            with os.scandir(self.path) as found:
-                return sorted([item.name, *fingerprint(item.stat())] for item in found if not item.name.endswith(".lock"))
+            with os.scandir(self.path) as entries:
+                return sorted([item.name, *fingerprint(item.stat())] for item in entries if not item.name.endswith(".lock"))
         except OSError:
             return []
 
@@ -107,12 +107,12 @@ class SealedFile:
 
     def sync(self) -> None:
         """Wait until the file is on disk, and vouch for it beyond a power cut; the caller holds its lock."""
-        kept = self.read()
-        if kept is None or kept.get("boot") is None or self.state() is not IndexState.INTACT:
+        seal = self.read()
+        if seal is None or seal.get("boot") is None or self.state() is not IndexState.INTACT:
             return
         with self.path.open("rb+") as file:
             os.fsync(file.fileno())
-        self.renew_seal(str(kept["nonce"]))
+        self.renew_seal(str(seal["nonce"]))
 
     @contextmanager
     def writing(self, nonce: str, *, synced: bool = True) -> Iterator[None]:
@@ -144,10 +144,10 @@ class SealedFile:
             make_way(self.seal)
             descriptor = os.open(self.seal, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
             try:
-                said = orjson.dumps(seal)
+                data = orjson.dumps(seal)
                 # Of one size always: the end of a longer seal never stands behind a shorter one, however early we are killed.
-                os.write(descriptor, said.ljust(_SEAL_BYTES))
-                os.ftruncate(descriptor, max(len(said), _SEAL_BYTES))
+                os.write(descriptor, data.ljust(_SEAL_BYTES))
+                os.ftruncate(descriptor, max(len(data), _SEAL_BYTES))
             finally:
                 os.close(descriptor)
 

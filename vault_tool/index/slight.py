@@ -40,7 +40,7 @@ def narrowed(entry: Entry, fields: Sequence[str]) -> Entry:
 
 
 def _quoted(classes: Sequence[RecordClass]) -> str:
-    return ", ".join(f"'{one.value}'" for one in classes)
+    return ", ".join(f"'{record_class.value}'" for record_class in classes)
 
 
 def head_fields(catalog: Catalog, *names: str) -> Iterator[tuple[str, list[Any]]]:

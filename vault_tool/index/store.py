@@ -106,9 +106,9 @@ class Store:
         if self._held is not None:
             return self._held
         # All builds have one seal: it says which of them it is of, and how that one was left.
-        said = self._build("").read() or {}
-        sealed = self._build(str(said.get("nonce", "")))
-        trusted = sealed if sealed.state(said=said) is IndexState.INTACT else self._sealed_file()
+        seal = self._build("").read() or {}
+        sealed = self._build(str(seal.get("nonce", "")))
+        trusted = sealed if sealed.state(said=seal) is IndexState.INTACT else self._sealed_file()
         if trusted is None:
             self.drop()
             return None
@@ -120,13 +120,13 @@ class Store:
         if self._held is not None:
             yield
             return
-        found = self.ready()
-        if found is None:
+        current = self.ready()
+        if current is None:
             yield
             return
         try:
-            with found.consistent_read():
-                self._held = found
+            with current.consistent_read():
+                self._held = current
                 yield
         finally:
             self._held = None
@@ -173,11 +173,11 @@ class Store:
         """Seconds to wait for another process."""
         return self._wait if self._until is None else max(0.0, min(self._wait, self._until - time.monotonic()))
 
-    def publish(self, made: Path, nonce: str) -> None:
+    def publish(self, folder: Path, nonce: str) -> None:
         """Have a new catalogue answer from now on; the caller holds the lock (`locked`)."""
         sealed = self._build(nonce)
         self.drop()
-        made.replace(sealed.path)
+        folder.replace(sealed.path)
         self._unsynced = True
         # From this moment on: until then the old build's seal vouches for the old build's file.
         sealed.renew_seal(nonce, synced=False)
@@ -236,11 +236,11 @@ class Store:
 
     def _opened(self, sealed: SealedFile) -> Catalog | None:
         # Not by name: a new catalogue is renamed into the place of the old one, which stays open and readable.
-        found = identity(sealed.path)
-        if self._catalog is not None and self._catalog[0] == found:
+        file_identity = identity(sealed.path)
+        if self._catalog is not None and self._catalog[0] == file_identity:
             return self._catalog[1]
         self.drop()
-        if found is None:
+        if file_identity is None:
             return None
         self._location.require()  # another vault's catalogue is none of ours, however long the call has loaded meanwhile
         try:
@@ -250,7 +250,7 @@ class Store:
         if catalog.meta("settings") != self._settings:
             catalog.close()
             return None
-        self._catalog = found, catalog
+        self._catalog = file_identity, catalog
         return catalog
 
     def _sealed_file(self) -> SealedFile | None:
@@ -301,10 +301,10 @@ def _has_room(folder: Path) -> bool:
 def settings_digest(config: Config, around: Path | None = None) -> str:
     """A digest of what decides what the indexes hold: types, language, the tables that they are kept in, and where the folder
     around the vault at `around` is served too, what says which files in it are no notes."""
-    said = repr((config.language, sorted(config.types.specs.items()), TABLES))
+    settings = repr((config.language, sorted(config.types.specs.items()), TABLES))
     if around is not None:
-        said += repr([str(around.parent), *map(_identity_and_time, _ignoring(around.parent))])
-    return hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
+        settings += repr([str(around.parent), *map(_identity_and_time, _ignoring(around.parent))])
+    return hashlib.blake2b(settings.encode(), digest_size=8).hexdigest()
 
 
 def _ignoring(folder: Path) -> tuple[Path, ...]:
@@ -313,10 +313,10 @@ def _ignoring(folder: Path) -> tuple[Path, ...]:
 
 def _identity_and_time(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = path.stat()
+        info = path.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return info.st_ino, info.st_size, info.st_mtime_ns
 
 
 def _is_of_a_later_version(name: str) -> bool:

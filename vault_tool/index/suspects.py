@@ -81,7 +81,7 @@ def in_a_circle(catalog: Catalog) -> set[int]:
     edges: dict[str, list[str]] = {}
     for newer, older in catalog.pairs("supersedes"):
         edges.setdefault(newer, []).append(older)
-    members = {member for found in cycles(edges) for member in found}
+    members = {member for cycle in cycles(edges) for member in cycle}
     return {row[0] for row in catalog.rows_in("SELECT n FROM entries WHERE id IN ({})", members)}
 
 
@@ -98,15 +98,15 @@ def path_twins(catalog: Catalog) -> set[str]:
 
 def numbered(catalog: Catalog, numbers: Iterable[int], paths: Collection[str] = ()) -> dict[int, Entry]:
     """The records of these numbers and paths, by their numbers."""
-    found = {row[0]: entry_of(row[1:]) for row in catalog.rows_in(f"SELECT n, {ENTRY} FROM entries WHERE n IN ({{}})", numbers)}
+    entries = {row[0]: entry_of(row[1:]) for row in catalog.rows_in(f"SELECT n, {ENTRY} FROM entries WHERE n IN ({{}})", numbers)}
     rows = catalog.rows_in(f"SELECT n, {ENTRY} FROM entries WHERE path IN ({{}})", paths)
-    return found | {row[0]: entry_of(row[1:]) for row in rows}
+    return entries | {row[0]: entry_of(row[1:]) for row in rows}
 
 
 def looked_up_by(catalog: Catalog, entries: Collection[Entry], numbers: Collection[int]) -> set[int]:
     """The records that a look at these asks for: what they refer to, and what supersedes them."""
     targets = {row[0] for row in catalog.rows_in("SELECT target FROM relations WHERE n IN ({})", numbers)}
-    found = {row[0] for row in catalog.rows_in("SELECT n FROM entries WHERE id IN ({})", targets)}
+    numbers_there = {row[0] for row in catalog.rows_in("SELECT n FROM entries WHERE id IN ({})", targets)}
     ids = {entry.id for entry in entries if entry.record_class is RecordClass.UNDERSTANDING}
     newer = catalog.rows_in("SELECT n FROM relations WHERE field = 'supersedes' AND target IN ({})", ids)
-    return found | {row[0] for row in newer}
+    return numbers_there | {row[0] for row in newer}

@@ -123,7 +123,7 @@ class TextSearch:
             called = index.called(text, whole, list(shares)[:_COVERED], beside)
             rarity = attainable / log(max(2, index.count))
         return {
-            path: Wording(share, there := covered.get(path), called.get(path, NOT_CALLED), rarity * (there or 0.0))
+            path: Wording(share, coverage := covered.get(path), called.get(path, NOT_CALLED), rarity * (coverage or 0.0))
             for path, share in shares.items()
         }
 

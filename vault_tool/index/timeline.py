@@ -37,15 +37,15 @@ def ids_since(catalog: Catalog, record_class: RecordClass, generation: int, crea
 
     What says neither could be of any time, and is among them. Records without an id in common with others cost O(log n).
     """
-    found: dict[str, None] = {}
+    ids: dict[str, None] = {}
     for where, values in (
         (f"{GENERATION} >= ?", (generation,)),
         (f"{GENERATION} IS NULL AND {CREATED} >= ?", (created,)),
         (f"{GENERATION} IS NULL AND {CREATED} IS NULL", ()),
     ):
         query = f"SELECT id FROM entries WHERE class = ? AND {where}"
-        found.update((row[0], None) for row in catalog.rows(query, (record_class.value, *values)))
-    return list(found)
+        ids.update((row[0], None) for row in catalog.rows(query, (record_class.value, *values)))
+    return list(ids)
 
 
 def projects(catalog: Catalog) -> tuple[str, ...]:
@@ -85,15 +85,15 @@ def ageless(catalog: Catalog, record_class: RecordClass) -> bool:
 
 def entries_of(catalog: Catalog, identities: Iterable[str]) -> list[Entry]:
     """The entries of many ids, in the order of their paths within each thousand."""
-    return [entry for some in batches_of(catalog, identities) for entry in some]
+    return [entry for batch in batches_of(catalog, identities) for entry in batch]
 
 
 def batches_of(catalog: Catalog, identities: Iterable[str]) -> Iterator[list[Entry]]:
     """The same, by the thousand: a hundred thousand entries take 300 MB."""
     query = f"SELECT {ENTRY} FROM entries WHERE id IN ({{}}) ORDER BY path"
-    wanted = list(dict.fromkeys(identities))
-    for start in range(0, len(wanted), _BATCH):
-        yield [entry_of(row) for row in catalog.rows_in(query, wanted[start : start + _BATCH])]
+    ids = list(dict.fromkeys(identities))
+    for start in range(0, len(ids), _BATCH):
+        yield [entry_of(row) for row in catalog.rows_in(query, ids[start : start + _BATCH])]
 
 
 def unlinked_count(catalog: Catalog) -> int:
@@ -108,9 +108,9 @@ def unlinked(catalog: Catalog, limit: int) -> list[Entry]:
     """The newest of the observations that are direct evidence for nothing, at most `limit`."""
     linked = linked_ids(catalog)
     query = f"SELECT id FROM entries WHERE class = ? ORDER BY {CREATED} DESC, id DESC"
-    found = [row[0] for row in catalog.rows(query, (RecordClass.OBSERVATION.value,)) if row[0] not in linked][:limit]
-    order = {identity: place for place, identity in enumerate(found)}
-    return sorted(entries_of(catalog, found), key=lambda entry: (order[entry.id], entry.path))
+    numbers = [row[0] for row in catalog.rows(query, (RecordClass.OBSERVATION.value,)) if row[0] not in linked][:limit]
+    order = {identity: place for place, identity in enumerate(numbers)}
+    return sorted(entries_of(catalog, numbers), key=lambda entry: (order[entry.id], entry.path))
 
 
 def linked_ids(catalog: Catalog) -> set[str]:
@@ -141,8 +141,8 @@ def written_in(catalog: Catalog, session: str) -> tuple[Entry, ...]:
         return ()
     # The second term is the index's own: without it SQLite cannot know that the index will do.
     query = f"SELECT {ENTRY} FROM entries WHERE {SESSION} = ? AND {SESSION} <> ''"
-    found = map(entry_of, catalog.rows(query, (session,)))
-    return tuple(sorted(found, key=lambda entry: (entry.by_created[0], entry.path)))
+    entries = map(entry_of, catalog.rows(query, (session,)))
+    return tuple(sorted(entries, key=lambda entry: (entry.by_created[0], entry.path)))
 
 
 def signals_in(catalog: Catalog, session: str) -> list[Signal]:
@@ -186,12 +186,17 @@ def sessions(catalog: Catalog, names: Collection[str]) -> dict[str, Session]:
 
 
 def _sessions(catalog: Catalog, names: Sequence[str]) -> dict[str, Session]:
-    kept = catalog.cached_of_sessions(names)
-    if kept is None:
+    cached = catalog.cached_of_sessions(names)
+    if cached is None:
         return _looked_up(catalog, names)
-    observations = {name: (one for one in some if one.record_class is RecordClass.OBSERVATION) for name, some in kept.items()}
-    rows = {name: [_row(one.path, one.head, one.mtime_ns) for one in islice(some, _MOST)] for name, some in observations.items()}
-    return {name: _session(some) for name, some in rows.items()}
+    observations = {
+        name: (entry for entry in entries if entry.record_class is RecordClass.OBSERVATION) for name, entries in cached.items()
+    }
+    rows = {
+        name: [_row(entry.path, entry.head, entry.mtime_ns) for entry in islice(entries, _MOST)]
+        for name, entries in observations.items()
+    }
+    return {name: _session(entries) for name, entries in rows.items()}
 
 
 def _looked_up(catalog: Catalog, names: Sequence[str]) -> dict[str, Session]:
@@ -203,10 +208,10 @@ def _looked_up(catalog: Catalog, names: Sequence[str]) -> dict[str, Session]:
         # One of them is longer than all may be together: each for itself.
         return {name: session for one in names for name, session in _looked_up(catalog, [one]).items()}
     of: dict[str, list[Any]] = {name: [] for name in names}
-    for path, said, mtime_ns in rows:
-        head = orjson.loads(said)
+    for path, session, mtime_ns in rows:
+        head = orjson.loads(session)
         of[head["session"]].append(_row(path, head, mtime_ns))
-    return {name: _session(some) for name, some in of.items()}
+    return {name: _session(entries) for name, entries in of.items()}
 
 
 def _row(path: str, head: Mapping[str, Any], mtime_ns: int) -> tuple[Any, ...]:
@@ -231,7 +236,7 @@ def _sorted(rows: Sequence[Any], key: Callable[[Any], Any]) -> list[Any]:
     """In the order of the keys, and those of one key in the order of their paths; most sessions need no path for it."""
     keys = [key(row) for row in rows]
     if len(set(keys)) < len(keys):
-        keys = [(found, _natural(row[0])) for found, row in zip(keys, rows, strict=True)]
+        keys = [(key, _natural(row[0])) for key, row in zip(keys, rows, strict=True)]
     return [row for _, row in sorted(zip(keys, rows, strict=True), key=itemgetter(0))]
 
 

@@ -28,14 +28,14 @@ def uses_of(local: LocalFolder, index: Index, ids: set[str] | None) -> list[Use]
     rows = (catalog.rows(_ALL) if ids is None else catalog.rows_in(_OF, ids)) if known else ()
     # What another process adds between these looks lies behind what is known, and is read from the log.
     starts = {log.day: log.start for log in logs}
-    kept = (row for row in rows if row[1] <= starts.get(row[0], 0))
-    found = [Use(at=at, target=target, session=session) for _, _, at, target, session in kept]
-    found += [use for log in logs for use in (*log.uses, *log.torn) if ids is None or use.target in ids]
+    counted = (row for row in rows if row[1] <= starts.get(row[0], 0))
+    uses = [Use(at=at, target=target, session=session) for _, _, at, target, session in counted]
+    uses += [use for log in logs for use in (*log.uses, *log.torn) if ids is None or use.target in ids]
     if sum(len(log.uses) for log in logs) >= MANY:
         # No answer waits or fails for it.
         with suppress(Busy, StorageError):
             _take_in(index, known, logs)
-    return sorted(found, key=lambda use: (use.at, use.target))
+    return sorted(uses, key=lambda use: (use.at, use.target))
 
 
 def forget(index: Index) -> None:
@@ -49,8 +49,8 @@ def _take_in(index: Index, known: dict[str, tuple[int, str]], logs: Iterable[Use
     with index.adding() as catalog:
         if _known(catalog.rows(_LOGS)) != known:
             return  # another process did
-        there = {log.day for log in logs}
-        anew = [(day,) for day in known if day not in there] + [(log.day,) for log in logs if not log.start]
+        days = {log.day for log in logs}
+        anew = [(day,) for day in known if day not in days] + [(log.day,) for log in logs if not log.start]
         catalog.many("DELETE FROM uses WHERE day = ?", anew)
         catalog.many("DELETE FROM use_logs WHERE day = ?", anew)
         for log in logs:

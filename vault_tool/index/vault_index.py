@@ -100,8 +100,8 @@ class Index:
         """
         begun = time.perf_counter()
         compared = partial(self._refresher.refresh, full=full, confirm=confirm, refresh_names=refresh_names, progress=progress)
-        found = self._with_room(compared)
-        return replace(found, seconds=time.perf_counter() - begun)
+        refreshed = self._with_room(compared)
+        return replace(refreshed, seconds=time.perf_counter() - begun)
 
     def wrote(self, paths: Sequence[str]) -> Refresh:
         """Take in just these files, which we wrote or removed ourselves: no walk. Those that are not the vault's are passed over.
@@ -109,10 +109,10 @@ class Index:
         Where HEAD is is not noted: a later comparison may need to know from where it came.
         """
         begun = time.perf_counter()
-        found = self._with_room(partial(self._refresher.wrote, paths))
-        if found is None:
+        refreshed = self._with_room(partial(self._refresher.wrote, paths))
+        if refreshed is None:
             return self.refresh()
-        return replace(found, seconds=time.perf_counter() - begun)
+        return replace(refreshed, seconds=time.perf_counter() - begun)
 
     def _with_room(self, ask: Callable[[], T]) -> T:
         """An answer of the indexes; if they cannot be written since the disk is full, of indexes made anew elsewhere."""
@@ -129,8 +129,8 @@ class Index:
         named = sorted(set(paths))
         if not named:
             return report(catalog)
-        there = reader.present(self._root, named)
-        return self.wrote([path for path in named if there.get(path) != stat_of(catalog, path)])
+        present = reader.present(self._root, named)
+        return self.wrote([path for path in named if present.get(path) != stat_of(catalog, path)])
 
     def adding(self) -> AbstractContextManager[Catalog]:
         """The catalogue, to add what is no file of the vault; raises Busy and StorageError."""

@@ -121,10 +121,10 @@ class _VisibleCatalog(Catalog):
 
     def visible(self, paths: Iterable[str]) -> set[str]:
         """Which of these files may be seen."""
-        wanted = list(paths)
-        kept = self.cached_by_paths(wanted).values()
-        records = (entry.path for entry in kept if visible(entry, Request(self.user), "named") is None)
-        return {*records, *(path for path in wanted if self.page(path) is not None)}
+        asked = list(paths)
+        entries = self.cached_by_paths(asked).values()
+        records = (entry.path for entry in entries if visible(entry, Request(self.user), "named") is None)
+        return {*records, *(path for path in asked if self.page(path) is not None)}
 
     def _hide(self) -> None:
         """Note anew what is hidden. What was kept in memory is let go of, for it was kept by what was hidden then."""
@@ -238,8 +238,8 @@ class UserIndex(Index):
             return ask(limit)
         most, every = limit, limit + catalog.hides
         while True:
-            found = ask(most)
-            visible = catalog.visible(found)
-            if len(visible) >= limit or len(found) < most or most >= every:
-                return dict([(path, one) for path, one in found.items() if path in visible][:limit])
+            scores = ask(most)
+            visible = catalog.visible(scores)
+            if len(visible) >= limit or len(scores) < most or most >= every:
+                return dict([(path, score) for path, score in scores.items() if path in visible][:limit])
             most = min(4 * most, every)

@@ -64,10 +64,10 @@ class Packaged(Local):
 def installed(package: str = PACKAGE) -> Packaged | None:
     """The model that an installed package brings; None where there is none. The package's own code is not run."""
     try:
-        found = importlib.util.find_spec(package)
+        spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):
         return None
-    for folder in (found.submodule_search_locations or ()) if found is not None else ():
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
         embedder = Packaged(Path(folder) / FILES[0])
         if embedder.there:
             return embedder

@@ -129,7 +129,7 @@ def named_anew(document: SearchDocument, entry: Entry) -> SearchDocument:
 def _named(entry: Entry) -> str:
     head, put = entry.head, PUT in entry.head
     texts = (entry.own(field) if put and field in _LISTS else _texts(head.get(field)) for field in _NAMES if field in head or put)
-    return " . ".join(text for some in texts for text in some)
+    return " . ".join(text for group in texts for text in group)
 
 
 def handles(entry: Entry) -> tuple[str, ...]:
@@ -165,8 +165,8 @@ def headings(body: str) -> tuple[str, ...]:
     """The headings of a text; what is code has none."""
     if "#" not in body:
         return ()
-    found = (text.rstrip(" \t#") for text in _HEADING.findall(_FENCED.sub("", body)))
-    return tuple(dict.fromkeys(filter(None, found)))[:_MOST_HEADINGS]
+    titles = (text.rstrip(" \t#") for text in _HEADING.findall(_FENCED.sub("", body)))
+    return tuple(dict.fromkeys(filter(None, titles)))[:_MOST_HEADINGS]
 
 
 def first_passage(body: str) -> str:
@@ -278,8 +278,8 @@ def _clauses(text: str, analyze: Callable[[str], Sequence[str]], tells: Callable
         yield Clause(tokens, prefix=prefix or _open_ended(word), together=len(tokens) > 1)
         for whole, parts in compounds(word):
             # In their order alone: who looks for `mark12` does not look for every mark.
-            spelled = (whole, *(" ".join(some) for some in parts))
-            yield from (Clause(tuple(analyze(one)), instead=tokens) for one in spelled if one)
+            spelled = (whole, *(" ".join(words) for words in parts))
+            yield from (Clause(tuple(analyze(spelling)), instead=tokens) for spelling in spelled if spelling)
 
 
 def _unpaired(text: str, analyze: Callable[[str], Sequence[str]]) -> Iterable[str]:

@@ -68,14 +68,19 @@ def _of_word(word: str) -> tuple[Compound, ...]:
     """The identifiers of what stands between spaces."""
     if _COMPOUND.search(word) is None:
         return ()
-    found = (_compound(each.group()) for each in _IDENTIFIER.finditer(word.partition("://")[0]))
-    return tuple(compound for compound in found if compound is not None)
+    parts = (_compound(each.group()) for each in _IDENTIFIER.finditer(word.partition("://")[0]))
+    return tuple(compound for compound in parts if compound is not None)
 
 
 def extra_words(text: str) -> str:
     """The words to index beside a text: its identifiers whole and by their parts."""
-    found = (word for one in compounds(text) for word in (one.whole, *(part for parts in one.parts for part in parts)) if word)
-    return " ".join(dict.fromkeys(found))
+    words = (
+        word
+        for compound in compounds(text)
+        for word in (compound.whole, *(part for parts in compound.parts for part in parts))
+        if word
+    )
+    return " ".join(dict.fromkeys(words))
 
 
 def spellings(name: str) -> tuple[str, ...]:
@@ -83,14 +88,14 @@ def spellings(name: str) -> tuple[str, ...]:
     if _COMPOUND.search(name) is None:
         return ()
     words = name.split()
-    apart, joined, found = [], [], False
+    apart, joined, is_compound = [], [], False
     for word in words:
-        one = _compound(word) if len(word) <= _LONGEST else None
-        found = found or one is not None
+        compound = _compound(word) if len(word) <= _LONGEST else None
+        is_compound = is_compound or compound is not None
         pieces = _JOINTS.split(word)
         apart.append(" ".join([" ".join(_parts(piece) or (piece,)) for piece in pieces]))
-        joined.append(one.whole if one is not None and one.whole else word)
-    if not found:
+        joined.append(compound.whole if compound is not None and compound.whole else word)
+    if not is_compound:
         return ()
     return tuple(dict.fromkeys([" ".join(apart), " ".join(joined), f"{name} {extra_words(name)}"]))
 
@@ -100,8 +105,8 @@ def with_pictures(text: str) -> str:
     return text if text.isascii() else _PICTURE.sub(_named, text)
 
 
-def _named(found: re.Match[str]) -> str:
-    return f" \u02d0{ord(found.group()):x} "
+def _named(match: re.Match[str]) -> str:
+    return f" \u02d0{ord(match.group()):x} "
 
 
 def _compound(word: str) -> Compound | None:
@@ -109,7 +114,7 @@ def _compound(word: str) -> Compound | None:
     whole = "".join(pieces) if 1 < len(pieces) <= _MOST_PIECES and len(word) <= _LONGEST else ""
     if whole.isdigit():  # a date, a number of a telephone: its pieces are enough
         whole = ""
-    parts = tuple(found for piece in pieces if (found := _parts(piece)))
+    parts = tuple(names for piece in pieces if (names := _parts(piece)))
     return Compound(whole, parts) if whole or parts else None
 
 
@@ -119,5 +124,5 @@ def _parts(piece: str) -> tuple[str, ...]:
         return ()
     if _ORDINAL.fullmatch(piece):
         return ()
-    found = _PARTS.findall(piece)
-    return tuple(part for part in found if len(part) > 1 or part.isdigit()) if 1 < len(found) <= _MOST_PARTS else ()
+    names = _PARTS.findall(piece)
+    return tuple(part for part in names if len(part) > 1 or part.isdigit()) if 1 < len(names) <= _MOST_PARTS else ()

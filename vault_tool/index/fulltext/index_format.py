@@ -62,7 +62,7 @@ class Analyzer:
         self.name = lru_cache(_MOST_NAMES)(self._name)
 
     def _name(self, name: str) -> str:
-        names = dict.fromkeys(" ".join(self.built.analyze(searchable(one))) for one in (name, *spellings(name)))
+        names = dict.fromkeys(" ".join(self.built.analyze(searchable(spelling))) for spelling in (name, *spellings(name)))
         return "\n".join(names)
 
     def __call__(self, text: str) -> tuple[str, ...]:
@@ -206,5 +206,5 @@ def names_with(groups: str, words: frozenset[str]) -> CalledNames:
     """The names, of those that `called_by` wrote, that have one of these words."""
     lines = (group.split("\n") for group in groups.split(_GROUPS))
     return CalledNames(
-        *(tuple([name for line in some if not words.isdisjoint(name := frozenset(line.split()))]) for some in lines)
+        *(tuple([name for line in group if not words.isdisjoint(name := frozenset(line.split()))]) for group in lines)
     )

@@ -130,7 +130,7 @@ class InvertedIndex:
 
     def shared(self, text: str, others: Iterable[str]) -> tuple[int, list[int]]:
         """How many words of a question are looked for, and how many of them each of these texts has."""
-        words = {token for one in self._clauses(text) if not one.instead for token in one.tokens}
+        words = {token for clause in self._clauses(text) if not clause.instead for token in clause.tokens}
         return len(words), [len(words.intersection(self._analyze(searchable(other)))) for other in others]
 
     def weights(self, text: str) -> dict[str, float]:
@@ -143,30 +143,30 @@ class InvertedIndex:
 
     def _weights(self, clauses: Iterable[Clause]) -> dict[str, float]:
         """The rarity of each word; another spelling of one counts where any document has it."""
-        found: dict[str, float] = {}
-        for one in clauses:
-            for token in one.tokens:
-                if not one.instead:
-                    found[token] = self._rarity(token)
-                elif token not in found and self._frequencies(token)[0]:
-                    found[token] = self._part(one) * self._rarity(token)
-        return found
+        weights: dict[str, float] = {}
+        for clause in clauses:
+            for token in clause.tokens:
+                if not clause.instead:
+                    weights[token] = self._rarity(token)
+                elif token not in weights and self._frequencies(token)[0]:
+                    weights[token] = self._part(clause) * self._rarity(token)
+        return weights
 
     def _part(self, clause: Clause) -> float:
         """How much a clause counts: another spelling as much as it is the usual one of the two."""
         if not clause.instead:
             return 1.0
-        usual, typed = (min(self._frequencies(token)[0] for token in some) for some in (clause.tokens, clause.instead))
+        usual, typed = (min(self._frequencies(token)[0] for token in tokens) for tokens in (clause.tokens, clause.instead))
         return usual / (usual + typed) if typed else 1.0
 
     def _frequencies(self, token: str) -> tuple[int, ...]:
         """How many documents have a word in their text, and how many in each of the fields that are searched lightly."""
-        found = self._counts.get(token)
-        if found is None:
+        counts = self._counts.get(token)
+        if counts is None:
             if len(self._counts) >= _MOST_KEPT:
                 self._counts.clear()
-            found = self._counts[token] = tuple(self._searcher.doc_freq(field, token) for field in (FIELD, *_KNOWN))
-        return found
+            counts = self._counts[token] = tuple(self._searcher.doc_freq(field, token) for field in (FIELD, *_KNOWN))
+        return counts
 
     def called(
         self, text: str, whole: str, paths: Iterable[str], pending: Mapping[str, SearchDocument | None] | None = None
@@ -183,7 +183,7 @@ class InvertedIndex:
         hidden = pending or {}
         words = frozenset(weights)
         framing = frozenset(self._analyze(words_alone(whole.encode("utf-8", "replace").decode()))) - words
-        found = {}
+        names = {}
         for path in paths:
             waiting = hidden.get(path)
             called = self._called.get(path, "") if waiting is None else called_by(waiting, self._analyze)
@@ -195,8 +195,8 @@ class InvertedIndex:
             if tag or handles or headings:
                 handle = self._nearest(handles, words, weights, total, framing)
                 heading = self._nearest(headings, words, weights, total, framing) if headings else 0.0
-                found[path] = Called(handle, heading, tag)
-        return found
+                names[path] = Called(handle, heading, tag)
+        return names
 
     def coverage(
         self, weights: Mapping[str, float], paths: Collection[str], pending: Mapping[str, SearchDocument | None] | None = None
@@ -213,13 +213,13 @@ class InvertedIndex:
         for token, weight in weights.items():
             parts.append((Occur.Should, self._anywhere(token, weight)))
         hits = self._searcher.search(Query.boolean_query(parts), len(paths), count=False).hits
-        found = {path: score / total for path, score in self._files(hits)}
+        shares = {path: score / total for path, score in self._files(hits)}
         for path in paths:
             waiting = hidden.get(path)
             if waiting is not None:
-                there = set(self._tokens(waiting))
-                found[path] = sum(weight for token, weight in weights.items() if token in there) / total
-        return found
+                present = set(self._tokens(waiting))
+                shares[path] = sum(weight for token, weight in weights.items() if token in present) / total
+        return shares
 
     def mentioned(
         self,
@@ -238,7 +238,7 @@ class InvertedIndex:
         `sentences` are words, each with how much it tells (0..1). For each the best `limit` files are looked at, or those `among`
         the given. `longer` gives the logarithm of how many times longer than most some files are.
         """
-        said = [self._rarest_tokens(words) for words in sentences]
+        sentence_tokens = [self._rarest_tokens(words) for words in sentences]
         hidden = pending or {}
         meant = [self._only("class", classes)]
         waiting = {
@@ -247,21 +247,21 @@ class InvertedIndex:
             if text is not None and _matches_filter(text, classes, None) and (among is None or path in among)
         }
         best: dict[str, float] = {}
-        found: list[dict[str, frozenset[str]]] = []
-        near = [self._weighed(words, limit, meant) if among is None else among for words, _ in said]
-        for at, (words, _) in enumerate(said):
-            paths = {path for some in near[max(0, at - 1) : at + 2] for path in some if path not in hidden}
-            found.append(self._common(words, paths))
+        by_sentence: list[dict[str, frozenset[str]]] = []
+        near = [self._weighed(words, limit, meant) if among is None else among for words, _ in sentence_tokens]
+        for at, (words, _) in enumerate(sentence_tokens):
+            paths = {path for paths_near in near[max(0, at - 1) : at + 2] for path in paths_near if path not in hidden}
+            by_sentence.append(self._common(words, paths))
         fewer = _CHANCE * max(0.0, math.log(max(2, self._searcher.num_docs) / _FEW))
-        less = {path: fewer + more for path, more in longer({path for some in found for path in some}).items()}
-        for at, (words, count) in enumerate(said):
+        less = {path: fewer + more for path, more in longer({path for by_path in by_sentence for path in by_path}).items()}
+        for at, (words, count) in enumerate(sentence_tokens):
             tokens = frozenset(words)
-            found[at].update((path, tokens & theirs) for path, theirs in waiting.items() if tokens & theirs)
-            _keep_best(best, found[at], words, self._chance(count), less)
+            by_sentence[at].update((path, tokens & theirs) for path, theirs in waiting.items() if tokens & theirs)
+            _keep_best(best, by_sentence[at], words, self._chance(count), less)
             if at:
-                before, earlier = said[at - 1][0], found[at - 1]
-                both = {path: common | earlier[path] for path, common in found[at].items() if path in earlier}
-                _keep_best(best, both, {**before, **words}, self._chance(count + said[at - 1][1]), less)
+                before, earlier = sentence_tokens[at - 1][0], by_sentence[at - 1]
+                both = {path: common | earlier[path] for path, common in by_sentence[at].items() if path in earlier}
+                _keep_best(best, both, {**before, **words}, self._chance(count + sentence_tokens[at - 1][1]), less)
         return best
 
     def _chance(self, words: int) -> float:
@@ -273,8 +273,8 @@ class InvertedIndex:
         for word, part in words.items():
             if self._analyze.tells(word):
                 telling.update((token, max(part, telling.get(token, 0.0))) for token in self._analyze(words_alone(word)))
-        there = {token: part * self._rarity(token) for token, part in telling.items() if self._searcher.doc_freq(FIELD, token)}
-        return dict(sorted(there.items(), key=lambda one: (-one[1], one[0]))[:_MOST_SAID]), len(telling)
+        weights = {token: part * self._rarity(token) for token, part in telling.items() if self._searcher.doc_freq(FIELD, token)}
+        return dict(sorted(weights.items(), key=lambda weighted: (-weighted[1], weighted[0]))[:_MOST_SAID]), len(telling)
 
     def _weighed(self, words: Mapping[str, float], limit: int, meant: list[tuple[Occur, Query]]) -> dict[str, float]:
         """The files that have most of these words by what they weigh, with what that is."""
@@ -305,18 +305,18 @@ class InvertedIndex:
             return clauses
         most = EVERYWHERE * self._searcher.num_docs
         telling = [
-            c for c in clauses if c.needed or c.prefix or any(self._searcher.doc_freq(FIELD, one) <= most for one in c.tokens)
+            c for c in clauses if c.needed or c.prefix or any(self._searcher.doc_freq(FIELD, token) <= most for token in c.tokens)
         ]
         return tuple(telling) or clauses
 
     def _query_of(self, text: str) -> tuple[Clause, ...]:
         """A question as it is read; kept for a moment, for one answer asks for it several times."""
-        found = self._read.get(text)
-        if found is None:
+        clauses = self._read.get(text)
+        if clauses is None:
             if len(self._read) >= _MOST_READ:
                 self._read.clear()
-            found = self._read[text] = read_query(text, self._analyze, self._analyze.tells)
-        return found
+            clauses = self._read[text] = read_query(text, self._analyze, self._analyze.tells)
+        return clauses
 
     def _nearest(
         self,
@@ -351,16 +351,16 @@ class InvertedIndex:
         types: Collection[str] | None,
         near: bool,
     ) -> list[TextHit]:
-        wanted = [(Occur.Must if clause.needed else Occur.Should, self._query(clause)) for clause in clauses]
-        wanted.extend((Occur.Should, pair) for pair in (self._pairs(clauses) if near else ()))
-        parts = [(Occur.Must, Query.boolean_query(wanted))]
+        parts_of_query = [(Occur.Must if clause.needed else Occur.Should, self._query(clause)) for clause in clauses]
+        parts_of_query.extend((Occur.Should, pair) for pair in (self._pairs(clauses) if near else ()))
+        parts = [(Occur.Must, Query.boolean_query(parts_of_query))]
         for field, values in (("class", classes), ("type", types)):
             if values is not None:
                 parts.append(self._only(field, values))
         # More than asked, so that ties at the limit fall the same way whatever order the documents were written in.
-        found = self._searcher.search(Query.boolean_query(parts), limit + _SPARE, count=False).hits
-        least = found[limit - 1][0] if len(found) >= limit else 0.0
-        return [TextHit(path, score) for path, score in self._files(hit for hit in found if hit[0] >= least)]
+        hits = self._searcher.search(Query.boolean_query(parts), limit + _SPARE, count=False).hits
+        least = hits[limit - 1][0] if len(hits) >= limit else 0.0
+        return [TextHit(path, score) for path, score in self._files(hit for hit in hits if hit[0] >= least)]
 
     def _files(self, hits: Iterable[tuple[float, tantivy.DocAddress]]) -> Iterator[tuple[str, float]]:
         """The files of documents with their scores; what was looked up once is kept, for unpacking takes longer than finding."""
@@ -375,9 +375,9 @@ class InvertedIndex:
             self._stored.clear()
             self._called.clear()
         document = self._searcher.doc(at)
-        found = self._stored[place] = str(document["path"][0])
-        self._called[found] = bytes(document["called"][0]).decode()
-        return found
+        path = self._stored[place] = str(document["path"][0])
+        self._called[path] = bytes(document["called"][0]).decode()
+        return path
 
     def _only(self, field: str, values: Collection[str]) -> tuple[Occur, Query]:
         """The filter that limits an answer to values of a field: asked of the fewer documents, those with them or with others."""
@@ -388,7 +388,7 @@ class InvertedIndex:
 
     def _limit(self, field: str, values: Collection[str]) -> tuple[Occur, Query]:
         others = [value for value, _ in self._searcher.terms_with_prefix(field, "", limit=_MOST_VALUES) if value not in values]
-        meant, meant_not = (sum(self._searcher.doc_freq(field, one) for one in some) for some in (values, others))
+        meant, meant_not = (sum(self._searcher.doc_freq(field, token) for token in tokens) for tokens in (values, others))
         if others and meant_not < meant and len(others) + len(values) < _MOST_VALUES:
             return Occur.MustNot, self._filter(field, others)
         return Occur.Must, self._filter(field, values)
@@ -397,12 +397,12 @@ class InvertedIndex:
         """Neighbouring single words of a query, close together."""
         plain = (clause for clause in clauses if not clause.instead)
         words = [clause.tokens[0] if len(clause.tokens) == 1 and not clause.prefix else None for clause in plain]
-        for one, other in pairwise(words):
-            if one is None or other is None:
+        for word, other in pairwise(words):
+            if word is None or other is None:
                 continue
             # That two words stand close which stand everywhere says little, and looking at all their places takes 20 ms.
-            if min(self._searcher.doc_freq(FIELD, word) for word in (one, other)) <= _MOST_PLACES:
-                yield Query.boost_query(Query.phrase_query(SCHEMA, FIELD, [one, other], slop=_NEAR_GAP), _NEAR_BOOST)
+            if min(self._searcher.doc_freq(FIELD, word) for word in (word, other)) <= _MOST_PLACES:
+                yield Query.boost_query(Query.phrase_query(SCHEMA, FIELD, [word, other], slop=_NEAR_GAP), _NEAR_BOOST)
 
     def _filter(self, field: str, values: Collection[str]) -> Query:
         # Term by term, which is three times as fast as a set of terms: that one walks through the whole dictionary.
@@ -438,12 +438,12 @@ class InvertedIndex:
             return
         single = clause.together or len(clause.tokens) == 1
         for at, (field, share) in enumerate(_KNOWN.items(), 1):
-            there = [token for token in dict.fromkeys(clause.tokens) if self._frequencies(token)[at]]
+            known = [token for token in dict.fromkeys(clause.tokens) if self._frequencies(token)[at]]
             if single:
-                for token in there:
+                for token in known:
                     score = (share if self._frequencies(token)[0] else _LIGHTLY) * self._rarity(token)
                     yield Query.const_score_query(Query.term_query(SCHEMA, field, token), score)
-            elif len(there) == len(set(clause.tokens)):
+            elif len(known) == len(set(clause.tokens)):
                 phrase = Query.phrase_query(SCHEMA, field, list(clause.tokens))
                 yield Query.const_score_query(phrase, share * sum(map(self._rarity, clause.tokens)))
 
@@ -462,15 +462,15 @@ class InvertedIndex:
 
     def _rarity(self, token: str) -> float:
         """BM25's inverse document frequency."""
-        found = self._rarities.get(token)
-        if found is None:
+        rarity = self._rarities.get(token)
+        if rarity is None:
             if len(self._rarities) >= _MOST_KEPT:
                 self._rarities.clear()
             known, *lightly = self._frequencies(token)
             frequency = known or max(lightly)
             total = max(self._searcher.num_docs, frequency)
-            found = self._rarities[token] = math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
-        return found
+            rarity = self._rarities[token] = math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
+        return rarity
 
     def _score(self, text: SearchDocument, clauses: Iterable[Clause]) -> float:
         """About what the index would say of a document that it does not hold yet (as of average length); 0: not found."""
@@ -485,8 +485,8 @@ class InvertedIndex:
 
     def _clause_score(self, tokens: tuple[str, ...], clause: Clause) -> float:
         counts = Counter(tokens)
-        found = _occurrences(tokens, clause)
-        score = sum(map(self._rarity, clause.tokens)) * _saturated(found)
+        count = _occurrences(tokens, clause)
+        score = sum(map(self._rarity, clause.tokens)) * _saturated(count)
         if clause.together:
             score += sum(self._rarity(token) * _saturated(counts[token]) for token in set(clause.tokens))
         return score
@@ -494,12 +494,12 @@ class InvertedIndex:
 
 def _keep_best(
     best: dict[str, float],
-    found: Mapping[str, Iterable[str]],
+    paths: Mapping[str, Iterable[str]],
     words: Mapping[str, float],
     chance: float,
     less: Mapping[str, float],
 ) -> None:
-    for path, common in found.items():
+    for path, common in paths.items():
         takes = less.get(path, 0.0)
         value = sum(max(0.0, words[token] - takes) for token in common) - chance
         if value > best.get(path, -math.inf):

@@ -86,8 +86,8 @@ def see(reader: Reader, path: str, stat: Stat, registry: Registry, known: Known 
         return Seen(path, UNREADABLE, stat, stat[0], "", problems=(error(path, 0, "not-read", fault.message, fault.hint),))
     except OSError as fault:
         reason = os.strerror(fault.errno or 0).lower()
-        found = error(path, 0, "not-read", f"the file cannot be read: {reason}", "check its permissions")
-        return Seen(path, UNREADABLE, stat, stat[0], "", problems=(found,))
+        problem = error(path, 0, "not-read", f"the file cannot be read: {reason}", "check its permissions")
+        return Seen(path, UNREADABLE, stat, stat[0], "", problems=(problem,))
     if known is not None:
         if known.hash == content_hash(data):
             return None
@@ -115,12 +115,12 @@ def ignored_around(root: Path, paths: Iterable[str]) -> frozenset[str]:
         return (root.parent / path).read_bytes()
 
     templates = (*forms.folders(read), *forms.filtered(read))
-    found = {path for path in named for folder in templates if forms.is_within(path, folder)}
+    covered = {path for path in named for folder in templates if forms.is_within(path, folder)}
     repo = git.find(root.parent)
     if repo is not None:
         with suppress(GitError):
-            found |= git.ignored(repo, [path for path in named if not path_fault(path)])
-    return frozenset(named[path] for path in found)
+            covered |= git.ignored(repo, [path for path in named if not path_fault(path)])
+    return frozenset(named[path] for path in covered)
 
 
 def passed_over(path: str, stat: Stat) -> Seen:
@@ -133,15 +133,15 @@ def understand(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     kind = FileKind.NOTE if _is_plainly_a_note(path) else file_kind(path)
     if kind is FileKind.NOTE:
         return (_around if is_around(path) else _note)(path, data, stat, registry)
-    size, found = len(data), content_hash(data)
+    size, digest = len(data), content_hash(data)
     if kind is FileKind.SIGNALS:
         signals, problems = read_signals(path, data)
-        return Seen(path, "signals", stat, size, found, signals=tuple(signals), problems=tuple(problems))
+        return Seen(path, "signals", stat, size, digest, signals=tuple(signals), problems=tuple(problems))
     if kind is FileKind.EPISODE:
-        return Seen(path, "episode", stat, size, found, problems=tuple(episode_problems(path, data)))
+        return Seen(path, "episode", stat, size, digest, problems=tuple(episode_problems(path, data)))
     if kind is FileKind.CONFLICT:
         return _copy(path, data, stat, "")
-    return Seen(path, "other", stat, size, found)
+    return Seen(path, "other", stat, size, digest)
 
 
 def _copy(path: str, data: bytes, stat: Stat, original: str) -> Seen:
@@ -159,11 +159,11 @@ def with_head(seen: Iterable[Seen], repo: git.Repo | None, commit: str | None, r
 
     Where only its head cannot be read, HEAD's stays in force over the text that the file has now.
     """
-    found = list(seen)
-    broken = [one.path for one in found if one.kind == UNREADABLE and not is_around(one.path)]
-    kept: Mapping[str, bytes] = git.show_many(repo, commit, broken) if broken and repo and commit else {}
-    for one in found:
-        yield _stale(one, kept[one.path], registry) if one.kind == UNREADABLE and one.path in kept else one
+    files = list(seen)
+    broken = [file.path for file in files if file.kind == UNREADABLE and not is_around(file.path)]
+    committed: Mapping[str, bytes] = git.show_many(repo, commit, broken) if broken and repo and commit else {}
+    for file in files:
+        yield _stale(file, committed[file.path], registry) if file.kind == UNREADABLE and file.path in committed else file
 
 
 def without(seen: Iterable[Seen], forgotten: Graves | None) -> Iterator[Seen]:
@@ -174,31 +174,33 @@ def without(seen: Iterable[Seen], forgotten: Graves | None) -> Iterator[Seen]:
     if not forgotten:
         yield from seen
         return
-    for one in seen:
-        if one.signals:
-            yield _without_words(one, forgotten.counting)
+    for file in seen:
+        if file.signals:
+            yield _without_words(file, forgotten.counting)
         else:
-            yield _refused(one, forgotten) if one.entry is not None and forgotten.refuses(one.entry) else one
+            yield _refused(file, forgotten) if file.entry is not None and forgotten.refuses(file.entry) else file
 
 
-def _without_words(one: Seen, forgotten: Collection[str]) -> Seen:
+def _without_words(file: Seen, forgotten: Collection[str]) -> Seen:
     """A journal without what was said of forgotten memories: that they were judged, and how, stays."""
-    told = {signal.target for signal in one.signals if signal.target in forgotten and (signal.rationale or signal.evidence)}
-    if not told:
-        return one
-    signals = (replace(signal, rationale="", evidence=()) if signal.target in told else signal for signal in one.signals)
-    problems = (words_left(one.path, identity) for identity in sorted(told))
-    return replace(one, signals=tuple(signals), problems=tuple(dict.fromkeys((*one.problems, *problems))))
+    targets = {signal.target for signal in file.signals if signal.target in forgotten and (signal.rationale or signal.evidence)}
+    if not targets:
+        return file
+    signals = (replace(signal, rationale="", evidence=()) if signal.target in targets else signal for signal in file.signals)
+    problems = (words_left(file.path, identity) for identity in sorted(targets))
+    return replace(file, signals=tuple(signals), problems=tuple(dict.fromkeys((*file.problems, *problems))))
 
 
-def _refused(one: Seen, forgotten: Graves) -> Seen:
-    assert one.entry is not None
-    ends = [one.entry.text(name) for name in ("from_id", "to_id")] if one.entry.record_class is RecordClass.EDGE else []
-    if (end := next((end for end in ends if end in forgotten.counting), "")) and one.entry.id not in forgotten.counting:
-        return Seen(one.path, FORGOTTEN, one.stat, one.size, one.hash, problems=(words_left(one.path, end),))
+def _refused(file: Seen, forgotten: Graves) -> Seen:
+    assert file.entry is not None
+    ends = [file.entry.text(name) for name in ("from_id", "to_id")] if file.entry.record_class is RecordClass.EDGE else []
+    if (end := next((end for end in ends if end in forgotten.counting), "")) and file.entry.id not in forgotten.counting:
+        return Seen(file.path, FORGOTTEN, file.stat, file.size, file.hash, problems=(words_left(file.path, end),))
     message = "it has the id of a memory that was forgotten, or is a link to one, so it is not read"
     hint = "delete the file; or give it an `id` of its own, if it is something else"
-    return Seen(one.path, FORGOTTEN, one.stat, one.size, one.hash, problems=(error(one.path, 1, "forgotten", message, hint),))
+    return Seen(
+        file.path, FORGOTTEN, file.stat, file.size, file.hash, problems=(error(file.path, 1, "forgotten", message, hint),)
+    )
 
 
 def _is_plainly_a_note(path: str) -> bool:
@@ -246,23 +248,23 @@ def _around(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
 
     Whatever its head says of ids, types and origins, it is nobody's memory but a text that came with the folder.
     """
-    size, found = len(data), content_hash(data)
+    size, digest = len(data), content_hash(data)
     identity = derived_id("around", path)
     moment = stamp(datetime.fromtimestamp(stat[1] / 1_000_000_000, UTC))
     taken = notes.made(path.removeprefix(AROUND), data, notes.ImportOptions(), registry, identity=identity, fallback=moment)
-    problems = tuple(replace(one, path=path) for one in taken.problems)
+    problems = tuple(replace(problem, path=path) for problem in taken.problems)
     if taken.data is None or not taken.identity:
-        readable = b"" if _WORDLESS.intersection(one.code for one in problems) else notes.loosely(data)
+        readable = b"" if _WORDLESS.intersection(problem.code for problem in problems) else notes.loosely(data)
         taken = notes.made(
             path.removeprefix(AROUND), readable, notes.ImportOptions(), registry, identity=identity, fallback=moment
         )
     seen = _note(path, taken.data, stat, registry) if taken.data and taken.identity else None
     if seen is None or seen.entry is None:
-        kind = UNREADABLE if any(one.severity is Severity.ERROR for one in problems) else "other"
-        return Seen(path, kind, stat, size, found, problems=problems)
+        kind = UNREADABLE if any(problem.severity is Severity.ERROR for problem in problems) else "other"
+        return Seen(path, kind, stat, size, digest, problems=problems)
     head = {key: value for key, value in seen.entry.head.items() if key not in _NOT_OURS}
-    made = replace(seen.entry, head=head, size=size, hash=found)
-    return replace(seen, size=size, hash=found, entry=made, problems=problems)
+    entry = replace(seen.entry, head=head, size=size, hash=digest)
+    return replace(seen, size=size, hash=digest, entry=entry, problems=problems)
 
 
 # What a head of the folder around cannot claim: whose it is, what it replaces and that it never fades.
@@ -275,22 +277,22 @@ def _note(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
         unread = Seen(path, UNREADABLE, stat, len(data), content_hash(data), problems=parsed.problems)
         return (
             unread
-            if any(one.code in ("not-text", "conflict-markers") for one in parsed.problems)
+            if any(problem.code in ("not-text", "conflict-markers") for problem in parsed.problems)
             else _by_its_words(unread, data)
         )
     # A quoted head value can spell half a surrogate pair, which is no text that could be stored or sent.
     if (b"\\u" in data or b"\\U" in data) and not _storable((parsed.head, parsed.title)):
         hint = "take the \\ud800 to \\udfff out of the head"
-        found = error(path, 1, "not-text", "a value in the head is not Unicode text", hint)
-        return Seen(path, UNREADABLE, stat, len(data), content_hash(data), problems=(*parsed.problems, found))
+        problem = error(path, 1, "not-text", "a value in the head is not Unicode text", hint)
+        return Seen(path, UNREADABLE, stat, len(data), content_hash(data), problems=(*parsed.problems, problem))
     if parsed.record_class is None:
         properties, aliases = own_properties(None, parsed.head), _aliases(parsed.head)
         shown = one_line((parsed.body.strip() or properties)[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH)
         one = Page(path, parsed.title, shown)
         text = page(path, parsed.title, parsed.body, aliases, properties)
         return Seen(path, PAGE, stat, len(data), content_hash(data), page=one, text=text, problems=parsed.problems)
-    made = entry(path, data, parsed, stat[1])
-    return Seen(path, RECORD, stat, len(data), made.hash, made, text=document(made, parsed.body), problems=parsed.problems)
+    note = entry(path, data, parsed, stat[1])
+    return Seen(path, RECORD, stat, len(data), note.hash, note, text=document(note, parsed.body), problems=parsed.problems)
 
 
 def _by_its_words(unread: Seen, data: bytes) -> Seen:
@@ -307,8 +309,8 @@ def _by_its_words(unread: Seen, data: bytes) -> Seen:
 
 def _aliases(head: Mapping[str, Any]) -> tuple[str, ...]:
     """What else a page is called, under whichever name its head says so."""
-    found = (lists.texts(head[key], lists.form_of("aliases")) for key in lists.spelled(head, "aliases"))
-    return tuple(dict.fromkeys(name for names in found for name in names or ()))
+    aliases = (lists.texts(head[key], lists.form_of("aliases")) for key in lists.spelled(head, "aliases"))
+    return tuple(dict.fromkeys(name for names in aliases for name in names or ()))
 
 
 def _storable(value: object) -> bool:

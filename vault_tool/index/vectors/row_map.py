@@ -95,7 +95,7 @@ class RowMap:
         self._position = position
 
     def _look_again(self, ledger: VectorLedger, rows: Rows, paths: set[str]) -> None:
-        before = {path: found for path in paths if (found := self._known.pop(path, ()))}
+        before = {path: numbers for path in paths if (numbers := self._known.pop(path, ()))}
         self._lacking -= paths
         if self._whole:
             for path, (row, *_) in before.items():

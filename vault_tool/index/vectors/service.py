@@ -350,8 +350,8 @@ class Vectors:
 
     def status(self) -> VectorStatus:
         """How the vault stands by meaning."""
-        found = self._sets.found()
-        serving = found[0].folder if found is not None else None
+        current = self._sets.found()
+        serving = current[0].folder if current is not None else None
         known = [
             SetStatus(model=model, dimensions=size, bytes=sets.bytes_of(folder), serving=folder == serving)
             for folder, model, size in sets.folders(self._cache)

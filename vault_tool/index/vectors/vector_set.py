@@ -283,12 +283,12 @@ class VectorSet:
         for left in self.folder.glob("ledger.*.tmp*"):
             discard(left)
         self._discard_others(())
-        found = self._opened()
-        if found is None:
+        opened = self._opened()
+        if opened is None:
             raise StorageError(
                 "the vectors' ledger is spoilt as soon as it is made", "look whether another program writes to `_cache`"
             )
-        return found
+        return opened
 
     def _discard_others(self, names: Collection[str]) -> None:
         """Remove the files of rows but these, as a kill leaves them; not what a later version of this tool wrote."""
