@@ -33,7 +33,7 @@ THRESHOLDS = ((0.5, Standing.ACTIVE), (0.2, Standing.FADING), (0.05, Standing.DO
 
 def standing(score: float) -> Standing:
     """The standing that a decay score allows a memory."""
-    return next((found for least, found in THRESHOLDS if score >= least), Standing.ARCHIVED)
+    return next((band for least, band in THRESHOLDS if score >= least), Standing.ARCHIVED)
 
 
 def usage(access_count: int) -> float:
@@ -66,5 +66,5 @@ def entry_decay(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime) -> 
     )
 
 
-def _moment(said: str | None) -> datetime | None:
-    return parse_time(said) if said else None
+def _moment(text: str | None) -> datetime | None:
+    return parse_time(text) if text else None

@@ -80,19 +80,19 @@ def in_order(signals: Iterable[Signal]) -> list[Signal]:
     Of two that share an id the earlier counts: a copy cannot displace what was there before it; nor can what somebody
     else's commit brought, whatever its date.
     """
-    kept: dict[str, Signal] = {}
+    by_id: dict[str, Signal] = {}
     for signal in signals:
-        other = kept.get(signal.id)
+        other = by_id.get(signal.id)
         if other is None or _precedence(signal) < _precedence(other):
-            kept[signal.id] = signal
-    return sorted(kept.values(), key=attrgetter("at", "id"))
+            by_id[signal.id] = signal
+    return sorted(by_id.values(), key=attrgetter("at", "id"))
 
 
 def counting(signals: Iterable[Signal]) -> list[Signal]:
     """`signals` in their order, without those that were taken back and without what takes them back."""
     ordered = in_order(signals)
     gone = withdrawals(ordered)
-    return [one for one in ordered if one.id not in gone and one.kind is not SignalKind.WITHDRAWN]
+    return [signal for signal in ordered if signal.id not in gone and signal.kind is not SignalKind.WITHDRAWN]
 
 
 def _precedence(signal: Signal) -> tuple[bool, str, str]:
@@ -255,14 +255,14 @@ def _voice(signal: Signal) -> str:
 
 def _opponents(ordered: Iterable[Signal], protected: bool) -> set[str]:
     """The voters against a memory since the last vote for it or a person's review."""
-    found: set[str] = set()
+    authors: set[str] = set()
     for signal in ordered:
-        wanted = target_of(signal) if signal.kind in _JUDGEMENTS and isfinite(signal.value) else UTILITY_START
-        if wanted > UTILITY_START or is_review(signal):
-            found.clear()
-        elif wanted < UTILITY_START and (not protected or signal.origin == _OWNER):
-            found.add(_voice(signal))
-    return found
+        stance = target_of(signal) if signal.kind in _JUDGEMENTS and isfinite(signal.value) else UTILITY_START
+        if stance > UTILITY_START or is_review(signal):
+            authors.clear()
+        elif stance < UTILITY_START and (not protected or signal.origin == _OWNER):
+            authors.add(_voice(signal))
+    return authors
 
 
 def accesses(ordered: Iterable[Signal], uses: Iterable[Use]) -> Iterator[tuple[str, int]]:
@@ -283,13 +283,13 @@ def _accesses(ordered: Iterable[Signal], uses: Iterable[Use]) -> tuple[int, str 
 
 
 def _open_questions(ordered: Iterable[Signal]) -> tuple[Signal, ...]:
-    found: list[Signal] = []
+    questions: list[Signal] = []
     for signal in ordered:
         if signal.kind is SignalKind.QUESTIONABLE:
-            found.append(signal)
+            questions.append(signal)
         elif signal.kind is SignalKind.USEFUL or is_review(signal):
-            found.clear()
-    return tuple(found)
+            questions.clear()
+    return tuple(questions)
 
 
 def _told(heard: Iterable[Signal], ordered: Iterable[Signal]) -> tuple[Signal, ...]:

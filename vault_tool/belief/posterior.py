@@ -28,22 +28,22 @@ class Posterior:
 
 def truth_posterior(signals: Iterable[Signal], start: float) -> Posterior:
     """The evidence of the truth signals, from a prior around `start`, the memory's confidence."""
-    told = (s for s in counting(signals) if s.kind is SignalKind.TRUTH and s.evidence)
-    return _posterior(told, start)
+    votes = (s for s in counting(signals) if s.kind is SignalKind.TRUTH and s.evidence)
+    return _posterior(votes, start)
 
 
 def utility_posterior(signals: Iterable[Signal], problem: str | None = None) -> Posterior:
     """The judgements of use, in one problem's context or (None) in all of them."""
     kinds = (SignalKind.USEFUL, SignalKind.QUESTIONABLE, SignalKind.UTILITY)
-    told = (s for s in counting(signals) if s.kind in kinds and problem in (None, s.problem))
-    return _posterior(told, UTILITY_START)
+    votes = (s for s in counting(signals) if s.kind in kinds and problem in (None, s.problem))
+    return _posterior(votes, UTILITY_START)
 
 
-def _posterior(told: Iterable[Signal], start: float) -> Posterior:
+def _posterior(votes: Iterable[Signal], start: float) -> Posterior:
     """Each judgement counts as its weight's share of one trial, split by its target."""
     prior = min(0.99, max(0.01, start))
     alpha, beta = PRIOR_STRENGTH * prior, PRIOR_STRENGTH * (1.0 - prior)
-    for signal in told:
+    for signal in votes:
         if isfinite(signal.value):
             weight, target = weight_of(signal), target_of(signal)
             alpha, beta = alpha + weight * target, beta + weight * (1.0 - target)

@@ -50,11 +50,13 @@ def check(snapshot: Snapshot, registry: Registry, forgotten: Collection[str] = (
     `forgotten` are the ids of tombstones: what still cites them is told so, and not that they are missing.
     """
     scope = Scope(snapshot, registry, frozenset(forgotten))
-    found = {problem for rule in RULES for problem in rule(scope)}
-    found.update(snapshot.problems)
-    return in_order(found)
+    problems = {problem for rule in RULES for problem in rule(scope)}
+    problems.update(snapshot.problems)
+    return in_order(problems)
 
 
 def in_order(problems: Collection[Problem]) -> tuple[Problem, ...]:
     """Problems by path, those of dates ahead of the clock as one."""
-    return tuple(sorted(future_dates.gathered(problems) if any(one.code == DATED_AHEAD for one in problems) else problems))
+    return tuple(
+        sorted(future_dates.gathered(problems) if any(problem.code == DATED_AHEAD for problem in problems) else problems)
+    )

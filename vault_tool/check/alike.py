@@ -54,19 +54,19 @@ def told(problems: Iterable[Problem]) -> Told:
         kinds[problem.severity, problem.code, _OWN.sub("…", problem.message)].append(problem)
     lines: list[Problem | LikeFindings] = []
     left_out = 0
-    for some in sorted(kinds.values(), key=lambda some: _ORDER.index(some[0].severity)):
-        of_kind = [_alike(some)] if len(some) > FEW else some
-        kept = of_kind[: MOST - len(lines)]
-        left_out += len(of_kind) - len(kept) if len(some) <= FEW or kept else len(some)
-        lines += kept
-    one_by_one = sorted(one for one in lines if isinstance(one, Problem))
-    return Told(tuple(one_by_one), tuple(one for one in lines if isinstance(one, LikeFindings)), left_out)
+    for group in sorted(kinds.values(), key=lambda group: _ORDER.index(group[0].severity)):
+        of_kind = [_alike(group)] if len(group) > FEW else group
+        shown = of_kind[: MOST - len(lines)]
+        left_out += len(of_kind) - len(shown) if len(group) <= FEW or shown else len(group)
+        lines += shown
+    one_by_one = sorted(line for line in lines if isinstance(line, Problem))
+    return Told(tuple(one_by_one), tuple(line for line in lines if isinstance(line, LikeFindings)), left_out)
 
 
 _ORDER = tuple(Severity)
 
 
-def _alike(some: Sequence[Problem]) -> LikeFindings:
-    first = some[0]
-    paths = tuple(dict.fromkeys(problem.path for problem in some))[:NAMED]
-    return LikeFindings(first.code, first.severity, len(some), paths, first.message, first.hint)
+def _alike(group: Sequence[Problem]) -> LikeFindings:
+    first = group[0]
+    paths = tuple(dict.fromkeys(problem.path for problem in group))[:NAMED]
+    return LikeFindings(first.code, first.severity, len(group), paths, first.message, first.hint)

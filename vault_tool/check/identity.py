@@ -60,12 +60,12 @@ def path_twins(scope: Scope) -> Iterable[Problem]:
 
 def workspaces(scope: Scope) -> Iterable[Problem]:
     """A vault has one workspace record: without it contracts cannot name the vault, with two its id is unclear."""
-    found = sorted(entry.path for entry in scope.snapshot.of_class(RecordClass.WORKSPACE))
-    if not found and scope.snapshot.entries:
+    paths = sorted(entry.path for entry in scope.snapshot.of_class(RecordClass.WORKSPACE))
+    if not paths and scope.snapshot.entries:
         hint = f"{step('init')} writes it and leaves everything else alone"
         yield note("vault/workspace.md", 0, "no-workspace", "the vault has no workspace record", hint)
-    for path in found if len(found) > 1 else ():
-        others = [other for other in found if other != path]
+    for path in paths if len(paths) > 1 else ():
+        others = [other for other in paths if other != path]
         hint = "keep one of them"
         yield warning(path, 0, "several-workspaces", f"the workspace is also described in {listed(others)}", hint)
 
@@ -73,9 +73,9 @@ def workspaces(scope: Scope) -> Iterable[Problem]:
 def pages(scope: Scope) -> Iterable[Problem]:
     """Markdown files without the lines that make a record: searched as text, never changed."""
     # What parsing said of a head that is nearly a record's is more to the point.
-    told = {problem.path for problem in scope.snapshot.problems if problem.code == "page"}
+    paths = {problem.path for problem in scope.snapshot.problems if problem.code == "page"}
     for path in scope.snapshot.pages:
-        if path in told:
+        if path in paths:
             continue
         hint = f"{step('adopt', paths=path)} makes it a record; leave it if it is meant to be a page"
         yield note(path, 0, "page", "has no `id` and `type`: searched as text, but not a memory", hint)

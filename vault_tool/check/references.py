@@ -35,9 +35,9 @@ def _references(scope: Scope) -> Iterator[tuple[Entry, str, str, frozenset[Recor
         for name, classes in FIELDS.get(entry.record_class, {}).items():
             value = entry.head.get(name)
             if value:
-                wanted = classes | {_S} if entry.type in STORY_EDGES else classes
+                allowed = classes | {_S} if entry.type in STORY_EDGES else classes
                 for target in dict.fromkeys((value,) if isinstance(value, str) else entry.texts(name)):
-                    yield entry, name, target, wanted
+                    yield entry, name, target, allowed
 
 
 def dangling_reference(scope: Scope) -> Iterable[Problem]:
@@ -61,12 +61,12 @@ def dangling_reference(scope: Scope) -> Iterable[Problem]:
 
 def wrong_class_reference(scope: Scope) -> Iterable[Problem]:
     """Ids that lead to a record of another kind than the field is for; an understanding that supersedes evidence hides it."""
-    for entry, name, target, wanted in _references(scope):
-        found = scope.snapshot.by_id.get(target, ())
-        if not found or any(other.record_class in wanted for other in found):
+    for entry, name, target, allowed in _references(scope):
+        entries = scope.snapshot.by_id.get(target, ())
+        if not entries or any(other.record_class in allowed for other in entries):
             continue
-        kinds = " or ".join(sorted(f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" for kind in wanted))
-        message = f"`{name}` must name {kinds}; {named(found[0])} is of class {found[0].record_class}"
+        kinds = " or ".join(sorted(f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" for kind in allowed))
+        message = f"`{name}` must name {kinds}; {named(entries[0])} is of class {entries[0].record_class}"
         hint = f"take the id out of `{name}`"
         yield (error if name == "supersedes" else warning)(entry.path, 0, "wrong-class-reference", message, hint)
 
@@ -85,10 +85,10 @@ def self_reference(scope: Scope) -> Iterable[Problem]:
 def edge_shape(scope: Scope) -> Iterable[Problem]:
     """Edges and `problem` fields whose end is of another type than they speak of."""
     for edge in scope.snapshot.of_class(RecordClass.EDGE):
-        for name, wanted in zip(("from_id", "to_id"), ENDS.get(edge.type, ("", "")), strict=True):
+        for name, allowed in zip(("from_id", "to_id"), ENDS.get(edge.type, ("", "")), strict=True):
             end = scope.first(edge.text(name))
-            if wanted and end and end.record_class in _MEMORY and end.type != wanted:
-                message = f"`{name}` of {edge.type} is usually a {wanted}; {named(end)} is of type {end.type}"
+            if allowed and end and end.record_class in _MEMORY and end.type != allowed:
+                message = f"`{name}` of {edge.type} is usually a {allowed}; {named(end)} is of type {end.type}"
                 yield note(edge.path, 0, "edge-shape", message, f"correct `{name}`, or choose another type of edge")
     for entry in scope.snapshot.of_class(_O):
         end = scope.first(entry.text("problem"))
@@ -99,15 +99,15 @@ def edge_shape(scope: Scope) -> Iterable[Problem]:
 
 def doubled_edges(scope: Scope) -> Iterable[Problem]:
     """Edges of one type between the same two memories, as two machines make them that both link: they say one thing twice."""
-    found: dict[tuple[str, str, str], list[Entry]] = defaultdict(list)
+    by_ends: dict[tuple[str, str, str], list[Entry]] = defaultdict(list)
     for edge in scope.snapshot.of_class(RecordClass.EDGE):
         if edge.text("from_id") and edge.text("to_id"):
-            found[edge.text("from_id"), edge.type, edge.text("to_id")].append(edge)
-    for (start, kind, end), edges in found.items():
+            by_ends[edge.text("from_id"), edge.type, edge.text("to_id")].append(edge)
+    for (start, kind, end), edges in by_ends.items():
         if len(edges) > 1:
-            kept, *others = sorted(edges, key=lambda edge: edge.by_created)
+            first, *others = sorted(edges, key=lambda edge: edge.by_created)
             for edge in others:
-                message = f"the same link as {kept.path}: {short(start)} {kind} {short(end)}"
+                message = f"the same link as {first.path}: {short(start)} {kind} {short(end)}"
                 hint = "move what it alone says into that file, then delete this one"
                 yield note(edge.path, 0, "doubled-link", message, hint)
 

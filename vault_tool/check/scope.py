@@ -23,8 +23,8 @@ class Scope:
 
     def first(self, identity: str) -> Entry | None:
         """A record of that id; of copies the owner's, else the one whose path sorts first."""
-        found = self.snapshot.by_id.get(identity)
-        return min(found, key=lambda entry: (entry.pulled, entry.path)) if found else None
+        entries = self.snapshot.by_id.get(identity)
+        return min(entries, key=lambda entry: (entry.pulled, entry.path)) if entries else None
 
 
 def short(identity: str) -> str:

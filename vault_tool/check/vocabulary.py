@@ -76,8 +76,8 @@ def odd_word(scope: Scope) -> Iterable[Problem]:
     """Unusual words in a field of one word, which no search would use: once each, at the first such note."""
     for field in OF_WORDS:
         name = field.name
-        said = _grouped((e for e in scope.snapshot.entries if e.text(name)), lambda e, name=name: e.text(name))  # type: ignore[misc]
-        for word, entries in said.items():
+        by_word = _grouped((e for e in scope.snapshot.entries if e.text(name)), lambda e, name=name: e.text(name))  # type: ignore[misc]
+        for word, entries in by_word.items():
             if word not in field.words:
                 message = f"the {name} `{one_line(word, 40)}` is none of the usual ones (notes: {len(entries)})"
                 severity = note if is_word(word) else warning
@@ -90,7 +90,7 @@ def _by_path(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _grouped(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, list[Entry]]:
-    found: dict[Key, list[Entry]] = defaultdict(list)
+    groups: dict[Key, list[Entry]] = defaultdict(list)
     for entry in _by_path(entries):
-        found[key(entry)].append(entry)
-    return found
+        groups[key(entry)].append(entry)
+    return groups

@@ -41,8 +41,8 @@ class RefusedDraft:
     @property
     def told(self) -> str:
         """All that it says, in any of its parts."""
-        said = (self.name, self.about.reason, *self.about.context.values(), *self.about.edges)
-        return "\n".join((self.data.decode("utf-8", "replace"), *said))
+        texts = (self.name, self.about.reason, *self.about.context.values(), *self.about.edges)
+        return "\n".join((self.data.decode("utf-8", "replace"), *texts))
 
 
 class DraftBin:
@@ -53,9 +53,9 @@ class DraftBin:
 
     def keep(self, draft: RefusedDraft) -> None:
         """Keep a draft, on the disk when this returns; one of the same id that lies there already is replaced."""
-        said = {"id": draft.id, "name": draft.name, "at": draft.at, "about": asdict(draft.about)}
+        content = {"id": draft.id, "name": draft.name, "at": draft.at, "about": asdict(draft.about)}
         # Latin-1 holds every byte as one character.
-        line = json.dumps(said | {"text": draft.data.decode("latin-1")}, ensure_ascii=True)
+        line = json.dumps(content | {"text": draft.data.decode("latin-1")}, ensure_ascii=True)
         older = self._named(draft.id)
         with self._kept.writing() as folder:
             write_in(folder, _name(draft), line.encode(), mode=PRIVATE_FILE)
@@ -65,8 +65,10 @@ class DraftBin:
 
     def drafts(self, now: str) -> list[RefusedDraft]:
         """What lies there and is not older than a month at `now`, the one that was refused last first."""
-        found = (draft for name in self._names() if (draft := _draft(self._kept.read(name))) is not None)
-        return sorted((one for one in found if not _is_over(one.at, now)), key=lambda one: (one.at, one.id), reverse=True)
+        drafts = (draft for name in self._names() if (draft := _draft(self._kept.read(name))) is not None)
+        return sorted(
+            (draft for draft in drafts if not _is_over(draft.at, now)), key=lambda draft: (draft.at, draft.id), reverse=True
+        )
 
     def count(self, now: str) -> int:
         """How many lie there, by the names of their files."""
@@ -117,13 +119,13 @@ def _is_over(at: str, now: str) -> bool:
 
 
 def _draft(data: bytes | None) -> RefusedDraft | None:
-    found: Any = None
+    content: Any = None
     with suppress(ValueError):
-        found = read_own(data) if data else None
-    if not isinstance(found, dict) or not all(isinstance(found.get(name), str) for name in ("id", "name", "at", "text")):
+        content = read_own(data) if data else None
+    if not isinstance(content, dict) or not all(isinstance(content.get(name), str) for name in ("id", "name", "at", "text")):
         return None
     try:
-        text = found["text"].encode("latin-1")
+        text = content["text"].encode("latin-1")
     except UnicodeEncodeError:
         return None
-    return RefusedDraft(found["id"], Path(found["name"]).name, text, about_of(found.get("about")), found["at"])
+    return RefusedDraft(content["id"], Path(content["name"]).name, text, about_of(content.get("about")), content["at"])

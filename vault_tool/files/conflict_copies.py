@@ -44,12 +44,12 @@ def originals(path: str) -> Iterator[tuple[str, bool]]:
     folder, _, name = path.rpartition("/")
     stem = name[:-3] if name.lower().endswith(".md") else name
     below = f"{folder}/" if folder else ""
-    if found := _SAYS_SO.fullmatch(stem):
-        yield f"{below}{found['stem']}.md", True
+    if match := _SAYS_SO.fullmatch(stem):
+        yield f"{below}{match['stem']}.md", True
         # A copy of a copy.
-        yield from ((one, True) for one, _ in originals(f"{below}{found['stem']}.md") if _SAYS_SO.fullmatch(found["stem"]))
-    elif found := _NUMBERED.fullmatch(stem):
-        yield f"{below}{found['stem']}.md", False
+        yield from ((path, True) for path, _ in originals(f"{below}{match['stem']}.md") if _SAYS_SO.fullmatch(match["stem"]))
+    elif match := _NUMBERED.fullmatch(stem):
+        yield f"{below}{match['stem']}.md", False
     elif may_be_copy(path):
         for _ in range(_DASHES):
             stem, dash, _ = stem.rpartition("-")
@@ -75,10 +75,10 @@ def judged(path: str, data: bytes, read: Read) -> tuple[Judgement, str]:
 
 
 def _is_copy(data: bytes, beside: bytes, *, says_so: bool) -> bool:
-    one, other = _named(data), _named(beside)
-    if one[0] and other[0]:
-        return one[0] == other[0]
-    if one[1] and other[1] and one[1] != other[1]:
+    ours, theirs = _named(data), _named(beside)
+    if ours[0] and theirs[0]:
+        return ours[0] == theirs[0]
+    if ours[1] and theirs[1] and ours[1] != theirs[1]:
         return False
     if not says_so:
         return _text(data) == _text(beside)

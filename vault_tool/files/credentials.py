@@ -221,12 +221,12 @@ def _is_long_token(value: str) -> bool:
 
 def _is_signed_word(value: str) -> bool:
     """Whether a value is a word or number that anybody reads, with a signature that says who set it: `BAhpMg==--2c1c69...`."""
-    said, _, signature = value.replace("%3D", "=").partition("--")
+    payload, _, signature = value.replace("%3D", "=").partition("--")
     if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", signature):
         return False
     with suppress(ValueError):
-        return len(base64.b64decode(said, validate=True)) <= _LONGEST_SETTING
-    return len(said) <= _LONGEST_SETTING
+        return len(base64.b64decode(payload, validate=True)) <= _LONGEST_SETTING
+    return len(payload) <= _LONGEST_SETTING
 
 
 def _is_argument(value: str) -> bool:

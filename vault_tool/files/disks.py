@@ -33,9 +33,9 @@ def network_disk(folder: str | Path, mounts: Path = _MOUNTS) -> str:
     best, kind = "", ""
     for line in lines:
         before, _, after = line.partition(" - ")
-        point, found = before.split(" ")[4], after.split(" ")[0]
+        point, filesystem = before.split(" ")[4], after.split(" ")[0]
         point = point.encode("utf-8", "surrogateescape").decode("unicode_escape")
         # The last of several mounts on one point is the one that is seen.
         if len(point) >= len(best) and (where == point or where.startswith(point.rstrip("/") + "/")):
-            best, kind = point, found
+            best, kind = point, filesystem
     return kind if kind.startswith(_SHARED) else ""

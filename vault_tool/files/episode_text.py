@@ -53,7 +53,7 @@ def day_heading(day: str) -> str:
 def entry_text(entry: EpisodeEntry, path: str, before: str) -> str:
     """The lines of one entry for the file at `path`, which holds `before` so far."""
     minute = entry.at[11:16]
-    number = 1 + sum(1 for found in _MINUTE.findall(before) if found == minute)
+    number = 1 + sum(1 for stamp in _MINUTE.findall(before) if stamp == minute)
     repeat = f" #{number}" if number > 1 else ""
     lines = [f"## {minute}{repeat} - {one_line(entry.title) or 'untitled'}"]
     if entry.type:
@@ -81,9 +81,9 @@ def read_episode(path: str, data: bytes) -> tuple[list[EpisodeEntry], list[Probl
             heading, moment = _heading(line, day)
             if heading is not None and moment is not None:
                 entries.append(_Open(stamp(moment), heading[3].strip()))
-        elif entries and (found := _LINE.fullmatch(line)):
-            entries[-1].lines.setdefault(found[1], found[2].strip())
-    return [_entry(one, path) for one in entries], episode_problems(path, data)
+        elif entries and (match := _LINE.fullmatch(line)):
+            entries[-1].lines.setdefault(match[1], match[2].strip())
+    return [_entry(block, path) for block in entries], episode_problems(path, data)
 
 
 def episode_problems(path: str, data: bytes) -> list[Problem]:
@@ -93,45 +93,45 @@ def episode_problems(path: str, data: bytes) -> list[Problem]:
     if data and not data.endswith(b"\n"):
         message = "the last line has no newline: a write was cut short"
         problems.append(warning(path, data.count(b"\n") + 1, "torn-line", message, "mend the end of the file in an editor"))
-    for found in _LONG_LINES.finditer(data):
+    for match in _LONG_LINES.finditer(data):
         message = f"a line of more than {LONGEST_LINE // 2**10} KiB, which is passed over"
-        number = data.count(b"\n", 0, found.start()) + 1
+        number = data.count(b"\n", 0, match.start()) + 1
         problems.append(warning(path, number, "bad-entry", message, "mend the line in an editor"))
-    for found in _HEADINGS.finditer(data):
-        if found.end() - found.start() > LONGEST_LINE:
+    for match in _HEADINGS.finditer(data):
+        if match.end() - match.start() > LONGEST_LINE:
             continue
-        line = found[0].decode("utf-8", "replace").rstrip("\r")
+        line = match[0].decode("utf-8", "replace").rstrip("\r")
         if None in _heading(line, day):
             message = "a heading that is no entry: `## HH:MM - title` is one"
-            number = data.count(b"\n", 0, found.start()) + 1
+            number = data.count(b"\n", 0, match.start()) + 1
             problems.append(warning(path, number, "bad-entry", message, "mend the line in an editor"))
     return problems
 
 
 def redacted_episode(
-    path: str, data: bytes, paths: Collection[str], told: Callable[[str], bool], others: Collection[str] = ()
+    path: str, data: bytes, paths: Collection[str], is_told: Callable[[str], bool], others: Collection[str] = ()
 ) -> bytes:
     """A log without what a forgotten memory was called and said: its entries keep their hour alone.
 
     An entry is about it where it links to one of `paths` or is `told`, unless it links to one of the `others`, which say the
     same; what a person wrote between our lines stays.
     """
-    kept: list[bytes] = []
+    remaining: list[bytes] = []
     for block in re.split(rb"^(?=## )", data, flags=re.MULTILINE):
         lines = block.split(b"\n")
         texts = [line.decode("utf-8", "replace").rstrip("\r") for line in lines]
         about = any(_links_to(text, path, paths) for text in texts)
         anothers = not about and any(_links_to(text, path, others) for text in texts)
-        if _HEADING.fullmatch(texts[0]) and (about or (not anothers and told("\n".join(texts)))):
-            rest = (line for line, text in zip(lines[1:], texts[1:], strict=True) if not (_LINE.fullmatch(text) or told(text)))
+        if _HEADING.fullmatch(texts[0]) and (about or (not anothers and is_told("\n".join(texts)))):
+            rest = (line for line, text in zip(lines[1:], texts[1:], strict=True) if not (_LINE.fullmatch(text) or is_told(text)))
             lines = [texts[0].partition(" - ")[0].encode() + b" - forgotten", *rest]
-        kept.append(b"\n".join(lines))
-    return b"".join(kept)
+        remaining.append(b"\n".join(lines))
+    return b"".join(remaining)
 
 
 def _links_to(line: str, path: str, paths: Collection[str]) -> bool:
-    found = _LINE.fullmatch(line)
-    link = _LINK.fullmatch(found[2].strip()) if found and found[1] == "Memory" else None
+    match = _LINE.fullmatch(line)
+    link = _LINK.fullmatch(match[2].strip()) if match and match[1] == "Memory" else None
     return link is not None and _absolute(unquote(link[1]), path) in paths
 
 
@@ -141,17 +141,17 @@ def _heading(line: str, day: str) -> tuple[re.Match[str] | None, datetime | None
     return heading, parse_time(f"{day}T{heading[1]}:00+00:00") if heading else None
 
 
-def _entry(found: _Open, path: str) -> EpisodeEntry:
-    link = _LINK.fullmatch(found.lines.get("Memory", ""))
-    tags = found.lines.get("Tags", "")
+def _entry(block: _Open, path: str) -> EpisodeEntry:
+    link = _LINK.fullmatch(block.lines.get("Memory", ""))
+    tags = block.lines.get("Tags", "")
     return EpisodeEntry(
-        at=found.at,
-        title=found.title,
-        type=found.lines.get("Type", ""),
+        at=block.at,
+        title=block.title,
+        type=block.lines.get("Type", ""),
         tags=tuple(tag.strip().replace("\\,", ",") for tag in _COMMA.split(tags) if tag.strip()),
         path=_absolute(unquote(link[1]), path) if link else "",
-        session=found.lines.get("Session", ""),
-        summary=found.lines.get("Summary", ""),
+        session=block.lines.get("Session", ""),
+        summary=block.lines.get("Summary", ""),
     )
 
 
@@ -163,7 +163,7 @@ def _link(target: str, path: str) -> str:
     label = _NOT_IN_LABEL.sub("", posixpath.basename(target).removesuffix(".md"))
     # Below a folder that nobody has: a relative path would ask for this process's own, which may be gone.
     relative = posixpath.relpath(f"/_/_/{target}", f"/_/_/{posixpath.dirname(path)}")
-    return f"[{one_line(label)}]({_NOT_IN_LINK.sub(lambda found: quote(found[0], safe=''), relative)})"
+    return f"[{one_line(label)}]({_NOT_IN_LINK.sub(lambda match: quote(match[0], safe=''), relative)})"
 
 
 def _absolute(relative: str, path: str) -> str:

@@ -58,29 +58,29 @@ def survey(folder: Path, aside: Path | None = None) -> Listing:
             message = "it is a vault of its own, with what is its machine's alone"
             odd.append(warning(_shown(path), 0, "vault", message, "serve or sync that vault by itself"))
             continue
-        for name, found in seen:
+        for name, info in seen:
             where = f"{path}/{name}" if path else name
-            if kinds.S_ISDIR(found.st_mode) and not ignored_folder(name) and _sayable(name):
+            if kinds.S_ISDIR(info.st_mode) and not ignored_folder(name) and _sayable(name):
                 if aside is None or folder / where != aside:
                     waiting.append(where)
                 continue
-            odd.extend(_passed_over(where, name, found))
-            if kinds.S_ISREG(found.st_mode) and not _reason(name, found):
-                files.append(ForeignFile(where, found.st_size, found.st_mtime_ns))
-    return Listing(tuple(sorted(files, key=lambda one: one.path)), tuple(sorted(odd)))
+            odd.extend(_passed_over(where, name, info))
+            if kinds.S_ISREG(info.st_mode) and not _reason(name, info):
+                files.append(ForeignFile(where, info.st_size, info.st_mtime_ns))
+    return Listing(tuple(sorted(files, key=lambda file: file.path)), tuple(sorted(odd)))
 
 
-def _passed_over(path: str, name: str, found: os.stat_result) -> Iterator[Problem]:
-    reason = _reason(name, found)
+def _passed_over(path: str, name: str, info: os.stat_result) -> Iterator[Problem]:
+    reason = _reason(name, info)
     if reason:
         code, message, hint = reason
         make = note if code == "hidden" else warning
         yield make(_shown(path), 0, code, message, hint)
 
 
-def _reason(name: str, found: os.stat_result) -> tuple[str, str, str] | None:
+def _reason(name: str, info: os.stat_result) -> tuple[str, str, str] | None:
     """Why a file or folder is not read: a code, a sentence and what to do; None for one that is."""
-    mode = found.st_mode
+    mode = info.st_mode
     if not _sayable(name):
         return "odd-name", "its name is not Unicode", "give it a name in UTF-8"
     if kinds.S_ISLNK(mode):
@@ -91,7 +91,7 @@ def _reason(name: str, found: os.stat_result) -> tuple[str, str, str] | None:
         return "not-a-file", "it is a pipe, a socket or a device", "move it out of the folder"
     if ignored_name(name) and not name.startswith("#"):
         return "hidden", "a hidden, swap or backup file", ""
-    if found.st_size > LARGEST:
+    if info.st_size > LARGEST:
         return "too-large", f"it is longer than {LARGEST // 2**20} MiB", "split it"
     return None
 

@@ -70,7 +70,7 @@ class Inbox:
     def decided(self) -> dict[str, str]:
         """Every id that was decided, with the last verdict."""
         lines = (_json(line) for line in (self._kept.read(_DECIDED) or b"").split(b"\n"))
-        return {str(one["id"]): str(one.get("verdict")) for one in lines if isinstance(one, dict) and "id" in one}
+        return {str(line["id"]): str(line.get("verdict")) for line in lines if isinstance(line, dict) and "id" in line}
 
     def discard(self, identity: str, name: str, data: bytes | None = None) -> bool:
         """Take a note away, with what was said of it; False, with both kept, where it is not `data` any more."""
@@ -85,14 +85,14 @@ class Inbox:
         return True
 
 
-def about_of(found: Any) -> About:
+def about_of(values: Any) -> About:
     """Why a memory waits, as a file says it; empty for what says nothing of the kind."""
-    if not isinstance(found, dict):
+    if not isinstance(values, dict):
         return About()
-    context = found.get("context")
-    edges = found.get("edges")
+    context = values.get("context")
+    edges = values.get("edges")
     return About(
-        **{name: str(found.get(name) or "") for name in ("at", "verb", "reason")},
+        **{name: str(values.get(name) or "") for name in ("at", "verb", "reason")},
         context={str(key): str(value) for key, value in context.items()} if isinstance(context, dict) else {},
         edges=tuple(map(str, edges)) if isinstance(edges, list) else (),
     )

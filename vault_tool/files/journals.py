@@ -41,7 +41,7 @@ def append_signals(root: Path, local: LocalFolder, signals: Iterable[Signal], wa
     months: dict[str, list[Signal]] = defaultdict(list)
     for signal in signals:
         months[signal.at[:7]].append(signal)
-    return [_append_month(root, local, month, found, wait) for month, found in sorted(months.items())]
+    return [_append_month(root, local, month, lines, wait) for month, lines in sorted(months.items())]
 
 
 def paths_of(root: Path, local: LocalFolder, days: Iterable[str], months: Iterable[str]) -> set[str]:
@@ -57,8 +57,8 @@ def paths_of(root: Path, local: LocalFolder, days: Iterable[str], months: Iterab
     def of(token: str) -> set[str]:
         return {episode_path(day, token) for day in days} | {signals_path(month, token) for month in months}
 
-    found = of(local.token())
-    return of(local.next_token()) if any(_size(root, path) >= FULL for path in found) else found
+    paths = of(local.token())
+    return of(local.next_token()) if any(_size(root, path) >= FULL for path in paths) else paths
 
 
 def _size(root: Path, path: str) -> int:

@@ -134,8 +134,8 @@ class LocalFolder:
 
         A copy of the folder takes another, or both would go on with the same journals and meet in a conflict.
         """
-        found = (self._kept.read(_TOKEN_FILE) or b"").decode("ascii", "replace").strip()
-        return found if _TOKEN.fullmatch(found) and self._kept.read(_PLACE_FILE) == self._place() else self.new_token()
+        token = (self._kept.read(_TOKEN_FILE) or b"").decode("ascii", "replace").strip()
+        return token if _TOKEN.fullmatch(token) and self._kept.read(_PLACE_FILE) == self._place() else self.new_token()
 
     def new_token(self) -> str:
         """Take another writer token: the journals of the old one are left as they are from now on."""
@@ -177,9 +177,9 @@ class LocalFolder:
         """Remember the hashes that the journal at `path` may have from now on."""
         journals = self._journals()
         journals.pop(path, None)
-        kept = dict([*journals.items(), (path, list(states))][-_KEPT_JOURNALS:])
+        recent = dict([*journals.items(), (path, list(states))][-_KEPT_JOURNALS:])
         # Not waited for: losing it to a power cut costs a new token, never a line.
-        self._kept.write(_JOURNALS_FILE, json.dumps(kept).encode(), durable=False)
+        self._kept.write(_JOURNALS_FILE, json.dumps(recent).encode(), durable=False)
 
     def note_use(self, use: Use) -> None:
         """Add one access to the log of its day; not fsynced, for a use lost in a crash is no text lost."""
@@ -214,14 +214,14 @@ class LocalFolder:
                 if day < before_day:
                     folder.discard(f"{day}.jsonl")
 
-    def forget(self, targets: Collection[str], told: Callable[[str], bool]) -> int:
+    def forget(self, targets: Collection[str], is_told: Callable[[str], bool]) -> int:
         """Drop the uses of some memories, and from announced operations titles that are `told` of them; returns how many."""
         dropped = 0
         for day in self._days():
             with self._kept.writing(_USE) as folder:
                 dropped += blank(folder, f"{day}.jsonl", lambda line: _target_of(line) in targets)
         for operation in self.pending():
-            if told(operation.title):
+            if is_told(operation.title):
                 self.begin(replace(operation, title="forgotten"))
                 dropped += 1
         return dropped
@@ -230,8 +230,8 @@ class LocalFolder:
         """Write an operation down before its first file is written (again, with more files, as they become known)."""
         if not _OPERATION.fullmatch(operation.id):
             raise ValueError(f"not an operation's id: {operation.id!r}")
-        said = asdict(operation) | {"signals": [signal_line(signal) for signal in operation.signals]}
-        text = json.dumps(said, default=_as_text, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        content = asdict(operation) | {"signals": [signal_line(signal) for signal in operation.signals]}
+        text = json.dumps(content, default=_as_text, ensure_ascii=False).encode("utf-8", "surrogatepass")
         name = f"{operation.id}.json"
         self._kept.write(name, _with_seal(_PENDING, name, text), _PENDING)
 
@@ -241,20 +241,22 @@ class LocalFolder:
 
     def pending(self) -> tuple[PendingOperation, ...]:
         """The operations that this user began and that were not struck off, oldest first; what cannot be read is left there."""
-        found = (_operation(name, data) for name, data in self._own(_PENDING))
-        return tuple(sorted((one for one in found if one), key=lambda one: (one.at, one.id)))
+        operations = (_operation(name, data) for name, data in self._own(_PENDING))
+        return tuple(
+            sorted((operation for operation in operations if operation), key=lambda operation: (operation.at, operation.id))
+        )
 
     def unsealed(self) -> list[tuple[str, str]]:
         """What lies there as if it had been announced or begun to be forgotten, and does not show that this user wrote it:
         its path, and in words what it would do. Nothing of it is done.
         """
-        found: dict[str, str] = {}
+        reasons: dict[str, str] = {}
         for where, below in product(dict.fromkeys((self.place, self.root)), _INTENTS):
             own = {name for name, _ in self._own_in(where, below)}
             for name in sorted({*self._names_in(where, below)} - own):
                 if temporary_hashes(name) is None:
-                    found[f"{LOCAL}/{below}/{name}"] = _in_words(below, name, self._data_in(where, below, name))
-        return list(found.items())
+                    reasons[f"{LOCAL}/{below}/{name}"] = _in_words(below, name, self._data_in(where, below, name))
+        return list(reasons.items())
 
     def seal_all(self) -> None:
         """Take over what `unsealed` lists, which a person has seen: from now on it is as if this user had written it."""
@@ -272,11 +274,11 @@ class LocalFolder:
 
     def forgetting(self) -> dict[str, str]:
         """The ids of the memories that were begun to be forgotten and are not known to be gone without a trace, and how."""
-        found: dict[str, str] = {}
+        targets: dict[str, str] = {}
         for first, text in sorted((identity, text) for name, text in self._own(_FORGETTING) if (identity := canonical(name))):
             how, *others = text.decode("utf-8", "replace").split("\n")
-            found |= dict.fromkeys((first, *filter(None, map(canonical, others))), how)
-        return found
+            targets |= dict.fromkeys((first, *filter(None, map(canonical, others))), how)
+        return targets
 
     def end_forgetting(self, ids: Iterable[str]) -> None:
         """Strike memories off: no trace of them is left. Those that were begun together end together."""
@@ -289,8 +291,8 @@ class LocalFolder:
 
     def receipts(self) -> list[dict[str, Any]]:
         """What purges did here, the oldest first."""
-        found = (_json(self._kept.read(name, _PURGES)) for name in sorted(self._kept.names(_PURGES)))
-        return [one for one in found if isinstance(one, dict)]
+        receipts = (_json(self._kept.read(name, _PURGES)) for name in sorted(self._kept.names(_PURGES)))
+        return [receipt for receipt in receipts if isinstance(receipt, dict)]
 
     def around(self) -> str:
         """The folder around the vault that a person named on this machine to be served too; empty for none."""
@@ -302,8 +304,8 @@ class LocalFolder:
 
     def served_notes(self) -> dict[str, Any]:
         """Where the notes of the folder around the vault are that something refers to, by their ids."""
-        found = _json(self._kept.read(_SERVED_FILE))
-        return found if isinstance(found, dict) else {}
+        stored = _json(self._kept.read(_SERVED_FILE))
+        return stored if isinstance(stored, dict) else {}
 
     def keep_served_notes(self, notes: Mapping[str, Any]) -> None:
         """Remember that."""
@@ -314,24 +316,24 @@ class LocalFolder:
 
         One that others may read (it came by a pull, or by a copy) is no secret, and is replaced.
         """
-        found = (
+        token = (
             ""
             if anew or not self._is_private(_HTTP_TOKEN_FILE)
             else (self._kept.read(_HTTP_TOKEN_FILE) or b"").decode("ascii", "replace")
         )
-        if len(found.strip()) < _HTTP_TOKEN_BYTES:
-            found = secrets.token_urlsafe(_HTTP_TOKEN_BYTES)
-            self._kept.write(_HTTP_TOKEN_FILE, f"{found}\n".encode())
-        return found.strip()
+        if len(token.strip()) < _HTTP_TOKEN_BYTES:
+            token = secrets.token_urlsafe(_HTTP_TOKEN_BYTES)
+            self._kept.write(_HTTP_TOKEN_FILE, f"{token}\n".encode())
+        return token.strip()
 
     def page_server(self) -> dict[str, Any]:
         """Where a process serves this vault's pages to a browser; empty for none, or where others could read it."""
         return _json(self._kept.read(_PAGE_SERVER_FILE)) or {} if self._is_private(_PAGE_SERVER_FILE) else {}
 
-    def serve_pages(self, said: Mapping[str, Any] | None) -> None:
+    def serve_pages(self, record: Mapping[str, Any] | None) -> None:
         """Write that down for this user alone; None: it is over."""
-        if said is not None:
-            self._kept.write(_PAGE_SERVER_FILE, json.dumps(said).encode(), durable=False)
+        if record is not None:
+            self._kept.write(_PAGE_SERVER_FILE, json.dumps(record).encode(), durable=False)
             return
         with self._kept.writing() as folder:
             folder.discard(_PAGE_SERVER_FILE)
@@ -346,8 +348,8 @@ class LocalFolder:
 
     def places(self) -> dict[str, Any]:
         """Where the nodes of a map were drawn last, by their ids."""
-        found = _json(self._kept.read(_PLACES_FILE))
-        return found if isinstance(found, dict) else {}
+        stored = _json(self._kept.read(_PLACES_FILE))
+        return stored if isinstance(stored, dict) else {}
 
     def keep_places(self, places: Mapping[str, Sequence[float]]) -> None:
         """Remember that."""
@@ -364,14 +366,14 @@ class LocalFolder:
 
     def _is_private(self, name: str) -> bool:
         try:
-            found = (self.place / LOCAL / name).lstat()
+            info = (self.place / LOCAL / name).lstat()
         except OSError:
             return False
-        return os.name == "nt" or (stat.S_ISREG(found.st_mode) and not found.st_mode & 0o077 and found.st_uid == os.getuid())
+        return os.name == "nt" or (stat.S_ISREG(info.st_mode) and not info.st_mode & 0o077 and info.st_uid == os.getuid())
 
     def _journals(self) -> dict[str, Any]:
-        found = _json(self._kept.read(_JOURNALS_FILE))
-        return found if isinstance(found, dict) else {}
+        stored = _json(self._kept.read(_JOURNALS_FILE))
+        return stored if isinstance(stored, dict) else {}
 
     def _days(self) -> list[str]:
         days = (name.removesuffix(".jsonl") for name in self._kept.names(_USE) if name.endswith(".jsonl"))
@@ -406,8 +408,8 @@ class LocalFolder:
         for name in self._names_in(where, below):
             text, seal = _unsealed(self._data_in(where, below, name))
             # Where there is no key to tell by, only this user may have written it, and its folder has to be believed.
-            kept = not local_trust.has_key() and where == self.place and self._is_private(f"{below}/{name}")
-            if kept or local_trust.is_sealed(f"{below}/{name}", text, seal):
+            is_private = not local_trust.has_key() and where == self.place and self._is_private(f"{below}/{name}")
+            if is_private or local_trust.is_sealed(f"{below}/{name}", text, seal):
                 yield name, text
 
     def _names_in(self, where: Path, below: str) -> list[str]:
@@ -438,11 +440,11 @@ def _mark(file: int, end: bytes) -> str:
 
 def _uses_in(data: bytes) -> Iterator[Use]:
     for line in data.split(b"\n"):
-        found = _json(line)
-        said = found if isinstance(found, dict) else {}
-        at, target, session = (said.get(name) or "" for name in ("at", "target", "session"))
+        parsed = _json(line)
+        values = parsed if isinstance(parsed, dict) else {}
+        at, target, session = (values.get(name) or "" for name in ("at", "target", "session"))
         # What is no time or no id can be in no journal, and would keep all the others out of it.
-        if all(isinstance(one, str) for one in (at, target, session)) and parse_time(at) and canonical(target):
+        if all(isinstance(value, str) for value in (at, target, session)) and parse_time(at) and canonical(target):
             yield Use(at=at, target=target, session=session)
 
 
@@ -452,14 +454,14 @@ def _day_sums(day: str, uses: Iterable[Use]) -> Iterator[Signal]:
     for use in uses:
         moments[use.target].append(use.at)
         sessions[use.target][use.session] += 1
-    for target, found in sorted(moments.items()):
-        name = "\n".join((day, target, *sorted(found), *sorted(sessions[target])))
+    for target, counts in sorted(moments.items()):
+        name = "\n".join((day, target, *sorted(counts), *sorted(sessions[target])))
         yield Signal(
             id=str(uuid.uuid5(uuid.NAMESPACE_OID, name)),
-            at=max(found),
+            at=max(counts),
             target=target,
             kind=SignalKind.USE,
-            value=float(len(found)),
+            value=float(len(counts)),
             session=_only(sessions[target]),
         )
 
@@ -486,29 +488,29 @@ def _in_words(below: str, name: str, data: bytes | None) -> str:
         how, *others = text.decode("utf-8", "replace").split("\n")
         what = "purge from the whole history" if how.strip() else "forget"
         return one_line(f"{what} {' '.join((name, *others))}", _TOLD)
-    found = _operation(name, text)
-    if found is None:
+    operation = _operation(name, text)
+    if operation is None:
         return "no operation that could be read"
-    paths = dict.fromkeys((*(path for path, _ in found.files), *(one.path for one in found.writes)))
-    return one_line(f"{found.verb}: {found.title}; it writes {', '.join(paths) or 'nothing but journals'}", _TOLD)
+    paths = dict.fromkeys((*(path for path, _ in operation.files), *(write.path for write in operation.writes)))
+    return one_line(f"{operation.verb}: {operation.title}; it writes {', '.join(paths) or 'nothing but journals'}", _TOLD)
 
 
 def _target_of(line: bytes) -> str:
-    found = _json(line)
-    return str(found.get("target")) if isinstance(found, dict) else ""
+    values = _json(line)
+    return str(values.get("target")) if isinstance(values, dict) else ""
 
 
 def _operation(name: str, data: bytes | None) -> PendingOperation | None:
-    found = _json(data)
+    values = _json(data)
     try:
-        texts = {field: str(found[field]) for field in ("id", "verb", "title", "session", "at")}
+        texts = {field: str(values[field]) for field in ("id", "verb", "title", "session", "at")}
         operation = PendingOperation(
             **texts,
-            ids=tuple(map(str, found["ids"])),
-            files=_files(found["files"]),
-            writes=tuple(_planned(one) for one in found.get("writes", ())),
-            episodes=tuple(EpisodeEntry(**{**one, "tags": tuple(one["tags"])}) for one in found.get("episodes", ())),
-            signals=tuple(read_signals("", "\n".join(found.get("signals", ())).encode())[0]),
+            ids=tuple(map(str, values["ids"])),
+            files=_files(values["files"]),
+            writes=tuple(_planned(row) for row in values.get("writes", ())),
+            episodes=tuple(EpisodeEntry(**{**row, "tags": tuple(row["tags"])}) for row in values.get("episodes", ())),
+            signals=tuple(read_signals("", "\n".join(values.get("signals", ())).encode())[0]),
         )
     except (AttributeError, TypeError, KeyError, ValueError):
         return None
@@ -516,9 +518,9 @@ def _operation(name: str, data: bytes | None) -> PendingOperation | None:
     return operation if name == f"{operation.id}.json" and _OPERATION.fullmatch(operation.id) else None
 
 
-def _planned(found: Mapping[str, Any]) -> PlannedWrite:
-    after = found["after"]
-    return PlannedWrite(str(found["path"]), found["before"], None if after is None else after.encode("latin-1"))
+def _planned(values: Mapping[str, Any]) -> PlannedWrite:
+    after = values["after"]
+    return PlannedWrite(str(values["path"]), values["before"], None if after is None else after.encode("latin-1"))
 
 
 def _as_text(data: bytes) -> str:
@@ -526,8 +528,8 @@ def _as_text(data: bytes) -> str:
     return data.decode("latin-1")
 
 
-def _files(found: Sequence[Sequence[Any]]) -> tuple[tuple[str, str | None], ...]:
-    return tuple((str(path), None if content is None else str(content)) for path, content in found)
+def _files(rows: Sequence[Sequence[Any]]) -> tuple[tuple[str, str | None], ...]:
+    return tuple((str(path), None if content is None else str(content)) for path, content in rows)
 
 
 def _json(data: bytes | None) -> Any:

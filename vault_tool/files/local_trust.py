@@ -93,8 +93,8 @@ class _Known:
 
     __slots__ = ("at", "files", "found", "repos", "stamps")
 
-    def __init__(self, repos: Repos, files: tuple[str, ...], stamps: tuple[Stamp, ...], found: Trust) -> None:
-        self.repos, self.files, self.stamps, self.found = repos, files, stamps, found
+    def __init__(self, repos: Repos, files: tuple[str, ...], stamps: tuple[Stamp, ...], decision: Trust) -> None:
+        self.repos, self.files, self.stamps, self.found = repos, files, stamps, decision
         self.at = monotonic()
 
 
@@ -125,9 +125,9 @@ def trust(root: Path) -> Trust:
     folder, _, *index = _stamps(files)
     if not folder:
         return Trust(root)
-    found = _decided(root, repos, folder, index)
-    _known[named] = _Known(repos, files, (folder, _stamp(files[1]), *index), found)
-    return found
+    decision = _decided(root, repos, folder, index)
+    _known[named] = _Known(repos, files, (folder, _stamp(files[1]), *index), decision)
+    return decision
 
 
 def adopt(root: Path) -> None:
@@ -135,17 +135,17 @@ def adopt(root: Path) -> None:
 
     Raises Refused where git still has it, StorageError where no mark can be written.
     """
-    found = trust(root)
-    if found.tracked:
-        names = dict.fromkeys(path.split("/")[0] for path in found.tracked)
+    decision = trust(root)
+    if decision.tracked:
+        names = dict.fromkeys(path.split("/")[0] for path in decision.tracked)
         raise Refused(f"git tracks {', '.join(names)}", shell(f"git rm --cached -r {' '.join(names)}"))
     repos = tuple(repositories(root))
     folder, _, *index = _stamps(_looked_at(root, repos))
-    if found.doubt is Doubt.BROUGHT:
+    if decision.doubt is Doubt.BROUGHT:
         # Derived: made anew sooner than looked through.
         shutil.rmtree(root / CACHE, ignore_errors=True)
-    if found.place != root:
-        _merge(found.place, root)
+    if decision.place != root:
+        _merge(decision.place, root)
     _write_mark(root, folder, index, _heads(repos))
     forget()
 
@@ -184,9 +184,9 @@ def seal(kind: str, text: bytes) -> str:
     return _keyed(kind, text) if has_key() else ""
 
 
-def is_sealed(kind: str, text: bytes, said: str) -> bool:
+def is_sealed(kind: str, text: bytes, signature: str) -> bool:
     """Whether that is this user's seal of the text; False without a key."""
-    return has_key() and hmac.compare_digest(_keyed(kind, text).encode(), said.encode("utf-8", "replace"))
+    return has_key() and hmac.compare_digest(_keyed(kind, text).encode(), signature.encode("utf-8", "replace"))
 
 
 def _decided(root: Path, repos: Repos, folder: Stamp, index: Sequence[Stamp]) -> Trust:
@@ -221,12 +221,12 @@ def _decided(root: Path, repos: Repos, folder: Stamp, index: Sequence[Stamp]) ->
 def _elsewhere(root: Path, folder: Stamp, doubt: Doubt, *, tracked: tuple[str, ...] = (), commit: str = "") -> Trust:
     """A place of its own for a vault whose local folders are not believed: where no pull and no copy of it reaches."""
     name = hmac.new(_key(data_folder()), _of_place(folder), sha256).hexdigest()[:32]
-    made = Path(data_folder()) / _ELSEWHERE / name
+    created = Path(data_folder()) / _ELSEWHERE / name
     try:
-        made.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        created.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     except OSError:
-        made = _for_this_process(str(root))
-    return Trust(made, doubt, tracked, commit)
+        created = _for_this_process(str(root))
+    return Trust(created, doubt, tracked, commit)
 
 
 @cache
@@ -244,23 +244,23 @@ def _merge(source: Path, root: Path) -> None:
         into = root / below
         into.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
         for name in names:
-            one, other = Path(folder) / name, into / name
-            if name.endswith(".jsonl") and other.is_file():
-                there, more = other.read_bytes(), one.read_bytes()
+            source_file, target_file = Path(folder) / name, into / name
+            if name.endswith(".jsonl") and target_file.is_file():
+                present, more = target_file.read_bytes(), source_file.read_bytes()
                 with opened(root, below.parts) as where:
-                    write_in(where, name, there + _not_yet_in(there, more), durable=False, mode=PRIVATE_FILE)
-                one.unlink()
+                    write_in(where, name, present + _not_yet_in(present, more), durable=False, mode=PRIVATE_FILE)
+                source_file.unlink()
             elif not name.endswith(".lock"):
-                shutil.move(one, other)
+                shutil.move(source_file, target_file)
     if (source / CONFIG_FILE).is_file():
         shutil.move(source / CONFIG_FILE, root / CONFIG_FILE)
     shutil.rmtree(source, ignore_errors=True)
 
 
-def _not_yet_in(there: bytes, more: bytes) -> bytes:
+def _not_yet_in(present: bytes, more: bytes) -> bytes:
     """The lines with which a log does not end already: a kill may have come before they were struck off where they were."""
     lines = more.splitlines(keepends=True)
-    return b"".join(lines[next((n for n in range(len(lines), 0, -1) if there.endswith(b"".join(lines[:n]))), 0) :])
+    return b"".join(lines[next((n for n in range(len(lines), 0, -1) if present.endswith(b"".join(lines[:n]))), 0) :])
 
 
 def _is_there(root: Path) -> bool:
@@ -297,8 +297,8 @@ def _write_mark(root: Path, folder: Stamp, index: Sequence[Stamp], heads: str) -
     if not has_key():
         return
     line = _line("mark", folder, index, heads)
-    others = [one for one in _lines(root, MARK_FILE) if one.mark and one.mark != line.mark][-_MOST_MARKS + 1 :]
-    data = "".join(one.text() for one in (*others, line)).encode()
+    others = [known for known in _lines(root, MARK_FILE) if known.mark and known.mark != line.mark][-_MOST_MARKS + 1 :]
+    data = "".join(entry.text() for entry in (*others, line)).encode()
     with opened(root, (LOCAL,), create=True, mode=PRIVATE_FOLDER) as where:
         where.discard(_CHECKED_FILE)
         write_in(where, MARK_FILE, data, durable=False, mode=PRIVATE_FILE)
@@ -313,7 +313,7 @@ def _of_place(folder: Stamp) -> bytes:
 
 
 def _text(index: Sequence[Stamp]) -> str:
-    return ",".join("/".join(map(str, one)) or _NONE for one in index) or _NONE
+    return ",".join("/".join(map(str, stamp)) or _NONE for stamp in index) or _NONE
 
 
 # The key.
@@ -325,9 +325,9 @@ def _key(folder: str) -> bytes:
     path = Path(folder) / _KEY_FILE
     for _ in range(2):
         try:
-            found = path.read_bytes()
-            if len(found) == _KEY_BYTES:
-                return found
+            key = path.read_bytes()
+            if len(key) == _KEY_BYTES:
+                return key
             path.unlink()
         except FileNotFoundError:
             pass
@@ -340,8 +340,8 @@ def _key(folder: str) -> bytes:
 
 def _make_key(path: Path) -> None:
     path.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
-    made = path.with_name(f"{_KEY_FILE}.{os.getpid()}")
-    descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
+    temporary = path.with_name(f"{_KEY_FILE}.{os.getpid()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
     try:
         if os.write(descriptor, os.urandom(_KEY_BYTES)) < _KEY_BYTES:
             return
@@ -350,13 +350,13 @@ def _make_key(path: Path) -> None:
         os.close(descriptor)
     try:
         # Whoever is first has the key: a second one would make the first one's marks another's.
-        os.link(made, path)
+        os.link(temporary, path)
     except FileExistsError:
         pass
     except OSError:
-        made.rename(path)
+        temporary.rename(path)
         return
-    made.unlink()
+    temporary.unlink()
 
 
 def _keyed(kind: str, text: bytes) -> str:
@@ -375,18 +375,18 @@ def _stamps(files: tuple[str, ...]) -> tuple[Stamp, ...]:
     """What changes when the folder is another one, when the mark is written, and when an index of git's is."""
     root, *others = files
     try:
-        found = os.stat(root)  # noqa: PTH116  (asked many times in an answer, and a path is as dear as the look)
+        info = os.stat(root)  # noqa: PTH116  (asked many times in an answer, and a path is as dear as the look)
     except OSError:
         return tuple(() for _ in files)
-    return (found.st_dev, found.st_ino), *map(_stamp, others)
+    return (info.st_dev, info.st_ino), *map(_stamp, others)
 
 
 def _stamp(path: str) -> Stamp:
     try:
-        found = os.lstat(path)
+        info = os.lstat(path)
     except OSError:
         return ()
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return info.st_mtime_ns, info.st_size, info.st_ino
 
 
 def repositories(root: Path) -> Iterator[Repo]:
@@ -404,13 +404,13 @@ def repositories(root: Path) -> Iterator[Repo]:
 
 def _linked(dot: Path) -> Path | None:
     """Where the `.git` of a further work tree, or of a submodule, says that the repository is."""
-    said = _first_line(dot)
-    return dot.parent / said.removeprefix("gitdir:").strip() if said.startswith("gitdir:") else None
+    pointer = _first_line(dot)
+    return dot.parent / pointer.removeprefix("gitdir:").strip() if pointer.startswith("gitdir:") else None
 
 
 def _common(git_dir: Path) -> Path:
-    said = _first_line(git_dir / "commondir")
-    return (git_dir / said).resolve() if said else git_dir
+    pointer = _first_line(git_dir / "commondir")
+    return (git_dir / pointer).resolve() if pointer else git_dir
 
 
 def _first_line(path: Path) -> str:
@@ -427,12 +427,12 @@ def _heads(repos: Repos) -> str:
 
 def _head(repo: Repo) -> str:
     """The commit that HEAD is at; empty where there is none, or only git can tell."""
-    said = _first_line(repo.git_dir / "HEAD")
-    if not said.startswith("ref: "):
-        return said
-    name = said.removeprefix("ref: ")
-    if found := _first_line(repo.common_dir / name):
-        return found
+    reference = _first_line(repo.git_dir / "HEAD")
+    if not reference.startswith("ref: "):
+        return reference
+    name = reference.removeprefix("ref: ")
+    if commit := _first_line(repo.common_dir / name):
+        return commit
     try:
         packed = (repo.common_dir / "packed-refs").read_text("utf-8", "surrogateescape").splitlines()
     except OSError:
@@ -481,8 +481,8 @@ def _may_have(repo: Repo, index: bytes) -> bool:
 def _brought_by_any(repos: Repos, before: str, heads: str) -> str:
     """A commit that has one of these paths and that HEAD did not have before, in any of the repositories; empty for none."""
     known = [*before.split(","), *(_NONE for _ in repos)]
-    found = (_brought_by(repo, was, now) for repo, was, now in zip(repos, known, heads.split(","), strict=False))
-    return next(filter(None, found), "")
+    answers = (_brought_by(repo, was, now) for repo, was, now in zip(repos, known, heads.split(","), strict=False))
+    return next(filter(None, answers), "")
 
 
 def _brought_by(repo: Repo, before: str, head: str) -> str:

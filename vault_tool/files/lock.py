@@ -104,10 +104,10 @@ def _sign(root: Path, holder: str) -> bool:
 
 def _who_holds(root: Path) -> str:
     try:
-        found = read_own((root / LOCAL / HOLDER_FILE).read_bytes())
-        held = max(0.0, time.time() - float(found["since"]))
+        record = read_own((root / LOCAL / HOLDER_FILE).read_bytes())
+        held = max(0.0, time.time() - float(record["since"]))
         return one_line(
-            f"process {int(found['pid'])} on {found['host']} (`{found['verb']}`) has held the write lock for {held:.0f} s", 200
+            f"process {int(record['pid'])} on {record['host']} (`{record['verb']}`) has held the write lock for {held:.0f} s", 200
         )
     except (OSError, ValueError, KeyError, TypeError):
         return f"another process holds {LOCAL}/{LOCK_FILE}"

@@ -133,7 +133,7 @@ def _unsettled(path: str, data: bytes, head: frontmatter.Head | None) -> Iterato
     hint = f"{step('review')} settles it: this text, that, or both"
     fields = head.values.get("unsettled") if head is not None else None
     if head is not None and fields:
-        names = {str(one).partition(":")[0] for one in (fields if isinstance(fields, list) else [fields])}
+        names = {str(name).partition(":")[0] for name in (fields if isinstance(fields, list) else [fields])}
         shown = ", ".join(f"`{one_line(name, 40)}`" for name in sorted(names))
         yield note(
             path, head.lines.get("unsettled", 1), "unsettled", f"two machines wrote {shown}, and both texts are kept", hint
@@ -183,8 +183,8 @@ def _typed(path: str, record_class: RecordClass, head: frontmatter.Head, problem
             problems.append(warning(path, line, "wrong-kind", f"`{key}` must be {meant}, not {_shown(raw)}", hint))
         else:
             typed[key] = value
-    for name, found in beside.items():
-        typed[name] = list(dict.fromkeys([*typed.get(name, ()), *found]))
+    for name, spelled in beside.items():
+        typed[name] = list(dict.fromkeys([*typed.get(name, ()), *spelled]))
     return typed
 
 
@@ -192,17 +192,17 @@ def _listed(record_class: RecordClass, name: str, raw: Raw, beside: dict[str, li
     """Take in a list that goes by another spelling, or the aliases that any note may have; false for what is no such list."""
     if name not in _BY_CLASS[record_class] and (name != "aliases" or record_class not in BODY_REQUIRED):
         return False
-    found = lists.texts(raw, lists.form_of(name))
-    if found is not None:
-        beside.setdefault(name, []).extend(found)
-    return found is not None
+    texts = lists.texts(raw, lists.form_of(name))
+    if texts is not None:
+        beside.setdefault(name, []).extend(texts)
+    return texts is not None
 
 
 def _nearly(path: str, values: Mapping[str, Raw], identity: str | None, spec_name: str | None) -> Iterator[Problem]:
     """What keeps a page that has an `id` or a `type` from being a record."""
-    given = _text(values.get("id")) or ""
-    if given and identity is None:
-        message = f"its `id` ({one_line(given, 40)}) is no UUID, so it is a page: searched as text, but not a memory"
+    stated = _text(values.get("id")) or ""
+    if stated and identity is None:
+        message = f"its `id` ({one_line(stated, 40)}) is no UUID, so it is a page: searched as text, but not a memory"
         yield note(path, 1, "page", message, f"{step('adopt')} gives it an id and keeps this one as `source_id`")
     elif identity is not None:
         message = "it has an `id` and no `type` that can be one, so it is a page: searched as text, but not a memory"
@@ -249,8 +249,8 @@ def _read_text(raw: Raw) -> Any:
 
 def _read_list(form: Form | None) -> Callable[[Raw], Any]:
     def read(raw: Raw) -> Any:
-        found = lists.texts(raw, form)
-        return _WRONG if found is None else found
+        texts = lists.texts(raw, form)
+        return _WRONG if texts is None else texts
 
     return read
 
@@ -300,8 +300,8 @@ def _reference(raw: Raw) -> str | None:
     """An id by itself or in a link, which may have a label."""
     if not isinstance(raw, str):
         return None
-    if (found := canonical(unwrap_link(raw))) or "[[" not in raw:
-        return found
+    if (identity := canonical(unwrap_link(raw))) or "[[" not in raw:
+        return identity
     return canonical((note_links.targets(next(note_links.links_in(raw), "")) or ("",))[-1])
 
 

@@ -53,8 +53,8 @@ def _folder_and_stem(record: Record, names: Mapping[str, str]) -> tuple[str, str
         case Subject():
             return f"{VAULT}/subjects", slug(record.name, "subject")
         case Observation():
-            made = _made(record)
-            months = f"/{made:%Y/%m}" if made else ""
+            moment = _made(record)
+            months = f"/{moment:%Y/%m}" if moment else ""
             return f"{VAULT}/observations{months}", _named(record.label)
         case Understanding():
             return f"{VAULT}/understandings", _named(record.label)
@@ -63,8 +63,8 @@ def _folder_and_stem(record: Record, names: Mapping[str, str]) -> tuple[str, str
             start, end = (cut(slug(name, "memory"), _END_BYTES) for name in ends)
             return f"{VAULT}/edges", f"{start}--{cut(_NOT_TYPE.sub('_', record.type), _END_BYTES) or 'LINK'}--{end}"
         case Consolidation():
-            made = parse_time(record.created or "")
-            return f"{VAULT}/consolidations", f"{made:%Y%m%dT%H%M%SZ}" if made else "pass"
+            moment = parse_time(record.created or "")
+            return f"{VAULT}/consolidations", f"{moment:%Y%m%dT%H%M%SZ}" if moment else "pass"
         case Workspace():
             return VAULT, "workspace"
     return VAULT, _named(record.label)
@@ -84,10 +84,10 @@ def _made(record: Observation) -> datetime | None:
     return parse_time(record.created or "") or parse_time(record.observed or "")
 
 
-def _with_room(month: str, made: datetime | None, files: Callable[[str], int]) -> str:
-    if made is None or files(month) < FULL_MONTH:
+def _with_room(month: str, moment: datetime | None, files: Callable[[str], int]) -> str:
+    if moment is None or files(month) < FULL_MONTH:
         return month
-    day = f"{month}{'/' if files(month) < LONG_MONTH else '-'}{made:%d}"
+    day = f"{month}{'/' if files(month) < LONG_MONTH else '-'}{moment:%d}"
     numbered = (f"{day}/{number}" for number in itertools.count(2))
     return next(folder for folder in itertools.chain((day,), numbered) if files(folder) < FULL_DAY)
 

@@ -44,9 +44,9 @@ _MANY = 2000  # so many files are looked at between two looks at the time
 _TICK = 20_000_000  # nanoseconds within which a clock may give two changes of a folder the same time
 
 
-def fingerprint(found: os.stat_result) -> Stat:
+def fingerprint(info: os.stat_result) -> Stat:
     """What changes when a file is written to, cut, copied or replaced."""
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & _INODE
+    return info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino & _INODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +144,8 @@ class _FolderWalk:
 
     def _seen(self, folder: Folder, path: str) -> tuple[Listing, FolderScan]:
         """One folder's files: as they are known where that can be trusted, else as they are."""
-        found = os.fstat(folder.descriptor) if folder.descriptor is not None else folder.path.stat()
-        stat = (found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        info = os.fstat(folder.descriptor) if folder.descriptor is not None else folder.path.stat()
+        stat = (info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
         before = self.trusted.looks.get(path) if self.trusted and path not in self.trusted.always else None
         if self.trusted and before is not None and before.stat == stat:
             return self.trusted.known.get(path, {}), before
@@ -172,17 +172,17 @@ class _FolderWalk:
                 continue
             try:
                 # By the open folder: faster than `scandir` (28 ms, not 35, for 10,000), and no swapped parent leads out.
-                found = os.stat(name if base is None else f"{base}/{name}", dir_fd=folder.descriptor, follow_symlinks=False)
+                info = os.stat(name if base is None else f"{base}/{name}", dir_fd=folder.descriptor, follow_symlinks=False)
             except FileNotFoundError:
                 continue
-            mode = found.st_mode
+            mode = info.st_mode
             if kinds.S_ISREG(mode):
                 if around and not is_note(name):
                     continue
                 if (around or name.endswith(_ENDS) or name.lower().endswith(_ENDS)) and (
                     name.isascii() or self._sayable(path, name)
                 ):
-                    listing[name] = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & _INODE)
+                    listing[name] = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino & _INODE)
             elif kinds.S_ISDIR(mode):
                 if not ignored_folder(name):
                     below.append(name)
@@ -252,10 +252,10 @@ class Reader:
     def stat(self, path: str) -> Stat:
         """How the file at `path` stands now; raises OSError, and Refused for what is no regular file."""
         folder, name = self._at(path)
-        found = os.stat(name, dir_fd=folder.descriptor, follow_symlinks=False)
-        if not kinds.S_ISREG(found.st_mode):
+        info = os.stat(name, dir_fd=folder.descriptor, follow_symlinks=False)
+        if not kinds.S_ISREG(info.st_mode):
             raise Refused(f"{path} is a link, a pipe or a device, not a file", "put the file itself there")
-        return fingerprint(found)
+        return fingerprint(info)
 
     def read(self, path: str, size: int = 0) -> bytes:
         """The bytes of a regular file (`size`: how many are expected); raises OSError, Refused, and TooLarge."""
@@ -289,14 +289,14 @@ def read(root: Path, path: str, size: int = 0) -> bytes:
 
 def present(root: Path, paths: Iterable[str]) -> dict[str, Stat]:
     """How those of `paths` that are regular files stand now."""
-    found: dict[str, Stat] = {}
+    stats: dict[str, Stat] = {}
     with Reader(root) as reader:
         for path in sorted(paths):
             try:
-                found[path] = reader.stat(path)
+                stats[path] = reader.stat(path)
             except (OSError, Refused):
                 continue
-    return found
+    return stats
 
 
 def _read_all(descriptor: int, path: str, size: int) -> bytes:

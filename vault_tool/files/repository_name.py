@@ -25,21 +25,23 @@ def repository_name(repo: Repo) -> str:
 
 def _remotes(path: Path) -> dict[str, str]:
     """The addresses of the remotes that a repository's settings name: what other files add to these is left out."""
-    found: dict[str, str] = {}
+    remotes: dict[str, str] = {}
     remote = ""
     if not path.is_file():
-        return found
+        return remotes
     try:
         with path.open("rb") as file:
             text = file.read(_LONGEST).decode("utf-8", "surrogateescape")
     except OSError:
-        return found
+        return remotes
     for line in text.splitlines():
-        said = line.strip()
-        if said.startswith("["):
-            remote = said[len('[remote "') : said.index('"]')] if said.startswith('[remote "') and '"]' in said else ""
+        stripped = line.strip()
+        if stripped.startswith("["):
+            remote = (
+                stripped[len('[remote "') : stripped.index('"]')] if stripped.startswith('[remote "') and '"]' in stripped else ""
+            )
         elif remote:
-            key, _, value = said.partition("=")
+            key, _, value = stripped.partition("=")
             if key.strip().lower() == "url" and value.strip():
-                found.setdefault(remote, value.strip().strip('"'))
-    return found
+                remotes.setdefault(remote, value.strip().strip('"'))
+    return remotes

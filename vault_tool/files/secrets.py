@@ -203,7 +203,7 @@ def scan(text: str, allowed: Sequence[str] = ()) -> list[Secret]:
 
 def rules() -> str:
     """What changes when the rules do: a text is clean under the rules that it was searched by."""
-    own = (one.pattern for one in (_ALLOWED, _PLACEHOLDER, _RESERVED))
+    own = (expression.pattern for expression in (_ALLOWED, _PLACEHOLDER, _RESERVED))
     return content_hash(repr((_RULES, _DETECTORS, credentials.patterns(), *own)).encode())
 
 
@@ -285,13 +285,13 @@ def _is_example(kind: str, value: str, line: str) -> bool:
     if kind == credentials.HEADER and (pair := credentials.basic_password(value)) is not None:
         return _is_sample(pair)
     if not value.startswith("://"):
-        said = re.sub(r"^(?i:bearer|sshpass +-p) *", "", value).strip("'\"")
-        return _is_sample(said)
+        bare = re.sub(r"^(?i:bearer|sshpass +-p) *", "", value).strip("'\"")
+        return _is_sample(bare)
     user, _, password = value[3:-1].partition(":")
     if _is_sample(password) or password == user or len(password) <= _SHORTEST or "1234567890".startswith(password[:10]):
         return True
     plain = len(password) <= _LONGEST_EXAMPLE and not _is_random(password)
-    return plain and all(_RESERVED.match(line, found.end()) for found in re.finditer(re.escape(value), line))
+    return plain and all(_RESERVED.match(line, occurrence.end()) for occurrence in re.finditer(re.escape(value), line))
 
 
 def _is_sample(value: str) -> bool:
@@ -301,7 +301,9 @@ def _is_sample(value: str) -> bool:
     if _is_counted(value):
         return True
     word = _PADDING.sub("", value) or value
-    return bool(_PLACEHOLDER.fullmatch(value)) or any(_SAMPLE.fullmatch(one.lower().translate(_LEET)) for one in (value, word))
+    return bool(_PLACEHOLDER.fullmatch(value)) or any(
+        _SAMPLE.fullmatch(spelling.lower().translate(_LEET)) for spelling in (value, word)
+    )
 
 
 def _is_counted(value: str) -> bool:
@@ -352,13 +354,13 @@ def _is_mixed(value: str, least: int) -> bool:
 def _asked(detector: _Detector) -> _Find:
     """A detector of the library. Only what it finds is used: it never verifies, which would send the value away."""
     # The library brings `requests`: 100 to 170 ms, which only a text that looks suspicious pays.
-    found = getattr(import_module(f"detect_secrets.plugins.{detector.module}"), detector.name)()
-    patterns: Sequence[re.Pattern[str]] = getattr(found, "denylist", ())
-    check: Callable[[str], bool] = getattr(found, "is_formally_valid", lambda value: True)
+    plugin = getattr(import_module(f"detect_secrets.plugins.{detector.module}"), detector.name)()
+    patterns: Sequence[re.Pattern[str]] = getattr(plugin, "denylist", ())
+    check: Callable[[str], bool] = getattr(plugin, "is_formally_valid", lambda value: True)
 
     def find(line: str) -> Iterator[tuple[str, str]]:
         if detector.name == "KeywordDetector":
-            yield from ((detector.kind, value) for value in found.analyze_string(line) if _is_a_value(value))
+            yield from ((detector.kind, value) for value in plugin.analyze_string(line) if _is_a_value(value))
         for pattern in patterns:
             yield from ((detector.kind, match[0]) for match in pattern.finditer(line) if check(match[0]))
 

@@ -171,15 +171,15 @@ class Sessions:
         with storage(f"{LOCAL}/{_FOLDER}", doing="read"):
             try:
                 with opened(place(self.root), (LOCAL, _FOLDER)) as folder:
-                    found = [_parsed(folder.read(name)) for name in folder.names() if name.endswith(".json")]
+                    sessions = [_parsed(folder.read(name)) for name in folder.names() if name.endswith(".json")]
             except FileNotFoundError:
                 return []
-        return [one for one in found if one is not None and not _expired(one, moment)]
+        return [session for session in sessions if session is not None and not _expired(session, moment)]
 
     def shown(self, identity: str, moment: datetime) -> list[tuple[str, Shown]]:
         """The sessions that were shown a memory and are still known, by their ids, the latest first."""
-        found = [(one.id, one.shown[identity]) for one in self.all(moment) if identity in one.shown]
-        return sorted(found, key=lambda pair: pair[1].last, reverse=True)
+        shown = [(session.id, session.shown[identity]) for session in self.all(moment) if identity in session.shown]
+        return sorted(shown, key=lambda pair: pair[1].last, reverse=True)
 
     def forget(self, ids: Collection[str]) -> int:
         """Take memories out of what was shown to any session; returns how many had seen one."""
@@ -188,12 +188,12 @@ class Sessions:
         dropped = 0
         with self._locked() as folder:
             for name in folder.names():
-                found = _parsed(folder.read(name)) if name.endswith(".json") else None
-                if found is None or not (found.seen.keys() | found.shown.keys()).intersection(ids):
+                session = _parsed(folder.read(name)) if name.endswith(".json") else None
+                if session is None or not (session.seen.keys() | session.shown.keys()).intersection(ids):
                     continue
-                seen = {key: at for key, at in found.seen.items() if key not in ids}
-                shown = {key: one for key, one in found.shown.items() if key not in ids}
-                _write(folder, name, _as_json(replace(found, seen=seen, shown=shown)), durable=True)
+                seen = {key: at for key, at in session.seen.items() if key not in ids}
+                shown = {key: shown_entry for key, shown_entry in session.shown.items() if key not in ids}
+                _write(folder, name, _as_json(replace(session, seen=seen, shown=shown)), durable=True)
                 dropped += 1
         return dropped
 
@@ -227,8 +227,8 @@ def _write(folder: Folder, name: str, data: bytes, *, durable: bool) -> None:
 
 
 def _living(data: bytes | None, session: str, moment: datetime) -> AgentSession | None:
-    found = _parsed(data)
-    return found if found and found.id == session and not _expired(found, moment) else None
+    stored = _parsed(data)
+    return stored if stored and stored.id == session and not _expired(stored, moment) else None
 
 
 def _expired(session: AgentSession, moment: datetime) -> bool:
@@ -253,16 +253,16 @@ def _is_over(folder: Folder, name: str, moment: datetime) -> bool:
         changed = folder.changed_at(name)
         return changed is not None and moment.timestamp() - changed > LIFE.total_seconds()
     if name.endswith(".json"):
-        found = _parsed(folder.read(name))
-        return found is not None and _expired(found, moment)
+        session = _parsed(folder.read(name))
+        return session is not None and _expired(session, moment)
     # Only the lock's holder writes here, so a temporary file is nobody's any more.
     return temporary_hashes(name) is not None
 
 
 def _as_json(session: AgentSession) -> bytes:
-    shown = {identity: [one.first, one.last, *one.how] for identity, one in session.shown.items()}
-    found = {one.name: getattr(session, one.name) for one in fields(session)} | {"shown": shown}
-    return json.dumps(found, ensure_ascii=False).encode()
+    shown = {identity: [shown.first, shown.last, *shown.how] for identity, shown in session.shown.items()}
+    values = {column.name: getattr(session, column.name) for column in fields(session)} | {"shown": shown}
+    return json.dumps(values, ensure_ascii=False).encode()
 
 
 # What the files that were read or written last came to: a call reads a session twice, and the next one reads what it wrote.
@@ -279,39 +279,39 @@ def _parsed(data: bytes | None) -> AgentSession | None:
     """The state that a file holds, or None for what is none: nothing in it is trusted to have the right shape."""
     if data is None:
         return None
-    found = _known.get(data) or _read(data)
-    if found is not None:
-        _keep(data, found)
-    return found
+    session = _known.get(data) or _read(data)
+    if session is not None:
+        _keep(data, session)
+    return session
 
 
 def _read(data: bytes) -> AgentSession | None:
     try:
-        found = read_own(data)
-        token = found["token"]
+        values = read_own(data)
+        token = values["token"]
         return AgentSession(
-            id=str(found["id"]),
-            began=str(found["began"]),
-            touched=str(found["touched"]),
+            id=str(values["id"]),
+            began=str(values["began"]),
+            touched=str(values["touched"]),
             token=None if token is None else _count(token),
-            asked=str(found["asked"]),
-            compactions=_count(found["compactions"]),
-            seen={str(identity): str(at) for identity, at in found["seen"].items()},
-            shown={str(identity): _shown(one) for identity, one in found["shown"].items()},
-            recorded={str(key): str(identity) for key, identity in found["recorded"].items()},
-            answered={str(key): str(at) for key, at in found.get("answered", {}).items()},
-            project=str(found.get("project", "")),
+            asked=str(values["asked"]),
+            compactions=_count(values["compactions"]),
+            seen={str(identity): str(at) for identity, at in values["seen"].items()},
+            shown={str(identity): _shown(row) for identity, row in values["shown"].items()},
+            recorded={str(key): str(identity) for key, identity in values["recorded"].items()},
+            answered={str(key): str(at) for key, at in values.get("answered", {}).items()},
+            project=str(values.get("project", "")),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
 
-def _count(found: Any) -> int:
-    if not isinstance(found, int) or not 0 <= found < 2**53:
+def _count(count: Any) -> int:
+    if not isinstance(count, int) or not 0 <= count < 2**53:
         raise ValueError("no count")
-    return found
+    return count
 
 
-def _shown(found: Sequence[Any]) -> Shown:
-    first, last, *how = found
+def _shown(row: Sequence[Any]) -> Shown:
+    first, last, *how = row
     return Shown(str(first), str(last), tuple(map(str, how)))

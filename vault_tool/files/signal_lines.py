@@ -64,67 +64,71 @@ def read_signals(path: str, data: bytes) -> tuple[list[Signal], list[Problem]]:
     return signals, problems
 
 
-def redacted_signals(data: bytes, targets: Collection[str], told: Callable[[str], bool], others: Collection[str] = ()) -> bytes:
+def redacted_signals(
+    data: bytes, targets: Collection[str], is_told: Callable[[str], bool], others: Collection[str] = ()
+) -> bytes:
     """A journal without the words of what was said of some memories, and without any words that are `told` of them.
 
     What was judged stays: who, when, which id, how much; and what was said of the `others`, which say the same themselves. A
     bad line that tells of it is dropped.
     """
-    return b"\n".join(kept for line in data.split(b"\n") if (kept := _redacted(line, targets, told, others)) is not None)
+    return b"\n".join(
+        redacted for line in data.split(b"\n") if (redacted := _redacted(line, targets, is_told, others)) is not None
+    )
 
 
-def _redacted(line: bytes, targets: Collection[str], told: Callable[[str], bool], others: Collection[str]) -> bytes | None:
+def _redacted(line: bytes, targets: Collection[str], is_told: Callable[[str], bool], others: Collection[str]) -> bytes | None:
     try:
-        found = read_own(line)
+        values = read_own(line)
     except ValueError:
-        return None if told(line.decode("utf-8", "replace")) else line
-    if not isinstance(found, dict):
+        return None if is_told(line.decode("utf-8", "replace")) else line
+    if not isinstance(values, dict):
         return line
-    words = json.dumps([found.get("rationale"), found.get("evidence")], ensure_ascii=False)
-    if not any(name in found for name in _WORDS) or not (
-        found.get("target") in targets or (found.get("target") not in others and told(words))
+    words = json.dumps([values.get("rationale"), values.get("evidence")], ensure_ascii=False)
+    if not any(name in values for name in _WORDS) or not (
+        values.get("target") in targets or (values.get("target") not in others and is_told(words))
     ):
         return line
-    return json.dumps({name: value for name, value in found.items() if name not in _WORDS}, ensure_ascii=False).encode()
+    return json.dumps({name: value for name, value in values.items() if name not in _WORDS}, ensure_ascii=False).encode()
 
 
 def merge(signals: Iterable[Signal]) -> list[Signal]:
     """All signals sorted by `(at, id)`, each id once: the first of those that share one, somebody else's only without another."""
     seen: dict[str, Signal] = {}
-    for signal in sorted(signals, key=lambda one: (is_pulled(one.origin), one.at, one.id)):
+    for signal in sorted(signals, key=lambda signal: (is_pulled(signal.origin), signal.at, signal.id)):
         seen.setdefault(signal.id, signal)
-    return sorted(seen.values(), key=lambda one: (one.at, one.id))
+    return sorted(seen.values(), key=lambda signal: (signal.at, signal.id))
 
 
 def _signal(line: bytes) -> Signal:
     """The signal of a line; ValueError says what is wrong with it."""
     if len(line) > LONGEST_LINE:
         raise ValueError(f"it is longer than {LONGEST_LINE // 2**20} MiB")
-    found = read_own(line)
-    if not isinstance(found, dict):
+    values = read_own(line)
+    if not isinstance(values, dict):
         raise ValueError("it is no JSON object")
-    kind = _KINDS.get(str(found.get("kind")))
+    kind = _KINDS.get(str(values.get("kind")))
     if kind is None:
-        raise ValueError(f"its kind `{one_line(str(found.get('kind')), 40)}` is unknown")
-    if kind is SignalKind.CONSENT and str(found.get("consent")) not in _CONSENTS:
-        raise ValueError(f"its consent `{one_line(str(found.get('consent')), 40)}` is none of {', '.join(ConsentState)}")
-    at = _utc(_text(found, "at", required=True))
-    evidence = found.get("evidence") or []
+        raise ValueError(f"its kind `{one_line(str(values.get('kind')), 40)}` is unknown")
+    if kind is SignalKind.CONSENT and str(values.get("consent")) not in _CONSENTS:
+        raise ValueError(f"its consent `{one_line(str(values.get('consent')), 40)}` is none of {', '.join(ConsentState)}")
+    at = _utc(_text(values, "at", required=True))
+    evidence = values.get("evidence") or []
     if not isinstance(evidence, list) or not all(isinstance(item, str) for item in evidence):
         raise ValueError("its evidence is no list of texts")
     return Signal(
-        id=_identity(found, "id", required=True),
+        id=_identity(values, "id", required=True),
         at=at,
-        target=_identity(found, "target", required=True),
+        target=_identity(values, "target", required=True),
         kind=kind,
-        value=_number(found.get("value", 1.0), "value", MOST_USES if kind is SignalKind.USE else 1.0),
-        confidence=None if found.get("confidence") is None else _number(found["confidence"], "confidence", 1.0),
+        value=_number(values.get("value", 1.0), "value", MOST_USES if kind is SignalKind.USE else 1.0),
+        confidence=None if values.get("confidence") is None else _number(values["confidence"], "confidence", 1.0),
         evidence=tuple(evidence),
         **{
-            **{name: _text(found, name) for name in _TEXTS},
-            "problem": _identity(found, "problem"),
+            **{name: _text(values, name) for name in _TEXTS},
+            "problem": _identity(values, "problem"),
             # A key of this name in any other line is not ours.
-            "withdraws": _identity(found, "withdraws", required=True) if kind is SignalKind.WITHDRAWN else "",
+            "withdraws": _identity(values, "withdraws", required=True) if kind is SignalKind.WITHDRAWN else "",
         },
     )
 
@@ -137,8 +141,8 @@ def _utc(text: str) -> str:
     return stamp(moment)
 
 
-def _text(found: dict[str, Any], name: str, required: bool = False) -> str:
-    value = found.get(name)
+def _text(values: dict[str, Any], name: str, required: bool = False) -> str:
+    value = values.get(name)
     if value is None and not required:
         return ""
     if not isinstance(value, str) or (required and not value):
@@ -146,8 +150,8 @@ def _text(found: dict[str, Any], name: str, required: bool = False) -> str:
     return value
 
 
-def _identity(found: dict[str, Any], name: str, required: bool = False) -> str:
-    text = _text(found, name, required)
+def _identity(values: dict[str, Any], name: str, required: bool = False) -> str:
+    text = _text(values, name, required)
     identity = canonical(text)
     if text and identity is None:
         raise ValueError(f"its {name} `{one_line(text, 40)}` is no id")

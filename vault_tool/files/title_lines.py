@@ -27,8 +27,8 @@ def with_title_of_text(path: str, before: bytes, after: bytes, registry: Registr
 
 def stored_title(parsed: Parsed) -> str:
     """The title that stands in a note's head."""
-    said = parsed.head.get("title")
-    return said if isinstance(said, str) else ""
+    title = parsed.head.get("title")
+    return title if isinstance(title, str) else ""
 
 
 def says_itself(parsed: Parsed, title: str) -> bool:

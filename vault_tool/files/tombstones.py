@@ -40,8 +40,8 @@ def has(root: Path, identity: str) -> bool:
 def files(root: Path) -> dict[str, str]:
     """The names of all tombstones with their ids. What is a link or a folder is none: a pull may bring such."""
     try:
-        with os.scandir(root / FORGOTTEN) as found:
-            names = [one.name for one in found if one.is_file(follow_symlinks=False)]
+        with os.scandir(root / FORGOTTEN) as entries:
+            names = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
     except OSError:
         return {}
     return {name: identity for name in names if (identity := canonical(name))}
@@ -60,7 +60,7 @@ def words_left(path: str, identity: str) -> Problem:
 
 def cited(record: Record, forgotten: Collection[str]) -> str:
     """The first forgotten id that a record refers to, by a field of its head or as evidence; empty where it cites none."""
-    return next((one for one in _references(record) if one in forgotten), "") if forgotten else ""
+    return next((identity for identity in _references(record) if identity in forgotten), "") if forgotten else ""
 
 
 def cites(reference: str, graves: Collection[str]) -> bool:

@@ -23,9 +23,9 @@ class Place:
     that: tuple[str, ...]
 
 
-def kept_twice(one: Sequence[str], other: Sequence[str]) -> list[str]:
+def kept_twice(first: Sequence[str], other: Sequence[str]) -> list[str]:
     """The lines of a place that keeps both versions, in the order of their texts: every clone writes the same."""
-    this, that = sorted((list(one), list(other)))
+    this, that = sorted((list(first), list(other)))
     return [OPEN, *this, OR, *that, END]
 
 

@@ -71,42 +71,42 @@ class Watch:
 
 def owner(root: Path) -> Owner | None:
     """Who holds the owner lock now; None where nobody does."""
-    said = _read_record(root, OWNER_FILE)
+    record = _read_record(root, OWNER_FILE)
     try:
-        found = Owner(
-            pid=int(said["pid"]),
-            **{name: str(said[name]) for name in ("host", "nonce", "started")},
-            version=str(said.get("version", "")),
-            protocol=int(said.get("protocol", 0)),
-            background=said.get("background") is True,
-            warm=tuple(map(str, said.get("warm", ()))),
+        holder_of_lock = Owner(
+            pid=int(record["pid"]),
+            **{name: str(record[name]) for name in ("host", "nonce", "started")},
+            version=str(record.get("version", "")),
+            protocol=int(record.get("protocol", 0)),
+            background=record.get("background") is True,
+            warm=tuple(map(str, record.get("warm", ()))),
         )
     except (KeyError, TypeError, ValueError):
         return None
-    return found if found.alive and _is_locked(root) else None
+    return holder_of_lock if holder_of_lock.alive and _is_locked(root) else None
 
 
 def memory(holder: Owner) -> int | None:
     """The bytes of memory that an owner on this machine holds; None where the system does not say."""
     try:
-        said = Path(f"/proc/{holder.pid}/statm").read_text(encoding="ascii") if holder.host == platform.node() else ""
-        return int(said.split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        fields = Path(f"/proc/{holder.pid}/statm").read_text(encoding="ascii") if holder.host == platform.node() else ""
+        return int(fields.split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError, AttributeError):
         return None
 
 
 def watch(root: Path) -> Watch | None:
     """What the watcher of the vault says of itself; None where none is alive."""
-    said = _read_record(root, WATCH_FILE)
-    if not said:
+    record = _read_record(root, WATCH_FILE)
+    if not record:
         return None
     try:
-        texts = {name: str(said[name]) for name in ("host", "started", "mode", "reconciled", "degraded")}
-        found = Watch(pid=int(said["pid"]), **texts)
+        texts = {name: str(record[name]) for name in ("host", "started", "mode", "reconciled", "degraded")}
+        watcher = Watch(pid=int(record["pid"]), **texts)
     except (KeyError, TypeError, ValueError):
         return None
     holder = owner(root)
-    return found if holder is not None and (holder.pid, holder.host) == (found.pid, found.host) else None
+    return watcher if holder is not None and (holder.pid, holder.host) == (watcher.pid, watcher.host) else None
 
 
 def say(root: Path, record: Owner | Watch) -> None:
@@ -131,10 +131,10 @@ def _local(root: Path) -> Iterator[Folder]:
 
 def _read_record(root: Path, name: str) -> dict[str, Any]:
     try:
-        found = read_own((root / LOCAL / name).read_bytes())
+        record = read_own((root / LOCAL / name).read_bytes())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return record if isinstance(record, dict) else {}
 
 
 def _is_locked(root: Path) -> bool:

@@ -70,10 +70,10 @@ def read(root: Path, path: str) -> bytes:
     """The bytes of a file as they are now; NotFound where there is none."""
     inside(root, path)
     with atomic.storage(path, doing="read"):
-        found = _current(root, real_parts(root, path))
-    if found is None:
+        current = _current(root, real_parts(root, path))
+    if current is None:
         raise NotFound(f"there is no {path}", f"{step('search')} finds what is")
-    return found
+    return current
 
 
 class Many:
@@ -151,16 +151,16 @@ def edit(root: Path, path: str, change: Callable[[bytes], bytes]) -> Written:
         before = read(root, path)
         for _ in range(ATTEMPTS):
             # Made anew on what somebody else just saved, so that neither of the two is lost.
-            wanted = change(before)
+            after = change(before)
             try:
-                return replace(root, path, before, wanted)
+                return replace(root, path, before, after)
             except Changed as changed:
                 if changed.current is None:
                     break
                 before = changed.current
         # Also where the folder is gone by now: what somebody wanted written is kept somewhere.
-        with _place(root, path, len(wanted), create=True) as (folder, name):
-            copy = _sibling(root, path, keep_text(folder, name, wanted, LocalFolder(root).token()))
+        with _place(root, path, len(after), create=True) as (folder, name):
+            copy = _sibling(root, path, keep_text(folder, name, after, LocalFolder(root).token()))
     raise StaleEdit(f"{path} changed while it was edited; the edited text is kept in {copy}", "compare the two by hand")
 
 

@@ -12,13 +12,13 @@ _PARAGRAPH = re.compile(r"\n[ \t>]*\n")
 T = TypeVar("T")
 
 
-def shares(wanted: Sequence[int], total: int) -> tuple[int, ...]:
+def shares(demands: Sequence[int], total: int) -> tuple[int, ...]:
     """`total` shared out so that nobody gets more than it wants and what one leaves goes to the others alike."""
-    granted = [0] * len(wanted)
+    granted = [0] * len(demands)
     left = max(0, total)
-    open_ends = sorted(range(len(wanted)), key=lambda place: wanted[place])
+    open_ends = sorted(range(len(demands)), key=lambda place: demands[place])
     for done, place in enumerate(open_ends):
-        granted[place] = min(wanted[place], left // (len(open_ends) - done))
+        granted[place] = min(demands[place], left // (len(open_ends) - done))
         left -= granted[place]
     return tuple(granted)
 
@@ -50,15 +50,15 @@ def in_turn(ranked: Iterable[T], source: Callable[[T], str]) -> list[T]:
     heads = [(queue[0][0], name, 0) for name, queue in queues.items()]
     heapify(heads)
     taken = dict.fromkeys(queues, 0)
-    found: list[T] = []
+    picked: list[T] = []
     while heads:
         head = heappop(heads)
-        if head[1] and heads and 2 * (taken[head[1]] + 1) > len(found) + 2:
+        if head[1] and heads and 2 * (taken[head[1]] + 1) > len(picked) + 2:
             head, waiting = heappop(heads), head
             heappush(heads, waiting)
         _, name, at = head
-        found.append(queues[name][at][1])
+        picked.append(queues[name][at][1])
         taken[name] += 1
         if at + 1 < len(queues[name]):
             heappush(heads, (queues[name][at + 1][0], name, at + 1))
-    return found
+    return picked

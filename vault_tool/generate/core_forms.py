@@ -60,12 +60,12 @@ class CoreItem:
     def ids(self) -> tuple[str, ...]:
         """The ids of all that its line tells of."""
         solves = (self.solves,) if self.solves else ()
-        return (self.entry.id, *(one.entry.id for one in (*solves, *self.tried)))
+        return (self.entry.id, *(claim.entry.id for claim in (*solves, *self.tried)))
 
     def marks(self, short: Callable[[str], str]) -> str:
         """What a reader should know of it, each mark in brackets."""
-        told = () if self.belief.questionable else dict.fromkeys(bringer(signal.origin) for signal in self.belief.told)
-        by = ", ".join(words(who, WHO_LENGTH) for who in told)
+        authors = () if self.belief.questionable else dict.fromkeys(bringer(signal.origin) for signal in self.belief.told)
+        by = ", ".join(words(who, WHO_LENGTH) for who in authors)
         asked = bool(self.belief.questionable)
         named = (("doubtful", self.belief.truth < DOUBTFUL), ("questioned", asked), (f"questioned by {by}", bool(by)))
         rivals = [
@@ -83,18 +83,18 @@ class CoreItem:
     def failed(self, short: Callable[[str], str]) -> str:
         """What failed at the problem that it solves."""
         failed = self.tried[:MOST_FAILED] if self.solves else ()
-        return "".join(f"; failed: {self._told(one, short).rstrip('.')}" for one in failed)
+        return "".join(f"; failed: {self._told(claim, short).rstrip('.')}" for claim in failed)
 
     def below(self, short: Callable[[str], str]) -> str:
         """The lines below its own: what was tried at a problem."""
         tried = () if self.solves else self.tried[:MOST_TRIED]
-        return "".join(f"  - tried: {self._told(one, short)}\n" for one in tried)
+        return "".join(f"  - tried: {self._told(claim, short)}\n" for claim in tried)
 
-    def _told(self, one: Beside, short: Callable[[str], str]) -> str:
+    def _told(self, claim: Beside, short: Callable[[str], str]) -> str:
         """The words of another memory, with who vouches for them where that is not as it is of this one."""
-        whose = trust(one.entry, one.reviewed)
+        whose = trust(claim.entry, claim.reviewed)
         marked = "" if whose == trust(self.entry, self.belief.reviewed) else f" ({whose})"
-        return f"{_words(one.entry, short, BESIDE_LENGTH)}{marked}"
+        return f"{_words(claim.entry, short, BESIDE_LENGTH)}{marked}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +148,10 @@ class TrackedForm:
         when = f"{as_of.isoformat()} (live)" if live else as_of.isoformat()
         return f"# Memory Core (auto-generated)\n\n> Last updated: {when} | Active memories: {total} | Refresh: `vt core`\n"
 
-    def frame(self, one: CoreText) -> tuple[str, str]:
+    def frame(self, part: CoreText) -> tuple[str, str]:
         """What stands before and after a text that is given whole, the latter where it is cut."""
-        before = f"\n## {one.entry.type.title()}\n\n{link(one.entry)} — {provenance(one.entry, one.reviewed)}\n\n"
-        return before, f"\n\n[The rest of this {one.entry.type}]({link_path(one.entry.path)})\n"
+        before = f"\n## {part.entry.type.title()}\n\n{link(part.entry)} — {provenance(part.entry, part.reviewed)}\n\n"
+        return before, f"\n\n[The rest of this {part.entry.type}]({link_path(part.entry.path)})\n"
 
     def section(self, section: CoreSection, common: str, more: bool = False) -> str:
         """A section's heading; what no person vouches for follows what one does, each line with who wrote it."""
@@ -159,12 +159,12 @@ class TrackedForm:
 
     def line(self, item: CoreItem, common: str, as_of: date, *, dated: bool = False) -> str:
         """One memory, with what belongs to it below."""
-        entry, said = item.entry, ""
+        entry, suffix = item.entry, ""
         title = f"{item.problem} -> {named(entry)}" if item.solves else named(entry)
         if entry.record_class is RecordClass.UNDERSTANDING and (summary := inline(entry.text("summary"), TITLE_LENGTH)) != title:
-            said = f": {summary}" if summary else ""
+            suffix = f": {summary}" if summary else ""
         marks = f"{provenance(entry, item.belief.reviewed)}{item.marks(_beginning)}"
-        line = f"- [{title}]({link_path(entry.path)}){said}{tags(entry)}{item.failed(_beginning)} — {marks}\n"
+        line = f"- [{title}]({link_path(entry.path)}){suffix}{tags(entry)}{item.failed(_beginning)} — {marks}\n"
         return line + item.below(_beginning)
 
     def more(self, count: int, rest: Rest) -> str:
@@ -196,10 +196,10 @@ class PromptForm:
         """The title, with the day and the count."""
         return f"# Memory, {as_of.isoformat()}: {total} memories\n"
 
-    def frame(self, one: CoreText) -> tuple[str, str]:
+    def frame(self, part: CoreText) -> tuple[str, str]:
         """What stands before and after a text that is given whole, the latter where it is cut."""
-        said = "" if vouched(one.entry, one.reviewed) else f" ({trust(one.entry, one.reviewed)})"
-        return f"\n## {one.entry.type.title()}{said}\n\n", f"\n\nThe rest: `get {self._short(one.entry.id)}`\n"
+        suffix = "" if vouched(part.entry, part.reviewed) else f" ({trust(part.entry, part.reviewed)})"
+        return f"\n## {part.entry.type.title()}{suffix}\n\n", f"\n\nThe rest: `get {self._short(part.entry.id)}`\n"
 
     def section(self, section: CoreSection, common: str, more: bool = False) -> str:
         """A section's heading, with who vouches for most of its lines; what no person vouches for has one of its own."""
@@ -209,16 +209,16 @@ class PromptForm:
         """One memory, its id and its words, what differs from the rest of its section, and what belongs to it below."""
         entry = item.entry
         whose = trust(entry, item.belief.reviewed)
-        said = [] if whose == common else [whose]
+        marks = [] if whose == common else [whose]
         seen = parse_time(entry.observed)
         if seen is not None and (seen.date() < as_of - RECENT or dated):
-            said.append(seen.date().isoformat())
-        notes = f" ({'; '.join(said)})" if said else ""
-        told = _words(entry, self._short, TEXT_LENGTH)
-        told = f"{item.problem} -> {told}" if item.solves else told
+            marks.append(seen.date().isoformat())
+        notes = f" ({'; '.join(marks)})" if marks else ""
+        words = _words(entry, self._short, TEXT_LENGTH)
+        words = f"{item.problem} -> {words}" if item.solves else words
         failed = item.failed(self._short)
-        told = f"{told.rstrip('.')}{failed}" if failed else told
-        line = f"- {self._short(entry.id)} {told}{notes}{item.marks(self._short)}\n"
+        words = f"{words.rstrip('.')}{failed}" if failed else words
+        line = f"- {self._short(entry.id)} {words}{notes}{item.marks(self._short)}\n"
         return line + item.below(self._short)
 
     def more(self, count: int, rest: Rest) -> str:
@@ -241,7 +241,7 @@ def _beginning(identity: str) -> str:
 def common(items: Iterable[CoreItem]) -> str:
     """Who most of these come from, and whether a person vouches for them."""
     counts = Counter(trust(item.entry, item.belief.reviewed) for item in items)
-    return min(counts, key=lambda said: (-counts[said], said)) if counts else ""
+    return min(counts, key=lambda source: (-counts[source], source)) if counts else ""
 
 
 def _words(entry: Entry, short: Callable[[str], str], limit: int) -> str:
@@ -251,12 +251,12 @@ def _words(entry: Entry, short: Callable[[str], str], limit: int) -> str:
     text = entry.text("summary") or entry.preview
     title = entry.title.removesuffix("…").strip()
     if not text or _beginning_of(text).startswith(_beginning_of(title)):
-        said = text or title
+        words = text or title
     else:
-        said = f"{title}: {text}" if title[-1:] not in _STOPS else f"{title} {text}"
+        words = f"{title}: {text}" if title[-1:] not in _STOPS else f"{title} {text}"
     details = {name: value for name, value in details_of(entry.head).items() if name != "problem"}
     beside = inline(in_words(details, short), limit)
-    return f"{inline(said, limit)} ({beside})" if beside else inline(said, limit)
+    return f"{inline(words, limit)} ({beside})" if beside else inline(words, limit)
 
 
 def _beginning_of(text: str) -> str:
@@ -267,19 +267,19 @@ def _beginning_of(text: str) -> str:
 def _more(count: int, rest: Rest) -> str:
     waiting = [counted(number, name) for number, name in ((rest.drafts, "draft"), (rest.packets, "packet")) if number]
     waits = "waits" if rest.drafts + rest.packets == 1 else "wait"
-    said = [f"{count} more {'is' if count == 1 else 'are'} not shown"] if count else []
-    said += [f"{rest.elsewhere} {'is' if rest.elsewhere == 1 else 'are'} of other projects"] if rest.elsewhere else []
-    said += [f"{' and '.join(waiting)} {waits}"] if waiting else []
-    return f"\n{'; '.join(said)}.\n" if said else ""
+    parts = [f"{count} more {'is' if count == 1 else 'are'} not shown"] if count else []
+    parts += [f"{rest.elsewhere} {'is' if rest.elsewhere == 1 else 'are'} of other projects"] if rest.elsewhere else []
+    parts += [f"{' and '.join(waiting)} {waits}"] if waiting else []
+    return f"\n{'; '.join(parts)}.\n" if parts else ""
 
 
 def _imported(maps: Sequence[ImportMap], named: Callable[[Entry], str]) -> str:
     lines = ""
-    for one in maps:
-        folders = ", ".join(f"{inline(folder, 40)} {count}" for folder, count in one.folders)
-        linked = ", ".join(named(entry) for entry in one.linked)
-        said = [f"{one.count} notes from {inline(one.name, 60)}"]
-        said += [f"folders: {folders}"] if folders else []
-        said += [f"most linked: {linked}"] if linked else []
-        lines += f"- {'; '.join(said)}\n"
+    for import_map in maps:
+        folders = ", ".join(f"{inline(folder, 40)} {count}" for folder, count in import_map.folders)
+        linked = ", ".join(named(entry) for entry in import_map.linked)
+        parts = [f"{import_map.count} notes from {inline(import_map.name, 60)}"]
+        parts += [f"folders: {folders}"] if folders else []
+        parts += [f"most linked: {linked}"] if linked else []
+        lines += f"- {'; '.join(parts)}\n"
     return f"\n## Imported, not used yet\n\n{lines}" if lines else ""

@@ -184,8 +184,8 @@ class Claims:
         spec = self._registry.spec(name)
         section = spec.section or CoreSection.WORTH_KNOWING
         standing = name in STANDING or section is CoreSection.PREFERENCES
-        found = self._kinds[name] = _Kind(section, spec.weight, spec.importance, standing, not spec.always_kept)
-        return found
+        kind = self._kinds[name] = _Kind(section, spec.weight, spec.importance, standing, not spec.always_kept)
+        return kind
 
     def _seen(self, observed: str) -> tuple[float, int]:
         """When a memory was observed, and how many days ago."""
@@ -206,10 +206,10 @@ class Claims:
     def _subjects(self, entry: Entry) -> tuple[str, ...]:
         """The subjects of a memory in the form in which they are compared; its first tag where it has none."""
         names = entry.subjects or entry.own("tags")[:1]
-        found = self._names.get(names)
-        if found is None:
-            found = self._names[names] = tuple(dict.fromkeys(map(normal_name, names))) or ("",)
-        return found
+        keys = self._names.get(names)
+        if keys is None:
+            keys = self._names[names] = tuple(dict.fromkeys(map(normal_name, names))) or ("",)
+        return keys
 
 
 def barred(entry: Entry, belief: Believed, as_of: date) -> str:
@@ -240,13 +240,13 @@ def in_order(claims: Iterable[Claim]) -> dict[CoreSection, list[Claim]]:
     the second of any that is worth as much; and no source that nobody vouches for makes more than half while others wait. A
     beginning of this order is in the same order by itself.
     """
-    found: dict[CoreSection, dict[tuple[bool, bool, bool], dict[str, list[Claim]]]] = {}
+    groups: dict[CoreSection, dict[tuple[bool, bool, bool], dict[str, list[Claim]]]] = {}
     for claim in claims:
-        ranks = found.setdefault(claim.section, {})
+        ranks = groups.setdefault(claim.section, {})
         ranks.setdefault(claim.rank, {}).setdefault(claim.source, []).append(claim)
     return {
         section: [claim for rank in sorted(ranks) for claim in _of_a_rank(ranks[rank])]
-        for section, ranks in sorted(found.items(), key=lambda pair: _ORDER[pair[0]])
+        for section, ranks in sorted(groups.items(), key=lambda pair: _ORDER[pair[0]])
     }
 
 

@@ -62,7 +62,7 @@ class CorePage:
 
 def core_page(
     items: Iterable[CoreItem],
-    kept: Sequence[CoreText],
+    core_texts: Sequence[CoreText],
     *,
     budget: int,
     registry: Registry,
@@ -89,7 +89,7 @@ def core_page(
         return CorePage(_cut(header, budget, form), (), {})
     head = f"{header}\n{form.how}" if form.size(header) + 1 + form.size(form.how) <= budget else header
     head += _warned(warnings, (budget - form.size(head)) // 4, form)
-    whole = [one for one in kept if not is_over(one.entry, as_of)]
+    whole = [text for text in core_texts if not is_over(text.entry, as_of)]
     texts = _identity_texts(whole, min(budget // 2, budget - form.size(head)), form)
     room = budget - form.size(head) - form.size(texts)
     imported = form.imported(imports)
@@ -98,7 +98,7 @@ def core_page(
     end = form.more(total, rest)
     filled = _Sections(items, Claims(registry, as_of, project), form, as_of).filled(max(0, room - form.size(end)))
     # What a map tells of is not left out.
-    mapped = sum(one.count for one in imports) if imported else 0
+    mapped = sum(import_map.count for import_map in imports) if imported else 0
     left = total - rest.elsewhere - len(filled.shown) - mapped
     end = form.more(max(0, left), rest)
     end = end if form.size(end) <= room else ""
@@ -113,20 +113,20 @@ def same_but_for_date(old: str, new: str) -> bool:
 def _warned(warnings: Sequence[str], room: int, form: Form) -> str:
     """What the owner should settle of soul, protocol and orientation: a line each, while there is room."""
     lines = ""
-    for said in warnings:
-        line = f"\n> Warning: {inline(said, WARNING_LENGTH)}\n"
+    for warning in warnings:
+        line = f"\n> Warning: {inline(warning, WARNING_LENGTH)}\n"
         if form.size(lines) + form.size(line) <= room:
             lines += line
     return lines
 
 
-def _identity_texts(kept: Sequence[CoreText], room: int, form: Form) -> str:
+def _identity_texts(core_texts: Sequence[CoreText], room: int, form: Form) -> str:
     """Soul, protocol and orientation in this order, each cut to its fair share of `room`: those that somebody rewrote."""
-    by_type = {one.entry.type: one for one in reversed(kept) if one.text.strip()}
+    by_type = {text.entry.type: text for text in reversed(core_texts) if text.text.strip()}
     ordered = [by_type[name] for name in KEPT_TYPES if name in by_type and not by_type[name].untouched]
     while ordered:
-        frames = [form.frame(one) for one in ordered]
-        texts = [quote(block(one.text)) for one in ordered]
+        frames = [form.frame(text) for text in ordered]
+        texts = [quote(block(text.text)) for text in ordered]
         fixed = sum(form.size(before) + form.size(after) for before, after in frames)
         if fixed <= room:
             granted = shares([form.size(text) for text in texts], room - fixed)
@@ -184,10 +184,10 @@ class _Sections:
         ordered = in_order(by_claim)
         self._vouched = {claim.path: claim.vouched for claim in by_claim}
         typical: dict[_Part, list[CoreItem]] = defaultdict(list)
-        for section, found in ordered.items():
-            for claim in found[:_TYPICAL]:
+        for section, claims_there in ordered.items():
+            for claim in claims_there[:_TYPICAL]:
                 typical[section, claim.vouched].append(by_claim[claim])
-        self._common = {part: common(some) for part, some in typical.items()}
+        self._common = {part: common(provenances) for part, provenances in typical.items()}
         self._queues = [_Queue(group.share, _in_turn(group, ordered, by_claim)) for group in GROUPS]
         self._lines: dict[_Part, list[str]] = defaultdict(list)
         self._shown: dict[str, None] = {}
@@ -244,5 +244,5 @@ def _in_turn(
 ) -> list[tuple[CoreSection, int, CoreItem]]:
     """What a group has, its sections in turn, with the number of each in its section."""
     columns = [(section, [by_claim[claim] for claim in ordered.get(section, ())]) for section in group.sections]
-    most = max((len(found) for _, found in columns), default=0)
-    return [(section, n + 1, found[n]) for n in range(most) for section, found in columns if n < len(found)]
+    most = max((len(claims) for _, claims in columns), default=0)
+    return [(section, n + 1, claims[n]) for n in range(most) for section, claims in columns if n < len(claims)]

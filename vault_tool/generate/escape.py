@@ -116,8 +116,8 @@ def quote(escaped: str) -> str:
 def _line(line: str) -> str:
     heading = _HEADING.fullmatch(line)
     if heading:
-        said = (heading.group(1) or "").strip("*_ ")
-        line = f"**{said}**" if said and "*" not in said else said
+        heading_text = (heading.group(1) or "").strip("*_ ")
+        line = f"**{heading_text}**" if heading_text and "*" not in heading_text else heading_text
     for start in (_INNER_HEADING, _UNDERLINE, _DEFINITION):
         line = start.sub(r"\1\\", line, count=1)
     return unframed(line.replace("<", "&lt;").replace("-->", "--&gt;").replace("![", "!\\["))

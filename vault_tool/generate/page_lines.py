@@ -24,10 +24,10 @@ def origin(entry: Entry) -> str:
 
 
 @lru_cache(maxsize=64)  # a large vault is by few
-def _in_words(said: str) -> str:
-    if is_pulled(said):
-        return words(said, PULLED_LENGTH)
-    return said if said in _ORIGINS else "unknown"
+def _in_words(text: str) -> str:
+    if is_pulled(text):
+        return words(text, PULLED_LENGTH)
+    return text if text in _ORIGINS else "unknown"
 
 
 def vouched(entry: Entry, reviewed: bool) -> bool:
@@ -67,8 +67,8 @@ def _writer(entry: Entry) -> str:
 
 
 @lru_cache(maxsize=64)
-def _model(said: str) -> str:
-    return words(said, MODEL_LENGTH)
+def _model(text: str) -> str:
+    return words(text, MODEL_LENGTH)
 
 
 def _day(entry: Entry) -> str:

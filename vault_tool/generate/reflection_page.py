@@ -62,13 +62,13 @@ class _Spelling:
         """The form in which a tag or project is compared, its spelling counted."""
         if text not in self._normal:
             self._normal[text] = tag_name(text)
-        found = self._normal[text]
-        self._written[found][text] += 1
-        return found
+        normal = self._normal[text]
+        self._written[normal][text] += 1
+        return normal
 
     def usual(self, normal: str) -> str:
         """The spelling that most have."""
-        written, _ = min(self._written[normal].items(), key=lambda one: (-one[1], one[0]))
+        written, _ = min(self._written[normal].items(), key=lambda counted: (-counted[1], counted[0]))
         return words(written.strip().removeprefix("#"), TAG)
 
 
@@ -123,36 +123,36 @@ def reflection_page(
 def _section(title: str, intro: str, lines: Iterable[str]) -> str:
     """A section with its lines; nothing at all where it has none."""
     body = "\n".join(lines)
-    said = f"{intro}\n\n{body}" if intro else body
-    return f"## {title}\n\n{said}\n" if body else ""
+    content = f"{intro}\n\n{body}" if intro else body
+    return f"## {title}\n\n{content}\n" if body else ""
 
 
 def _projects(memories: Iterable[Entry], named: Mapping[str, str], spelling: _Spelling) -> dict[str, str]:
     """What projects are called by fields, settings and subjects: each name with that of its project, as they are compared."""
     fields = {entry.text("project"): entry.text("project") for entry in memories}
-    found = {spelling.normal(name): spelling.normal(project) for name, project in {**fields, **named}.items()}
-    return {name: project for name, project in found.items() if name not in _EVERYWHERE}
+    projects = {spelling.normal(name): spelling.normal(project) for name, project in {**fields, **named}.items()}
+    return {name: project for name, project in projects.items() if name not in _EVERYWHERE}
 
 
 def _tagged(memories: Iterable[Entry], projects: Mapping[str, str], spelling: _Spelling) -> list[_Tagged]:
     """The memories with their projects: that of their field, and those that a tag or a subject is called like."""
-    found = []
+    tagged = []
     for entry in memories:
         tags = tuple(dict.fromkeys(tag for tag in map(spelling.normal, entry.own("tags")[:_TAGS_READ]) if tag))
         names = {tag_name(entry.text("project")), *tags, *map(normal_name, entry.subjects)}
-        found.append(_Tagged(entry, tags, frozenset(projects[name] for name in names if name in projects)))
-    return found
+        tagged.append(_Tagged(entry, tags, frozenset(projects[name] for name in names if name in projects)))
+    return tagged
 
 
 def _themes(tagged: Sequence[_Tagged], spelling: _Spelling) -> list[str]:
     """The pairs of tags that two or more memories share, with the newest of these."""
-    pairs = Counter(pair for one in tagged for pair in combinations(sorted(one.tags), 2))
+    pairs = Counter(pair for tagged_entry in tagged for pair in combinations(sorted(tagged_entry.tags), 2))
     top = nsmallest(THEMES, ((-count, pair) for pair, count in pairs.items() if count > 1))
     examples: dict[tuple[str, str], list[str]] = {pair: [] for _, pair in top}
-    for one in tagged:
+    for tagged_entry in tagged:
         for pair, titles in examples.items():
-            if len(titles) < EXAMPLES and pair[0] in one.tags and pair[1] in one.tags:
-                titles.append(f'"{_title(one.entry)}"')
+            if len(titles) < EXAMPLES and pair[0] in tagged_entry.tags and pair[1] in tagged_entry.tags:
+                titles.append(f'"{_title(tagged_entry.entry)}"')
     return [
         f"- **{spelling.usual(pair[0])} + {spelling.usual(pair[1])}**: {-count} memories ({', '.join(examples[pair])})"
         for count, pair in top
@@ -166,10 +166,10 @@ def _title(entry: Entry) -> str:
 def _patterns(tagged: Sequence[_Tagged], projects: Mapping[str, str], spelling: _Spelling) -> list[str]:
     """Tags in two projects or more."""
     spans: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in tagged:
-        for tag in one.tags:
+    for tagged_entry in tagged:
+        for tag in tagged_entry.tags:
             if tag not in projects:
-                spans[tag].update(one.projects)
+                spans[tag].update(tagged_entry.projects)
     wide = ((-len(places), -places.total(), tag) for tag, places in spans.items() if len(places) > 1)
     return [f"- **{spelling.usual(tag)}**: appears in {_places(spans[tag], spelling)}" for _, _, tag in nsmallest(PATTERNS, wide)]
 
@@ -194,12 +194,12 @@ def _accessed(used: Sequence[tuple[int, Entry]]) -> list[str]:
 def _insight(entry: Entry, preview: str, reviewed: bool) -> str:
     # A title is often the text's first sentence, which need not be read twice.
     title = entry.title.removesuffix("…").rstrip(" .")
-    said = "" if preview.casefold().startswith(title.casefold()) else f" - {inline(preview, PREVIEW)}"
-    return f"- {link(entry)}{said} — {provenance(entry, reviewed)}"
+    suffix = "" if preview.casefold().startswith(title.casefold()) else f" - {inline(preview, PREVIEW)}"
+    return f"- {link(entry)}{suffix} — {provenance(entry, reviewed)}"
 
 
 def _history(passes: Sequence[Entry], merges: int) -> list[str]:
-    shown = [f"  - {link(one)} — {provenance(one, True)}" for one in passes[:PASSES_SHOWN]]
+    shown = [f"  - {link(entry)} — {provenance(entry, True)}" for entry in passes[:PASSES_SHOWN]]
     if not passes and not merges:
         return []
     return [f"- Total passes: {len(passes)}", *shown, f"- Total merges performed: {merges}"]

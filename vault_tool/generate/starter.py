@@ -29,7 +29,7 @@ def starters() -> tuple[Starter, ...]:
 
 def is_starter(type: str, body: str) -> bool:
     """Whether a text is still the one that every new vault has."""
-    return any(one.type == type and one.body.strip() == body.strip() for one in starters())
+    return any(starter.type == type and starter.body.strip() == body.strip() for starter in starters())
 
 
 def content_policy() -> str:

@@ -111,14 +111,14 @@ def answered(body: str, template_text: str) -> str:
     for prompt in _COMMENT.findall(template_text):
         body = body.replace(prompt, "")
     offered = {line.strip() for line in template_text.split("\n") if _HEADING.match(line)}
-    kept: list[str] = []
+    parts: list[str] = []
     for line in body.split("\n"):
         heading = _HEADING.match(line)
         if heading:
-            _drop_empty(kept, len(heading.group(1)), offered)
-        kept.append(line)
-    _drop_empty(kept, 1, offered)
-    text = "\n".join(kept).strip("\n")
+            _drop_empty(parts, len(heading.group(1)), offered)
+        parts.append(line)
+    _drop_empty(parts, 1, offered)
+    text = "\n".join(parts).strip("\n")
     return f"{text}\n" if text.strip() else ""
 
 
@@ -135,9 +135,9 @@ def _drop_empty(lines: list[str], level: int, offered: set[str]) -> None:
 
 
 def _sections(spec: TypeSpec) -> tuple[tuple[str, str], ...]:
-    found = _SECTIONS.get(spec.name)
-    if found:
-        return found
+    sections = _SECTIONS.get(spec.name)
+    if sections:
+        return sections
     return (("", _STORY if spec.name in STORY_EDGES else _ANY.get(spec.record_class, "What it says.")),)
 
 

@@ -310,12 +310,12 @@ def owners_texts(repo: git.Repo, catalog: Catalog, owners: Owners, paths: Collec
     if not ends or not paths:
         return {}
     known = catalog.meta(HISTORY).split() == ends
-    found: dict[str, dict[str, bool]] = {path: {} for path in paths}
+    texts_of_path: dict[str, dict[str, bool]] = {path: {} for path in paths}
     rows = {path: dict(catalog.rows("SELECT text, by_commit FROM foreign_texts WHERE path = ?", (path,))) for path in paths}
     for commit in git.brought(repo, ends, (), [*paths], owners.signed):
         own = owners.wrote(commit)
         for file in commit.files:
-            texts, brought_by = found[file.path], rows[file.path]
+            texts, brought_by = texts_of_path[file.path], rows[file.path]
             # A text of the owner's stays so though somebody put it back later; a copy of another's was never the owner's.
             copied = brought_by.get(file.blob) == commit.commit or texts.get(file.blob) is False
             if (known and file.blob not in brought_by) or (own and not copied):
@@ -323,8 +323,8 @@ def owners_texts(repo: git.Repo, catalog: Catalog, owners: Owners, paths: Collec
                 texts[file.blob] = True
             else:
                 texts.setdefault(file.blob, False)
-    contents = git.blobs(repo, (blob for texts in found.values() for blob, ours in texts.items() if ours))
-    return {path: [contents[blob] for blob in reversed(texts) if blob in contents] for path, texts in found.items()}
+    contents = git.blobs(repo, (blob for texts in texts_of_path.values() for blob, ours in texts.items() if ours))
+    return {path: [contents[blob] for blob in reversed(texts) if blob in contents] for path, texts in texts_of_path.items()}
 
 
 def _machine(repo: git.Repo) -> str:

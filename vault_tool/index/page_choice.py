@@ -146,8 +146,8 @@ def newest_of_each_type(catalog: Catalog, most: int) -> tuple[int, ...]:
 def newest_of_project(catalog: Catalog, names: Collection[str], most: int) -> tuple[int, ...]:
     """The rows of the newest memories of a project, by its normalised names: by their subjects, and by what they say."""
     tagged = f"SELECT n FROM memberships WHERE normal IN ({marks(names)}) ORDER BY n DESC LIMIT ?"
-    said = [name for (name,) in catalog.rows(f"SELECT DISTINCT {PROJECT} FROM entries WHERE {PROJECT} <> ''")]
-    ours = [name for name in said if normal_name(str(name)) in names]
+    projects = [name for (name,) in catalog.rows(f"SELECT DISTINCT {PROJECT} FROM entries WHERE {PROJECT} <> ''")]
+    ours = [name for name in projects if normal_name(str(name)) in names]
     query = f"SELECT n FROM entries WHERE {PROJECT} = ? AND {PROJECT} <> '' ORDER BY n DESC LIMIT ?"
     numbers = [row[0] for row in catalog.rows(tagged, (*names, most))]
     return tuple(dict.fromkeys([*numbers, *(row[0] for name in ours for row in catalog.rows(query, (name, most)))]))

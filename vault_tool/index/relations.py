@@ -181,12 +181,12 @@ class Regions:
         keys = _keys(self._catalog)
         query = "SELECT n, id, path, type, length(preview) FROM entries WHERE class = ?"
         pieces = {row[0]: (row[1], Piece(*row[2:])) for row in self._catalog.each(query, (RecordClass.OBSERVATION.value,))}
-        found: dict[str, dict[str, Piece]] = defaultdict(dict)
+        by_region: dict[str, dict[str, Piece]] = defaultdict(dict)
         for number, normal in self._catalog.each("SELECT n, normal FROM memberships"):
             if number in pieces:
                 identity, piece = pieces[number]
-                found[keys.get(normal, normal)][identity] = piece
-        self._evidence.update(found)
+                by_region[keys.get(normal, normal)][identity] = piece
+        self._evidence.update(by_region)
 
     def keyed(self, key: str) -> Region:
         """The region that has this key: a subject's id, or the name of one that no file describes."""

@@ -54,12 +54,12 @@ class SealedFile:
     seal: Path
 
     def state(
-        self, nonce: str | None = None, now: list[list[Any]] | None = None, said: dict[str, Any] | None = None
+        self, nonce: str | None = None, now: list[list[Any]] | None = None, stored: dict[str, Any] | None = None
     ) -> IndexState:
-        """Whether it can be trusted; with `nonce`, whether it is also of that build. `now` is its print, and `said` what its seal
+        """Whether it can be trusted; with `nonce`, whether it is also of that build. `now` is its print, and `stored` what its seal
         says, if these were looked at.
         """
-        seal = self.read() if said is None else said
+        seal = self.read() if stored is None else stored
         if seal is None or (nonce is not None and seal.get("nonce") != nonce):
             return IndexState.SPOILT
         # Written in an earlier boot without waiting for the disk: pages may be missing that no stat tells of.

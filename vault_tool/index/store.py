@@ -108,7 +108,7 @@ class Store:
         # All builds have one seal: it says which of them it is of, and how that one was left.
         seal = self._build("").read() or {}
         sealed = self._build(str(seal.get("nonce", "")))
-        trusted = sealed if sealed.state(said=seal) is IndexState.INTACT else self._sealed_file()
+        trusted = sealed if sealed.state(stored=seal) is IndexState.INTACT else self._sealed_file()
         if trusted is None:
             self.drop()
             return None

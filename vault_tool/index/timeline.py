@@ -206,7 +206,7 @@ def _looked_up(catalog: Catalog, names: Sequence[str]) -> dict[str, Session]:
     rows = catalog.rows(f"SELECT path, head, mtime_ns FROM entries WHERE {where} LIMIT {_MOST}", names)
     if len(rows) == _MOST and len(names) > 1:
         # One of them is longer than all may be together: each for itself.
-        return {name: session for one in names for name, session in _looked_up(catalog, [one]).items()}
+        return {name: session for session_name in names for name, session in _looked_up(catalog, [session_name]).items()}
     of: dict[str, list[Any]] = {name: [] for name in names}
     for path, session, mtime_ns in rows:
         head = orjson.loads(session)

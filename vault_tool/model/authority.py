@@ -153,20 +153,20 @@ def replaces(newer: Entry, older: Entry, newer_reviewed: bool, older_reviewed: b
 def review_mark(entry: Entry) -> str:
     """What a review of a text vouches for: its words, and what it does to others."""
     acts = [sorted(entry.texts(name)) for name in ("change_targets", "supersedes")]
-    told = repr((entry.type, entry.title, entry.body_hash, acts, entry.head.get("pinned"), entry.head.get("importance")))
-    return "seen:" + hashlib.blake2b(told.encode("utf-8", "replace"), digest_size=12).hexdigest()
+    content = repr((entry.type, entry.title, entry.body_hash, acts, entry.head.get("pinned"), entry.head.get("importance")))
+    return "seen:" + hashlib.blake2b(content.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
 def weights(entry: Entry, usual: float, reviewed: bool) -> tuple[bool, float]:
     """Whether a memory is pinned, and its importance (0..1), as far as its writer may say so; `usual` is its type's."""
-    said = entry.number("importance")
-    if not entry.pinned and (said is None or said <= usual):
-        return False, usual if said is None else said
+    importance = entry.number("importance")
+    if not entry.pinned and (importance is None or importance <= usual):
+        return False, usual if importance is None else importance
     party = writer_of(entry, reviewed)
     # What was imported weighs as it did where it came from, among what the owner did not write.
     if entry.origin == "import" or authority(Act.WEIGHT, party, party) is Effect.ALLOWED:
-        return entry.pinned, usual if said is None else said
-    return False, usual if said is None else min(said, usual)
+        return entry.pinned, usual if importance is None else importance
+    return False, usual if importance is None else min(importance, usual)
 
 
 def counts(signal: Signal, target: Party) -> bool:

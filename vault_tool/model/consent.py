@@ -47,9 +47,9 @@ class Consent:
 
 def consent_of(entry: Entry, signals: Iterable[Signal]) -> Consent:
     """What the consent records among a memory's `signals` (each id once) come to, in the order of their times."""
-    said = (signal for signal in signals if signal.kind is SignalKind.CONSENT)
+    records = (signal for signal in signals if signal.kind is SignalKind.CONSENT)
     # A question comes before an answer of the same second.
-    ordered = sorted(said, key=lambda one: (one.at, one.consent != ConsentState.ASKED, one.id))
+    ordered = sorted(records, key=lambda record: (record.at, record.consent != ConsentState.ASKED, record.id))
     return Consent(tuple(_record(entry, signal) for signal in ordered))
 
 

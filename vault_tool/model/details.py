@@ -33,8 +33,8 @@ def is_word(text: str) -> bool:
 
 def details_of(head: Mapping[str, Any]) -> Details:
     """What a head says in these fields."""
-    found = ((name, head[name]) for name in LABELS if head.get(name))
-    return {name: tuple(map(str, value)) if isinstance(value, (list, tuple)) else str(value) for name, value in found}
+    values = ((name, head[name]) for name in LABELS if head.get(name))
+    return {name: tuple(map(str, value)) if isinstance(value, (list, tuple)) else str(value) for name, value in values}
 
 
 def in_lines(details: Details, short: Callable[[str], str], *, but: str = "") -> Iterator[tuple[str, str]]:

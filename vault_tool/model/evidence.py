@@ -76,14 +76,14 @@ def fault_in(text: str) -> str:
 
 
 def _file(rest: str) -> Reference:
-    found = _FILE.fullmatch(rest)
-    path = posixpath.normpath(found["path"]) if found else ""
-    if not found or path.startswith(("/", "~", "../")) or path in (".", "..") or _DRIVE.match(path):
+    match = _FILE.fullmatch(rest)
+    path = posixpath.normpath(match["path"]) if match else ""
+    if not match or path.startswith(("/", "~", "../")) or path in (".", "..") or _DRIVE.match(path):
         raise ValueError("its path must stay inside the work tree: relative, with `/`")
-    first, last = int(found["first"] or 0), int(found["last"] or found["first"] or 0)
-    if found["first"] and not 1 <= first <= last:
+    first, last = int(match["first"] or 0), int(match["last"] or match["first"] or 0)
+    if match["first"] and not 1 <= first <= last:
         raise ValueError("its lines must count from 1, the first before the last")
-    return Reference(EvidenceKind.FILE, path, (first, last) if first else None, (found["commit"] or "").lower())
+    return Reference(EvidenceKind.FILE, path, (first, last) if first else None, (match["commit"] or "").lower())
 
 
 def _commit(rest: str) -> Reference:
@@ -106,14 +106,14 @@ def _url(rest: str) -> Reference:
 
 
 def _episode(rest: str) -> Reference:
-    found = _EPISODE.fullmatch(rest)
-    if not found:
+    match = _EPISODE.fullmatch(rest)
+    if not match:
         raise ValueError("an entry of the log is a date and its number, or its time: episode:2026-11-20#3")
     try:
-        date.fromisoformat(found["day"])
+        date.fromisoformat(match["day"])
     except ValueError:
-        raise ValueError(f"{found['day']} is no date") from None
-    return Reference(EvidenceKind.EPISODE, found["day"], time=found["time"] or "", number=int(found["number"] or 0) or None)
+        raise ValueError(f"{match['day']} is no date") from None
+    return Reference(EvidenceKind.EPISODE, match["day"], time=match["time"] or "", number=int(match["number"] or 0) or None)
 
 
 _READERS: Mapping[str, Callable[[str], Reference]] = {

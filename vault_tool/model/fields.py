@@ -229,10 +229,10 @@ def unsaid(field: Field) -> Any:
     return None if field.given and field.given.optional else _UNSAID.get(field.kind)
 
 
-def by_parameter(given: Mapping[str, Any], fields: Iterable[Field] = GIVEN) -> dict[str, Any]:
+def by_parameter(arguments: Mapping[str, Any], fields: Iterable[Field] = GIVEN) -> dict[str, Any]:
     """What is given by parameters, by the names of their fields; TypeError, as Python has it, for a parameter that is none."""
     names = {field.parameter: field for field in fields}
-    for name in given:
+    for name in arguments:
         if name not in names:
             raise TypeError(f"got an unexpected keyword argument {name!r}")
-    return {field.name: given.get(name, unsaid(field)) for name, field in names.items()}
+    return {field.name: arguments.get(name, unsaid(field)) for name, field in names.items()}

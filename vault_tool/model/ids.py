@@ -40,17 +40,17 @@ def as_prefix(text: str) -> str | None:
     return lowered if _PREFIX.fullmatch(lowered) else None
 
 
-def shortest_unambiguous(one: str, neighbours: Iterable[str]) -> str:
+def shortest_unambiguous(identity: str, neighbours: Iterable[str]) -> str:
     """The shortest prefix of `one`, at least 6 characters long, that none of `neighbours` shares.
 
     In a sorted list of ids only the two neighbours of an id can share its longest common prefix.
     """
     need = SHOWN_PREFIX
     for other in neighbours:
-        if other == one:
+        if other == identity:
             continue
         common = 0
-        while common < len(one) and one[common : common + 1] == other[common : common + 1]:
+        while common < len(identity) and identity[common : common + 1] == other[common : common + 1]:
             common += 1
         need = max(need, common + 1)
-    return one[:need]
+    return identity[:need]

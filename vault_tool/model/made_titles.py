@@ -11,19 +11,19 @@ _CUTS = ("…", "...")
 
 def made_title(record_class: RecordClass, summary: str, body: str) -> str:
     """The title that a memory has by itself, empty for no text: an understanding's by its summary, which says it in a line."""
-    said = first_sentence(one_line(summary)) if summary and record_class is RecordClass.UNDERSTANDING else ""
-    return said or first_sentence(body)
+    sentence = first_sentence(one_line(summary)) if summary and record_class is RecordClass.UNDERSTANDING else ""
+    return sentence or first_sentence(body)
 
 
 def is_made(title: str, text: str) -> bool:
     """Whether a title is the first sentence of a text, whole or as any cut of it: then nobody gave it."""
-    said = one_line(title)
-    cut = next((said.removesuffix(end) for end in _CUTS if said.endswith(end)), "")
+    line = one_line(title)
+    cut = next((line.removesuffix(end) for end in _CUTS if line.endswith(end)), "")
     # Of a longer sentence no more is needed to see that it is another, or that it begins so.
-    sentence = first_sentence(text, 2 * len(said) + 2)
+    sentence = first_sentence(text, 2 * len(line) + 2)
     if cut:
         return sentence.startswith(cut.rstrip())
-    return bool(said) and said.rstrip(".。") == sentence.rstrip(".。")
+    return bool(line) and line.rstrip(".。") == sentence.rstrip(".。")
 
 
 def is_made_of(title: str, record_class: RecordClass, summary: str, body: str) -> bool:
@@ -35,13 +35,13 @@ def is_made_of(title: str, record_class: RecordClass, summary: str, body: str) -
 
 def title_now(record_class: RecordClass, title: str, summary: str, body: str) -> str:
     """What a memory is called: by the title that was given to it, else by its text; a stored one that was made follows it."""
-    given = one_line(title)
-    if given and is_made(given, body):
+    stored = one_line(title)
+    if stored and is_made(stored, body):
         return first_sentence(body)
-    return made_title(record_class, summary, body) if not given or is_made_of(given, record_class, summary, body) else given
+    return made_title(record_class, summary, body) if not stored or is_made_of(stored, record_class, summary, body) else stored
 
 
 def given_title(title: str, text: str) -> str:
     """The title that is stored with a text: nothing where the text makes it."""
-    said = one_line(title)
-    return "" if is_made(said, text) else said
+    line = one_line(title)
+    return "" if is_made(line, text) else line

@@ -32,9 +32,9 @@ def own_properties(record_class: RecordClass | None, head: Mapping[str, object])
 def _lines(key: str, value: object) -> Iterator[str]:
     if key.lower() in _NO_WORDS:
         return
-    said = " ".join(_words(value))
-    if said:
-        yield f"{key}: {said}"
+    text = " ".join(_words(value))
+    if text:
+        yield f"{key}: {text}"
 
 
 def _words(value: object) -> Iterator[str]:

@@ -30,12 +30,12 @@ class Record:
 
     def head(self) -> Head:
         """The fields in the order of the class, defaults left out: what `render` writes and `from_head` reads."""
-        found: Head = {}
+        head: Head = {}
         for name, default in _LAYOUT[type(self)].items():
             value = getattr(self, name)
             if name in ("id", "type") or value != default:
-                found[_KEYWORDS.get(name, name)] = list(value) if isinstance(value, tuple) else value
-        return found | dict(self.extra)
+                head[_KEYWORDS.get(name, name)] = list(value) if isinstance(value, tuple) else value
+        return head | dict(self.extra)
 
     @property
     def label(self) -> str:

@@ -90,16 +90,16 @@ def withdrawals(ordered: Sequence[Signal]) -> Mapping[str, Signal]:
             taking[signal.id] = target.id
     undecided = Counter(taking.values())
     decided = [identity for identity in taking if identity not in undecided]
-    found: dict[str, Signal] = {}
+    by_target: dict[str, Signal] = {}
     while decided:
         identity = decided.pop()
         target_id = taking[identity]
-        if identity not in found:
-            found.setdefault(target_id, known[identity])
+        if identity not in by_target:
+            by_target.setdefault(target_id, known[identity])
         undecided[target_id] -= 1
         if not undecided[target_id] and target_id in taking:
             decided.append(target_id)
-    return found
+    return by_target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

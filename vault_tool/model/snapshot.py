@@ -78,17 +78,17 @@ class Entry:
         """A list field as its owner wrote it: what others put there counts in no order, and what they took away still does."""
         if PUT not in self.head:
             return self.texts(name)
-        changes = [one for one in self.put_by_others if one.field == name]
-        put = {one.item for one in changes if not one.taken}
-        kept = (item for item in self.texts(name) if item not in put)
-        return tuple(dict.fromkeys((*kept, *(one.item for one in changes if one.taken))))
+        changes = [change for change in self.put_by_others if change.field == name]
+        put = {change.item for change in changes if not change.taken}
+        items = (item for item in self.texts(name) if item not in put)
+        return tuple(dict.fromkeys((*items, *(change.item for change in changes if change.taken))))
 
     @property
     def put_by_others(self) -> tuple[Put, ...]:
         """What others put to its lists, or took from them."""
-        found = self.head.get(PUT)
-        rows = found if isinstance(found, (list, tuple)) else ()
-        whole = (one for one in rows if isinstance(one, (list, tuple)) and len(one) == len(Put._fields))
+        stored = self.head.get(PUT)
+        rows = stored if isinstance(stored, (list, tuple)) else ()
+        whole = (row for row in rows if isinstance(row, (list, tuple)) and len(row) == len(Put._fields))
         return tuple(Put(str(field), str(item), str(by), taken is True) for field, item, by, taken in whole)
 
     @property
@@ -96,10 +96,10 @@ class Entry:
         """The ids of subjects that became one with this one: whatever names them means it."""
         if self.record_class is not RecordClass.SUBJECT or "also" not in self.head:
             return ()
-        said = self.texts("also") or (self.text("also"),)
+        texts = self.texts("also") or (self.text("also"),)
         # Of a link its target: `[[id|Name]]`.
-        ids = (canonical(one.strip().strip("[]").partition("|")[0]) for one in said)
-        return tuple(one for one in ids if one and one != self.id)
+        ids = (canonical(text.strip().strip("[]").partition("|")[0]) for text in texts)
+        return tuple(identity for identity in ids if identity and identity != self.id)
 
     def number(self, name: str) -> float | None:
         """A number of the head, or None."""
@@ -149,8 +149,8 @@ class Entry:
 
     def expired(self, moment: datetime) -> bool:
         """Whether its time is over at `moment`: from then on it is history and no answer."""
-        said = self.head.get("expires")
-        return said is not None and is_over(said, moment)
+        expires = self.head.get("expires")
+        return expires is not None and is_over(expires, moment)
 
 
 def is_over(expires: object, moment: datetime) -> bool:
@@ -185,32 +185,32 @@ class Snapshot:
     @cached_property
     def by_id(self) -> Mapping[str, tuple[Entry, ...]]:
         """Entries by id, the owner's first; more than one where an id was copied."""
-        found: dict[str, list[Entry]] = defaultdict(list)
+        entries: dict[str, list[Entry]] = defaultdict(list)
         for entry in self.entries:
-            found[entry.id].append(entry)
+            entries[entry.id].append(entry)
         for entry in self.entries:
             for identity in entry.also:
-                if identity not in found:
-                    found[identity].append(entry)
-        return {key: owners_first(entries) for key, entries in found.items()}
+                if identity not in entries:
+                    entries[identity].append(entry)
+        return {key: owners_first(entries) for key, entries in entries.items()}
 
     @cached_property
     def subjects_by_name(self) -> Mapping[str, tuple[Entry, ...]]:
         """Subjects by normalised name and alias; more than one where two claim the same name."""
-        found: dict[str, list[Entry]] = defaultdict(list)
+        subjects: dict[str, list[Entry]] = defaultdict(list)
         for entry in self.of_class(RecordClass.SUBJECT):
             for name in dict.fromkeys(normal_name(n) for n in (entry.text("name"), *entry.texts("aliases"), *entry.also) if n):
-                found[name].append(entry)
-        return {key: tuple(entries) for key, entries in found.items()}
+                subjects[name].append(entry)
+        return {key: tuple(entries) for key, entries in subjects.items()}
 
     @cached_property
     def tagged(self) -> Mapping[str, tuple[Entry, ...]]:
         """The entries tagged with each subject, by the normalised name that they give it."""
-        found: dict[str, list[Entry]] = defaultdict(list)
+        tagged: dict[str, list[Entry]] = defaultdict(list)
         for entry in self.entries:
             for name in dict.fromkeys(map(normal_name, entry.subjects)):
-                found[name].append(entry)
-        return {key: tuple(entries) for key, entries in found.items()}
+                tagged[name].append(entry)
+        return {key: tuple(entries) for key, entries in tagged.items()}
 
     @cached_property
     def superseded_by(self) -> Mapping[str, tuple[str, ...]]:

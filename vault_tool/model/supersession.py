@@ -30,7 +30,7 @@ def cycles(edges: Mapping[str, Sequence[str]]) -> tuple[frozenset[str], ...]:
     low: dict[str, int] = {}
     on_stack: set[str] = set()
     stack: list[str] = []
-    found: list[frozenset[str]] = []
+    groups: list[frozenset[str]] = []
     for root in edges:
         if root in index:
             continue
@@ -54,8 +54,8 @@ def cycles(edges: Mapping[str, Sequence[str]]) -> tuple[frozenset[str], ...]:
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[node])
                 if low[node] == index[node]:
-                    found.extend(_component(node, stack, on_stack, edges))
-    return tuple(found)
+                    groups.extend(_component(node, stack, on_stack, edges))
+    return tuple(groups)
 
 
 def _component(node: str, stack: list[str], on_stack: set[str], edges: Mapping[str, Sequence[str]]) -> Iterable[frozenset[str]]:
@@ -84,12 +84,12 @@ def superseded_by(
     home: dict[str, int] = {}
     for number, members in enumerate(cycles(edges)):
         home.update(dict.fromkeys(members, number))
-    found: dict[str, list[str]] = defaultdict(list)
+    successors: dict[str, list[str]] = defaultdict(list)
     for newer, olds in edges.items():
         for old in dict.fromkeys(olds):
             if newer != old and not (newer in home and home.get(old) == home[newer]):
-                found[old].append(newer)
-    return {old: tuple(sorted(newer)) for old, newer in found.items()}
+                successors[old].append(newer)
+    return {old: tuple(sorted(newer)) for old, newer in successors.items()}
 
 
 def longest_chain(parents: Mapping[str, Sequence[str]]) -> int:

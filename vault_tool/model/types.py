@@ -126,7 +126,7 @@ def near_type(name: str, types: Iterable[str]) -> str:
     """The one of some types that a word is nearly, so that it may be a slip of it; empty where there is none."""
     from difflib import get_close_matches  # 5 ms, for a word that is no type
 
-    alike = [one for one in types if one[:1].casefold() == name[:1].casefold()]
+    alike = [candidate for candidate in types if candidate[:1].casefold() == name[:1].casefold()]
     return next(iter(get_close_matches(name.casefold(), alike, 1, _SLIP)), "")
 
 
@@ -138,9 +138,9 @@ class Registry:
 
     def spec(self, name: str) -> TypeSpec:
         """The type called `name`; an unknown one is guessed (`known` is false): upper-case is an edge, else an observation."""
-        found = self.specs.get(name)
-        if found is not None:
-            return found
+        spec = self.specs.get(name)
+        if spec is not None:
+            return spec
         guess = RecordClass.EDGE if name.isupper() else RecordClass.OBSERVATION
         return TypeSpec(name, guess, UNKNOWN_WEIGHT, 0.5, CoreSection.WORTH_KNOWING, known=False)
 

@@ -68,29 +68,29 @@ def items(raw: Raw, form: Form | None) -> list[Item] | None:
         written = _quoted(raw, form)
     elif isinstance(raw, list):
         written = []
-        for one in raw:
-            if isinstance(one, str):
-                written.append(str(one) if not isinstance(one, Plain) or one not in NULLS else "")
-            elif isinstance(one, list) and (linked := _linked(one)):
+        for value in raw:
+            if isinstance(value, str):
+                written.append(str(value) if not isinstance(value, Plain) or value not in NULLS else "")
+            elif isinstance(value, list) and (linked := _linked(value)):
                 written.append(linked)
-            elif one is not None:
+            elif value is not None:
                 return None
     else:
         return None if isinstance(raw, dict) else []
-    return [item for one in written if (item := item_of(one, form)).text]
+    return [item for text in written if (item := item_of(text, form)).text]
 
 
 def texts(raw: Raw, form: Form | None) -> list[str] | None:
     """The texts of a head's value as a list, each once; None where it can be no list of texts."""
     # Nearly every list of a vault is of this kind, and a rebuild reads each.
     if isinstance(raw, list):
-        for one in raw:
-            if one.__class__ is not Plain or one in NULLS or one[0] == "[":
+        for value in raw:
+            if value.__class__ is not Plain or value in NULLS or value[0] == "[":
                 break
         else:
             return list(dict.fromkeys(map(str, raw)))
-    found = items(raw, form)
-    return None if found is None else list(dict.fromkeys(item.text for item in found))
+    read = items(raw, form)
+    return None if read is None else list(dict.fromkeys(item.text for item in read))
 
 
 def given(name: str, value: str | Iterable[str]) -> tuple[str, ...]:
@@ -100,11 +100,11 @@ def given(name: str, value: str | Iterable[str]) -> tuple[str, ...]:
     """
     form = form_of(name) or Form.TEXTS
     if not isinstance(value, str):
-        return tuple(text for one in value for text in (_of_json(one) or (one,)))
+        return tuple(text for part in value for text in (_of_json(part) or (part,)))
     text = value.strip()
-    found = _of_json(text)
-    if found is not None:
-        return tuple(found)
+    parsed = _of_json(text)
+    if parsed is not None:
+        return tuple(parsed)
     if form is Form.TEXTS:
         parts = [part.strip() for part in text.split(",")]
         return tuple(parts) if len(parts) > 1 and all(map(_REFERENCE.fullmatch, parts)) else (value,)
@@ -115,13 +115,13 @@ def given(name: str, value: str | Iterable[str]) -> tuple[str, ...]:
             raise ValueError("is a list of other things than texts")
         text = ", ".join(part.strip().strip("\"'") for part in _COMMAS.split(text[1:-1]))
         return tuple(filter(None, _in_text(text, form) if "," in text else [text]))
-    return tuple(dict.fromkeys(one for written in _in_text(text, form) if (one := item_of(written, form).text)))
+    return tuple(dict.fromkeys(part for written in _in_text(text, form) if (part := item_of(written, form).text)))
 
 
 def typed(name: str, values: Iterable[str]) -> tuple[str, ...]:
     """The list that options of a command line are: a tag has no comma, and an item that is a list in JSON is its items."""
     words = form_of(name) is Form.WORDS
-    parts = (part for one in given(name, tuple(values)) for part in (one.split(",") if words else [one]))
+    parts = (part for text in given(name, tuple(values)) for part in (text.split(",") if words else [text]))
     return tuple(part.strip() if words else part for part in parts if part.strip() or not words)
 
 
@@ -151,8 +151,8 @@ def _quoted(text: str, form: Form | None) -> list[str]:
         return _in_text(text.replace(",", " "), form)
     if "\n" in text and form in (Form.WORDS, Form.NAMES):
         return [line.strip().removeprefix("- ") for line in text.splitlines()]
-    if found := _of_json(text):
-        return found
+    if parts := _of_json(text):
+        return parts
     if "," in text and form in (Form.WORDS, Form.NAMES):
         return _in_text(text, form)
     return [text]
@@ -166,18 +166,18 @@ def _of_json(text: str) -> list[str] | None:
     import orjson  # 2 ms, where a list came as text
 
     try:
-        found = orjson.loads(text)
+        parsed = orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
-    simple = all(isinstance(one, str) or (isinstance(one, int) and not isinstance(one, bool)) for one in found)
-    return [str(one) for one in found] if simple else None
+    simple = all(isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)) for value in parsed)
+    return [str(value) for value in parsed] if simple else None
 
 
 def _linked(raw: list[Raw]) -> str:
     """An unquoted link in a list, `[[[Redis]]]` or `- [[Doe, John]]`, which is a list in a list to YAML."""
     while len(raw) == 1 and isinstance(raw[0], list):
         raw = raw[0]
-    parts = [str(one) for one in raw if isinstance(one, str)]
+    parts = [str(value) for value in raw if isinstance(value, str)]
     return f"[[{', '.join(parts)}]]" if parts and len(parts) == len(raw) else ""
 
 

@@ -56,7 +56,7 @@ def ignored_in(folder: Path, paths: Iterable[str]) -> set[str]:
         output(folder, "read the ignore rules", "init", "--quiet", "--bare", empty)
         where = (f"--git-dir={empty}", f"--work-tree={folder}")
         command = (*where, "check-ignore", "--no-index", "-z", "--stdin")
-        query = GitCall(command, lines([f"./{one}" for one in sayable]), literal=False)
+        query = GitCall(command, lines([f"./{path}" for path in sayable]), literal=False)
         result = together(folder, [query])[0]
     if result.code > 1:
         raise result.failure("apply the ignore rules")

@@ -184,34 +184,38 @@ class _Merging:
         if side is not None:
             self._fields[key] = side
 
-    def _chosen(self, key: str, base: FieldText | None, one: FieldText, other: FieldText) -> FieldText:
+    def _chosen(self, key: str, base: FieldText | None, ours: FieldText, theirs: FieldText) -> FieldText:
         """Which side's field stays where both changed it."""
-        texts = _plain(one.value), _plain(other.value)
-        by_text = one if (texts[0], one.lines) >= (texts[1], other.lines) else other
-        later = None if self._later is None else (one, other)[self._later]
+        texts = _plain(ours.value), _plain(theirs.value)
+        by_text = ours if (texts[0], ours.lines) >= (texts[1], theirs.lines) else theirs
+        later = None if self._later is None else (ours, theirs)[self._later]
         if key in _LATER | _EARLIER and all(texts) and moment(texts[0]) != moment(texts[1]):
-            first = one if moment(texts[0]) < moment(texts[1]) else other
-            return first if key in _EARLIER else other if first is one else one
+            first = ours if moment(texts[0]) < moment(texts[1]) else theirs
+            return first if key in _EARLIER else theirs if first is ours else ours
         if key == "pinned" and "true" in (texts[0].lower(), texts[1].lower()):
-            return one if texts[0].lower() == "true" else other
+            return ours if texts[0].lower() == "true" else theirs
         if key == "origin":
-            return one if _trust(texts[0]) < _trust(texts[1]) else other
+            return ours if _trust(texts[0]) < _trust(texts[1]) else theirs
         if key in _NUMBERS and all(map(_NUMBER.fullmatch, texts)):
-            stays = later or (one if float(texts[0]) > float(texts[1]) else other)
+            stays = later or (ours if float(texts[0]) > float(texts[1]) else theirs)
             self._result.told.append(f"`{key}`: {_plain(stays.value)} of {' and '.join(sorted(texts))}")
             return stays
         if key == "id" and self._is_subject:
             # A minted id is the same in every clone; of two of a kind the lesser.
-            stays = min((one, other), key=lambda side: (not is_derived(_plain(side.value)), _plain(side.value)))
-            self._added["also"].append(_plain((other if stays is one else one).value))
+            stays = min((ours, theirs), key=lambda side: (not is_derived(_plain(side.value)), _plain(side.value)))
+            self._added["also"].append(_plain((theirs if stays is ours else ours).value))
             return stays
         if key == "name" and self._is_subject:
             stays = later or by_text
-            self._added["aliases"].append(_plain((other if stays is one else one).value))
+            self._added["aliases"].append(_plain((theirs if stays is ours else ours).value))
             return stays
-        if isinstance(one.value, list) and isinstance(other.value, list) and (together := self._in_order(key, base, one, other)):
+        if (
+            isinstance(ours.value, list)
+            and isinstance(theirs.value, list)
+            and (together := self._in_order(key, base, ours, theirs))
+        ):
             return together
-        stays, goes = (one, other) if by_text is one else (other, one)
+        stays, goes = (ours, theirs) if by_text is ours else (theirs, ours)
         self._added[UNSETTLED].append(f"{key}: {_plain(goes.value)}")
         self._result.twice.append((key, min(texts), max(texts)))
         return stays

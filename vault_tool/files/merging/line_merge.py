@@ -76,15 +76,15 @@ def merge_lines(base: Sequence[str] | None, ours: Sequence[str], theirs: Sequenc
     """
     first, second = sorted((list(ours), list(theirs)))
     known = _known(first if base is None else base)
-    one, other = _spaced(first, known), _spaced(second, known)
+    ours, theirs = _spaced(first, known), _spaced(second, known)
     if base is None:
-        for part, whole in ((one, other), (other, one)):
+        for part, whole in ((ours, theirs), (theirs, ours)):
             if len(part) < len(whole) and _within(part, whole):
                 return MergedLines(list(_flat(whole)))
-        common, ones, others = _in_common(one, other)
+        common, ones, others = _in_common(ours, theirs)
         return _Weaving(common, ones, others, both, None).woven()
     spaced = _spaced(base, known)
-    return _Weaving(spaced, changes(spaced, one), changes(spaced, other), both, (one, other)).woven()
+    return _Weaving(spaced, changes(spaced, ours), changes(spaced, theirs), both, (ours, theirs)).woven()
 
 
 def changes(base: Lines, text: Lines) -> list[Hunk]:
@@ -258,9 +258,9 @@ def _whole(version: list[str]) -> list[str]:
     return [line for row, line in enumerate(version) if row in kept_rows or line.rstrip() not in MARKS]
 
 
-def _groups(one: list[Hunk], other: list[Hunk], *, touching: bool) -> Iterator[tuple[int, int, list[Hunk], list[Hunk]]]:
+def _groups(left: list[Hunk], right: list[Hunk], *, touching: bool) -> Iterator[tuple[int, int, list[Hunk], list[Hunk]]]:
     """The changes of both sides by place: those that overlap stand together, and those that touch if asked for."""
-    queue = sorted([(hunk.start, hunk.stop, 0, hunk) for hunk in one] + [(hunk.start, hunk.stop, 1, hunk) for hunk in other],
+    queue = sorted([(hunk.start, hunk.stop, 0, hunk) for hunk in left] + [(hunk.start, hunk.stop, 1, hunk) for hunk in right],
                    key=lambda row: row[:3])  # fmt: skip
     number = 0
     while number < len(queue):

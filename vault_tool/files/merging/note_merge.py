@@ -119,13 +119,13 @@ def _are_one(base: _Side | None, first: _Side, other: _Side) -> bool:
     return True
 
 
-def _put_together(base: _Side | None, one: _Side, other: _Side) -> Merged | None:
-    head = _head(base, one, other)
+def _put_together(base: _Side | None, first: _Side, other: _Side) -> Merged | None:
+    head = _head(base, first, other)
     if head is None:
         return None
-    body = merge_lines(base.body if base else None, one.body, other.body)
-    has_head = bool(head.text) or _picked(base.has_head if base else None, one.has_head, other.has_head)
-    with_heads = [side for side in (one, other) if side.has_head]
+    body = merge_lines(base.body if base else None, first.body, other.body)
+    has_head = bool(head.text) or _picked(base.has_head if base else None, first.has_head, other.has_head)
+    with_heads = [side for side in (first, other) if side.has_head]
     text = "\n".join([*body.lines, ""])
     if has_head:
         known = base if base and base.has_head else None
@@ -133,14 +133,14 @@ def _put_together(base: _Side | None, one: _Side, other: _Side) -> Merged | None
         opening = _picked(known.opening if known else None, first.opening, last.opening)
         closing = _picked(known.closing if known else None, first.closing, last.closing)
         text = f"{opening}{head.text}{closing}{text}"
-    ended = one.ended if other.ended is None else other.ended
-    if one.ended is not None and other.ended is not None:
-        ended = _picked(base.ended if base else None, one.ended, other.ended, otherwise=True)
+    ended = first.ended if other.ended is None else other.ended
+    if first.ended is not None and other.ended is not None:
+        ended = _picked(base.ended if base else None, first.ended, other.ended, otherwise=True)
     # A blank line at the end needs its own.
     if not ended and not text.endswith("\n\n"):
         text = text.removesuffix("\n")
-    bom = _picked(base.bom if base else None, one.bom, other.bom)
-    data = (_BOM if bom else b"") + _with_ends(text, base, one, other).encode("utf-8")
+    bom = _picked(base.bom if base else None, first.bom, other.bom)
+    data = (_BOM if bom else b"") + _with_ends(text, base, first, other).encode("utf-8")
     # Read rather than reasoned about: a page whose text begins with a rule may have become one with a head.
     if split(data).has_head != has_head:
         return None

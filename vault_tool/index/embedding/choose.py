@@ -62,9 +62,9 @@ def named(machine: Machine, provider: str, models: Path) -> Embedder | None:
 def local(model: str, models: Path) -> Local:
     """The local embedder of a model's name; where it is no name of a local model, the usual one's, or what a package brings."""
     name = INT8 if model == INT8 else MODEL
-    found = Local(folder_in(models, name), name)
+    model_here = Local(folder_in(models, name), name)
     # Looked for before what reads it is loaded: most have the one or neither.
-    return found if found.there or find_spec(PACKAGE) is None else packaged.installed() or found
+    return model_here if model_here.there or find_spec(PACKAGE) is None else packaged.installed() or model_here
 
 
 def _lacking(provider: str, embedder: Embedder | None) -> str:

@@ -27,8 +27,8 @@ class Prompts:
     def before(self, text: str, role: Role, instruction: str = "") -> str:
         """The text as the model is to see it: its prefix for the role, the instruction where it heeds one, the text."""
         prefix = self.query if role is Role.QUERY else self.document
-        told = f"{instruction} " if instruction and self.follows_instructions is not False else ""
-        return f"{prefix}{told}{text}"
+        opening = f"{instruction} " if instruction and self.follows_instructions is not False else ""
+        return f"{prefix}{opening}{text}"
 
 
 UNKNOWN = Prompts(follows_instructions=None)

@@ -197,8 +197,8 @@ def page(path: str, title: str, body: str, aliases: Iterable[str] = (), properti
     """The document of a page."""
     also = tuple(aliases)
     names = _lines(dict.fromkeys([title, path.rpartition("/")[2].removesuffix(".md"), *also]))
-    told = " . ".join(also)
-    return SearchDocument(path, title, told, body, "page", "", names, _lines(headings(body)), properties=properties)
+    other_names = " . ".join(also)
+    return SearchDocument(path, title, other_names, body, "page", "", names, _lines(headings(body)), properties=properties)
 
 
 def searchable(text: str) -> str:

@@ -288,9 +288,9 @@ def _note(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     if parsed.record_class is None:
         properties, aliases = own_properties(None, parsed.head), _aliases(parsed.head)
         shown = one_line((parsed.body.strip() or properties)[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH)
-        one = Page(path, parsed.title, shown)
+        loose_page = Page(path, parsed.title, shown)
         text = page(path, parsed.title, parsed.body, aliases, properties)
-        return Seen(path, PAGE, stat, len(data), content_hash(data), page=one, text=text, problems=parsed.problems)
+        return Seen(path, PAGE, stat, len(data), content_hash(data), page=loose_page, text=text, problems=parsed.problems)
     note = entry(path, data, parsed, stat[1])
     return Seen(path, RECORD, stat, len(data), note.hash, note, text=document(note, parsed.body), problems=parsed.problems)
 

@@ -150,11 +150,13 @@ class Similarities:
         """
         if self._candidates is not None:
             return self.top(limit)
-        found = (_best_heads(self._ledger, search.view, search.perspective, *search.heads, limit) for search in self._searches)
+        best_of_searches = (
+            _best_heads(self._ledger, search.view, search.perspective, *search.heads, limit) for search in self._searches
+        )
         if len(self._searches) == 1:
-            return next(found)
+            return next(best_of_searches)
         best: dict[str, VectorHit] = {}
-        for hits in found:
+        for hits in best_of_searches:
             for hit in hits:
                 _keep(best, hit)
         return _ranked(best.values(), limit)

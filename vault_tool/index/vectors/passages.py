@@ -158,7 +158,7 @@ def read_notes(
     root: Path, registry: Registry, repo: git.Repo | None, paths: Sequence[str], window: int
 ) -> Iterator[tuple[Note, tuple[str, ...]]]:
     """Each note that is there with its texts; `window` is how many characters one text may have."""
-    found: list[Seen] = []
+    files: list[Seen] = []
     with Reader(root) as notes:
         for path, stat in reader.present(root, paths).items():
             try:
@@ -166,9 +166,9 @@ def read_notes(
             except Vanished:
                 continue
             if seen is not None:
-                found.append(seen)
-    commit = head_now(repo) if any(seen.kind == UNREADABLE for seen in found) else ""
-    for seen in with_head(found, repo, commit, registry):
+                files.append(seen)
+    commit = head_now(repo) if any(seen.kind == UNREADABLE for seen in files) else ""
+    for seen in with_head(files, repo, commit, registry):
         texts = _texts(seen, window)
         if texts:
             yield _note(seen, keys_of(texts)), texts
