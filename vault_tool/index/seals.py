@@ -56,8 +56,9 @@ class SealedFile:
     def state(
         self, nonce: str | None = None, now: list[list[Any]] | None = None, stored: dict[str, Any] | None = None
     ) -> IndexState:
-        """Whether it can be trusted; with `nonce`, whether it is also of that build. `now` is its print, and `stored` what its seal
-        says, if these were looked at.
+        """Whether it can be trusted; with `nonce`, whether it is also of that build.
+
+        `now` is its fingerprint and `stored` its seal, if these were read already.
         """
         seal = self.read() if stored is None else stored
         if seal is None or (nonce is not None and seal.get("nonce") != nonce):
