@@ -1,4 +1,4 @@
-"""Lines of ours put into the head of somebody else's page, with whatever stood under their names kept beside them."""
+"""Lines of ours put into the head of another person's page, with whatever stood under their names kept beside them."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class DraftBin:
                     folder.discard(name)
 
     def drafts(self, now: str) -> list[RefusedDraft]:
-        """What lies there and is not older than a month at `now`, the one that was refused last first."""
+        """The drafts that are not older than a month at `now`, the last refused first."""
         drafts = (draft for name in self._names() if (draft := _draft(self._kept.read(name))) is not None)
         return sorted(
             (draft for draft in drafts if not _is_over(draft.at, now)), key=lambda draft: (draft.at, draft.id), reverse=True

@@ -31,7 +31,7 @@ _DASHES = 3
 
 
 class Judgement(Enum):
-    """What a file with the name of a copy is."""
+    """The kinds of file that a file with the name of a copy can be."""
 
     COPY = "copy"
     NOTE = "note"
@@ -59,7 +59,7 @@ def originals(path: str) -> Iterator[tuple[str, bool]]:
 
 
 def judged(path: str, data: bytes, read: Read) -> tuple[Judgement, str]:
-    """What a file is whose name has the form of a copy's, and the note that it is a copy of.
+    """The kind of a file whose name has the form of a copy's, and the note that it is a copy of.
 
     `read` gives the bytes of another file, or raises OSError or Refused. An id decides: an equal one makes it a copy,
     whatever it says; another one a note. Without, a name that says so makes one of what is mostly the same text, and any

@@ -112,7 +112,7 @@ def finder(low: str) -> Callable[[str], Iterator[tuple[str, str]]] | None:
 
 
 def patterns() -> tuple[str, ...]:
-    """What changes when the forms do."""
+    """A digest of the forms: it changes when they do."""
     return (*(form.pattern for form in _FORMS), _TERM, _REFERENCE, _NO_PHRASE)
 
 

@@ -1,4 +1,4 @@
-"""What differs between the files as they are and as they were last read: stat first, content where stat cannot tell."""
+"""Compares the files as they are with the files as they were last read: stat first, content where stat cannot tell."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def compare(known: Mapping[str, Listing], scan: Scan) -> Changes:
 
 
 def trusted_stat(stat: Stat, started_ns: int) -> Stat:
-    """What to remember of a file that was read after `started_ns`: its stat, or DOUBT when a later edit could leave it equal.
+    """The stat to remember of a file read after `started_ns`, or DOUBT when a later edit could leave its stat equal.
 
     A file changed within the clock's tick of our reading may change once more without its times telling (git calls
     this racy); file systems that keep whole seconds need two of them.

@@ -70,7 +70,7 @@ def entry_text(entry: EpisodeEntry, path: str, before: str) -> str:
 
 
 def read_episode(path: str, data: bytes) -> tuple[list[EpisodeEntry], list[Problem]]:
-    """The entries of one file in its order, and a problem for each heading that is none."""
+    """The entries of one file in its order, and a problem for each line that looks like a heading and is not one."""
     day = journal_date(path)
     entries: list[_Open] = []
     for raw in data.split(b"\n"):
@@ -87,7 +87,7 @@ def read_episode(path: str, data: bytes) -> tuple[list[EpisodeEntry], list[Probl
 
 
 def episode_problems(path: str, data: bytes) -> list[Problem]:
-    """What is wrong in one file: headings that are no entry, lines without measure, and an end that was cut short."""
+    """The problems of one file: headings without an entry, lines that are too long, and an end that was cut short."""
     day = journal_date(path)
     problems: list[Problem] = []
     if data and not data.endswith(b"\n"):

@@ -34,7 +34,7 @@ class ForeignFile:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What one walk found, in the order of the paths; `passed_over` names what is no file to read, each with its reason."""
+    """The files found by one walk, in the order of their paths; `passed_over` names the others, each with its reason."""
 
     files: tuple[ForeignFile, ...]
     passed_over: tuple[Problem, ...] = ()

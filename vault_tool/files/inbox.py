@@ -58,7 +58,7 @@ class Inbox:
         return self._kept.read(name)
 
     def about(self, identity: str) -> About:
-        """What is known of why a memory waits; empty for a note that somebody put here by hand."""
+        """The reason why a memory waits, as far as it is known; empty for a note that a person put here by hand."""
         return about_of(_json(self._kept.read(_about_name(identity), _ABOUT)))
 
     def decide(self, identity: str, verdict: str, at: str) -> None:
@@ -99,7 +99,7 @@ def about_of(values: Any) -> About:
 
 
 def _about_name(identity: str) -> str:
-    """The file that says why a memory waits; an id that is none, as a hand may write into a note, leads nowhere else."""
+    """The file that says why a memory waits; a malformed id, as a hand may write into a note, leads to no other file."""
     return f"{canonical(identity) or 'unknown'}.json"
 
 

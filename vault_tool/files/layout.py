@@ -55,7 +55,7 @@ _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class FileKind(Enum):
-    """What a file of the vault is, by its place and name alone."""
+    """The kind of a file of the vault, by its place and name alone."""
 
     NOTE = "note"
     EPISODE = "episode"

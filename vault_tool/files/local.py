@@ -1,4 +1,4 @@
-"""What belongs to this machine: writer token, journal states, use not yet shared, operations not yet committed."""
+"""This machine's own state: writer token, journal states, use not yet shared, operations not yet committed."""
 
 from __future__ import annotations
 
@@ -161,12 +161,12 @@ class LocalFolder:
         return token
 
     def _place(self) -> bytes:
-        """What no copy of the token's file shares with it: when it was last put where it is."""
+        """The time when the token's file was last put where it is: no copy of the file shares it."""
         with storage(f"{LOCAL}/{_TOKEN_FILE}", doing="read"), opened(self.place, (LOCAL,)) as folder:
             return str(folder.changed_at(_TOKEN_FILE)).encode()
 
     def journal_states(self, path: str) -> tuple[str | None, ...]:
-        """The content hashes that the journal at `path` may have if nobody else touched it; none if it is not known.
+        """The content hashes that the journal at `path` may have if no other program changed it; empty if unknown.
 
         Two around an append, so that a crash on either side of it is no reason for a new token; None is "not there".
         """
@@ -247,8 +247,8 @@ class LocalFolder:
         )
 
     def unsealed(self) -> list[tuple[str, str]]:
-        """What lies there as if it had been announced or begun to be forgotten, and does not show that this user wrote it:
-        its path, and in words what it would do. Nothing of it is done.
+        """Intents and begun forgettings that do not show that this user wrote them:
+        the path of each, and in words what it would do. None of it is done.
         """
         reasons: dict[str, str] = {}
         for where, below in product(dict.fromkeys((self.place, self.root)), _INTENTS):
@@ -290,7 +290,7 @@ class LocalFolder:
         return f"{LOCAL}/{_PURGES}/{name}.json"
 
     def receipts(self) -> list[dict[str, Any]]:
-        """What purges did here, the oldest first."""
+        """The receipts of purges done here, the oldest first."""
         receipts = (_json(self._kept.read(name, _PURGES)) for name in sorted(self._kept.names(_PURGES)))
         return [receipt for receipt in receipts if isinstance(receipt, dict)]
 
@@ -312,7 +312,7 @@ class LocalFolder:
         self._kept.write(_SERVED_FILE, json.dumps(notes).encode())
 
     def http_token(self, *, anew: bool = False) -> str:
-        """What a client must show to be served over HTTP; made at random the first time, and `anew`.
+        """The token that an HTTP client must show; made at random the first time, and `anew`.
 
         One that others may read (it came by a pull, or by a copy) is no secret, and is replaced.
         """
@@ -339,7 +339,7 @@ class LocalFolder:
             folder.discard(_PAGE_SERVER_FILE)
 
     def last_look(self) -> str:
-        """What a person saw last of the history on the page: a commit; empty where they never said."""
+        """The commit up to which a person last saw the history on the page; empty where they never said."""
         return (self._kept.read(_LOOK_FILE) or b"").decode("utf-8", "replace").strip()
 
     def looked(self, at: str) -> None:
@@ -413,7 +413,7 @@ class LocalFolder:
                 yield name, text
 
     def _names_in(self, where: Path, below: str) -> list[str]:
-        """The names of what may be intents; none where somebody put a link in the folder's place."""
+        """The names of possible intents; none where a link stands in the folder's place."""
         try:
             with opened(where, (LOCAL, below)) as folder:
                 return folder.names()
@@ -434,7 +434,7 @@ class LocalFolder:
 
 
 def _mark(file: int, end: bytes) -> str:
-    """What tells one state of a log from another file's, or from one that was written over before its end."""
+    """A mark by which one state of a log differs from another file's, or from one that was written over before its end."""
     return f"{file}:{content_hash(end)}"
 
 
@@ -482,7 +482,7 @@ def _unsealed(data: bytes) -> tuple[bytes, str]:
 
 
 def _in_words(below: str, name: str, data: bytes | None) -> str:
-    """What an intent would do, for a person to judge."""
+    """The effect of an intent in words, for a person to judge."""
     text = _unsealed(data or b"")[0]
     if below == _FORGETTING:
         how, *others = text.decode("utf-8", "replace").split("\n")

@@ -89,7 +89,7 @@ _A_MOMENT = 0.0005
 
 
 class _Known:
-    """What was decided of a folder: the files that were looked at and how they were, when, and what that came to."""
+    """A remembered decision about a folder: the files that were looked at, their stamps, the time, and the result."""
 
     __slots__ = ("at", "files", "found", "repos", "stamps")
 
@@ -108,7 +108,7 @@ def place(root: Path) -> Path:
 
 
 def trust(root: Path) -> Trust:
-    """What is decided of a vault's local folders; three looks at file times where nothing changed since the last time."""
+    """The decision about a vault's local folders; three looks at file times where nothing changed since the last time."""
     named = str(root), data_folder()
     known = _known.get(named)
     if known is not None:
@@ -180,7 +180,7 @@ def has_key() -> bool:
 
 
 def seal(kind: str, text: bytes) -> str:
-    """What shows later that this user wrote a text, as a text of that kind; empty without a key."""
+    """A keyed hash which shows later that this user wrote a text, as a text of that kind; empty without a key."""
     return _keyed(kind, text) if has_key() else ""
 
 
@@ -372,7 +372,7 @@ def _looked_at(root: Path, repos: Repos) -> tuple[str, ...]:
 
 
 def _stamps(files: tuple[str, ...]) -> tuple[Stamp, ...]:
-    """What changes when the folder is another one, when the mark is written, and when an index of git's is."""
+    """The stamps of a folder, of its mark and of git's indexes: they change when one of these does."""
     root, *others = files
     try:
         info = os.stat(root)  # noqa: PTH116  (asked many times in an answer, and a path is as dear as the look)
@@ -505,7 +505,7 @@ def _places(repo: Repo) -> list[str]:
 
 
 def _git(repo: Repo, *arguments: str) -> bytes | None:
-    """What git answers; None where it cannot."""
+    """The answer of a git command; None where git fails."""
     try:
         result = together(repo.work_tree, [GitCall(arguments, literal=False)])[0]
     except GitError:

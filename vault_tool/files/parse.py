@@ -41,7 +41,7 @@ _WHOLE = deferred_pattern(r"\d{1,15}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a file's text says.
+    """A file's text as parsed.
 
     `record_class` is None for a page (no head of ours). `readable` is false when the text cannot be used as it
     stands: bytes that are not text, a broken head, conflict markers; then only `problems` says anything.
@@ -116,7 +116,7 @@ def entry(path: str, data: bytes, parsed: Parsed, mtime_ns: int, *, stale: bool 
 
 
 def _shown_first(parsed: Parsed) -> str:
-    """What the text begins with; of a note without any, its properties."""
+    """The beginning of the text; for a note without text, its properties."""
     if parsed.body and not parsed.body.isspace():
         return parsed.body[: 4 * PREVIEW_LENGTH]
     return own_properties(parsed.record_class, parsed.head)[: 4 * PREVIEW_LENGTH]
@@ -127,7 +127,7 @@ def _severity(fault: frontmatter.HeadFault) -> Severity:
 
 
 def _unsettled(path: str, data: bytes, head: frontmatter.Head | None) -> Iterator[Problem]:
-    """What a merge left to a person: it is read, searched and shown with both texts."""
+    """The problems of a note in which a merge left a choice to a person: it is read, searched and shown with both texts."""
     from vault_tool.files import two_versions  # few notes have any
 
     hint = f"{step('review')} settles it: this text, that, or both"
@@ -199,7 +199,7 @@ def _listed(record_class: RecordClass, name: str, raw: Raw, beside: dict[str, li
 
 
 def _nearly(path: str, values: Mapping[str, Raw], identity: str | None, spec_name: str | None) -> Iterator[Problem]:
-    """What keeps a page that has an `id` or a `type` from being a record."""
+    """The reason why a page that has an `id` or a `type` is not a record."""
     stated = _text(values.get("id")) or ""
     if stated and identity is None:
         message = f"its `id` ({one_line(stated, 40)}) is no UUID, so it is a page: searched as text, but not a memory"

@@ -1,4 +1,4 @@
-"""What is on disk: a walk that follows no link, and reads that stay inside the vault."""
+"""Reads the files on disk: a walk that follows no link, and reads that stay inside the vault."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _TICK = 20_000_000  # nanoseconds within which a clock may give two changes of a
 
 
 def fingerprint(info: os.stat_result) -> Stat:
-    """What changes when a file is written to, cut, copied or replaced."""
+    """The part of a stat that changes when a file is written to, cut, copied or replaced."""
     return info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino & _INODE
 
 
@@ -60,7 +60,7 @@ class FolderScan:
 
 @dataclass(frozen=True, slots=True)
 class Trusted:
-    """What a glance need not look at again: folders whose own stat is as it was, with the files known in them.
+    """The folders that need no second look: their own stat is unchanged; with the files known in them.
 
     A folder's times change when a file in it comes, goes or is replaced, not when one is written in place: so those in
     `always` are looked into whatever their times say.

@@ -1,4 +1,4 @@
-"""What a git repository is called: by its files alone.
+"""The name of a git repository, by its files alone.
 
 No process of git is asked: hooks have no time for one, and git in a foreign folder runs what that folder's settings name.
 """
@@ -14,7 +14,7 @@ _LONGEST = 2**18
 
 
 def repository_name(repo: Repo) -> str:
-    """What a repository is called: by its remote, else by its own folder; all its work trees are called alike."""
+    """The name of a repository: of its remote, else of its own folder; all its work trees share it."""
     addresses = _remotes(repo.common_dir / "config")
     address = addresses.get("origin") or (next(iter(addresses.values())) if len(addresses) == 1 else "")
     # `git@host:team/name.git`, `https://host/team/name`, `/srv/git/name.git/`

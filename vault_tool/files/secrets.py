@@ -1,4 +1,4 @@
-"""What looks like a secret in a text that is about to be written: line, kind and a masked value, never the value."""
+"""Finds likely secrets in a text that is about to be written: line, kind and a masked value, never the value."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ _DETECTORS = (
 
 
 def scan(text: str, allowed: Sequence[str] = ()) -> list[Secret]:
-    """What looks like a secret in `text`, at most one a line, in order.
+    """The likely secrets in `text`, at most one a line, in order.
 
     A hit does not count on a line that ends in a marker, nor where its value stands in such a line (`marked_lines` of this
     text) or in one of the `allowed` texts.
@@ -202,7 +202,7 @@ def scan(text: str, allowed: Sequence[str] = ()) -> list[Secret]:
 
 
 def rules() -> str:
-    """What changes when the rules do: a text is clean under the rules that it was searched by."""
+    """A digest of the rules: a text is clean under the rules that it was searched by."""
     own = (expression.pattern for expression in (_ALLOWED, _PLACEHOLDER, _RESERVED))
     return content_hash(repr((_RULES, _DETECTORS, credentials.patterns(), *own)).encode())
 

@@ -1,4 +1,4 @@
-"""What this machine keeps of agents' sessions: heartbeat tokens and what was shown, one file a session, for a while."""
+"""Agents' sessions on this machine: heartbeat tokens and what was shown, one file a session, for a while."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def signal_line(signal: Signal) -> str:
 
 
 def read_signals(path: str, data: bytes) -> tuple[list[Signal], list[Problem]]:
-    """The signals of one journal in the order of its lines, and a problem for each line that is none.
+    """The signals of one journal in the order of its lines, and a problem for each line that cannot be read.
 
     Keys that are not ours are passed over; a last line without its newline is torn (a write was cut short), and
     counts only if it is whole JSON.
@@ -93,7 +93,7 @@ def _redacted(line: bytes, targets: Collection[str], is_told: Callable[[str], bo
 
 
 def merge(signals: Iterable[Signal]) -> list[Signal]:
-    """All signals sorted by `(at, id)`, each id once: the first of those that share one, somebody else's only without another."""
+    """All signals sorted by `(at, id)`, each id once: the first of those that share one, a pulled one only without another."""
     seen: dict[str, Signal] = {}
     for signal in sorted(signals, key=lambda signal: (is_pulled(signal.origin), signal.at, signal.id)):
         seen.setdefault(signal.id, signal)

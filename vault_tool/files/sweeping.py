@@ -1,4 +1,4 @@
-"""Clears the temporary files of killed writers: what is ours goes, what somebody else wrote is kept."""
+"""Clears the temporary files of killed writers: ours are removed, other programs' files are kept."""
 
 from __future__ import annotations
 

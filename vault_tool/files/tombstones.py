@@ -1,4 +1,4 @@
-"""What was forgotten: one small file an id under `vault/forgotten/`, by which every reader refuses its return.
+"""Forgotten memories: one small file an id under `vault/forgotten/`, by which every reader refuses its return.
 
 Whose a tombstone is, and so what it counts for, `index/graves.py` says.
 """
@@ -53,7 +53,7 @@ def confirmed(before: bytes, now: str) -> bytes:
 
 
 def words_left(path: str, identity: str) -> Problem:
-    """That a file holds words of a forgotten memory, and what takes them out."""
+    """The problem of a file that holds words of a forgotten memory; its hint is the command that takes them out."""
     message = f"it holds words of {identity[:SHOWN_PREFIX]}, which was forgotten; they are told to nobody"
     return warning(path, 0, "forgotten-words", message, f"{step('forget', memory_id=identity)} takes them out")
 

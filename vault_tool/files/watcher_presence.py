@@ -1,4 +1,4 @@
-"""Who keeps watch over a vault on this machine: one lock, and a record beside it that others may read."""
+"""The watcher of a vault on this machine: one lock, and a record beside it that others may read."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What a watcher says of itself: `mode` is `events` or `polling`, `degraded` why it is not as good as it could be."""
+    """A watcher's record: `mode` is `events` or `polling`, `degraded` the reason why it is not as good as it could be."""
 
     pid: int
     host: str
@@ -70,7 +70,7 @@ class Watch:
 
 
 def owner(root: Path) -> Owner | None:
-    """Who holds the owner lock now; None where nobody does."""
+    """The holder of the owner lock; None while the lock is free."""
     record = _read_record(root, OWNER_FILE)
     try:
         holder_of_lock = Owner(
@@ -96,7 +96,7 @@ def memory(holder: Owner) -> int | None:
 
 
 def watch(root: Path) -> Watch | None:
-    """What the watcher of the vault says of itself; None where none is alive."""
+    """The record of the vault's watcher; None where none is alive."""
     record = _read_record(root, WATCH_FILE)
     if not record:
         return None

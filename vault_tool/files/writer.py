@@ -23,7 +23,7 @@ ATTEMPTS = 5
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What one write did to the file at `path`: its bytes before and after (None: there is no file).
+    """The result of one write to the file at `path`: its bytes before and after (None: there is no file).
 
     `conflict` is the path of the copy that keeps what somebody else saved in the same instant.
     """
@@ -141,7 +141,7 @@ def replace(root: Path, path: str, old: bytes, new: bytes) -> Written:
 
 
 def edit(root: Path, path: str, change: Callable[[bytes], bytes]) -> Written:
-    """Read, change and replace a file, again on the newer text when somebody else saved meanwhile.
+    """Read, change and replace a file, again on the newer text when it was saved meanwhile.
 
     Raises NotFound for a missing file; StaleEdit, after keeping the text that was wanted as a conflict copy, when the
     file keeps changing or goes away. What `change` raises passes through with nothing written.

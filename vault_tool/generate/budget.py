@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def shares(demands: Sequence[int], total: int) -> tuple[int, ...]:
-    """`total` shared out so that nobody gets more than it wants and what one leaves goes to the others alike."""
+    """`total` shared out: no demand gets more than it asks for, and what it leaves goes to the others alike."""
     granted = [0] * len(demands)
     left = max(0, total)
     open_ends = sorted(range(len(demands)), key=lambda place: demands[place])

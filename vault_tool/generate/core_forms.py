@@ -63,7 +63,7 @@ class CoreItem:
         return (self.entry.id, *(claim.entry.id for claim in (*solves, *self.tried)))
 
     def marks(self, short: Callable[[str], str]) -> str:
-        """What a reader should know of it, each mark in brackets."""
+        """The warnings for a reader, each mark in brackets."""
         authors = () if self.belief.questionable else dict.fromkeys(bringer(signal.origin) for signal in self.belief.told)
         by = ", ".join(words(who, WHO_LENGTH) for who in authors)
         asked = bool(self.belief.questionable)
@@ -81,7 +81,7 @@ class CoreItem:
         return inline(self.solves.entry.title, BESIDE_LENGTH).rstrip(".") if self.solves else ""
 
     def failed(self, short: Callable[[str], str]) -> str:
-        """What failed at the problem that it solves."""
+        """The attempts that failed at the problem that it solves."""
         failed = self.tried[:MOST_FAILED] if self.solves else ()
         return "".join(f"; failed: {self._told(claim, short).rstrip('.')}" for claim in failed)
 
@@ -112,7 +112,7 @@ class CoreText:
 
 @dataclass(frozen=True, slots=True)
 class ImportMap:
-    """What one import brought and nobody used yet: how many notes, its largest folders, and the notes that most link to."""
+    """The notes of one import that are not used yet: how many, its largest folders, and the notes that most link to."""
 
     name: str
     count: int
@@ -121,7 +121,7 @@ class ImportMap:
 
 
 class Rest(NamedTuple):
-    """What the last line of a page tells beside what is not shown: how many memories are of other projects, and what waits."""
+    """The figures of a page's last line: how many memories are of other projects, and how many drafts and packets wait."""
 
     elsewhere: int = 0
     drafts: int = 0
@@ -140,7 +140,7 @@ class TrackedForm:
     )
 
     def size(self, text: str) -> int:
-        """What of a budget a text takes: its characters."""
+        """The part of a budget that a text takes: its characters."""
         return len(text)
 
     def header(self, as_of: date, total: int, live: bool) -> str:
@@ -149,7 +149,7 @@ class TrackedForm:
         return f"# Memory Core (auto-generated)\n\n> Last updated: {when} | Active memories: {total} | Refresh: `vt core`\n"
 
     def frame(self, part: CoreText) -> tuple[str, str]:
-        """What stands before and after a text that is given whole, the latter where it is cut."""
+        """The text before and after a memory that is given whole, the latter where it is cut."""
         before = f"\n## {part.entry.type.title()}\n\n{link(part.entry)} — {provenance(part.entry, part.reviewed)}\n\n"
         return before, f"\n\n[The rest of this {part.entry.type}]({link_path(part.entry.path)})\n"
 
@@ -172,12 +172,12 @@ class TrackedForm:
         return _more(count, rest)
 
     def imported(self, maps: Sequence[ImportMap]) -> str:
-        """What imports brought: a line each."""
+        """The imports, a line each."""
         return _imported(maps, lambda entry: link(entry, 60))
 
 
 class PromptForm:
-    """What a system prompt is given: ids, a memory's own words where they are short, and who vouches once a section."""
+    """The form for a system prompt: ids, a memory's own words where they are short, and who vouches once a section."""
 
     how = (
         # Facts, no commands: clients show a person what gives orders instead of passing it on.
@@ -189,7 +189,7 @@ class PromptForm:
         self._short = short
 
     def size(self, text: str) -> int:
-        """What of a budget a text takes: its bytes, of which four are counted as a token."""
+        """The part of a budget that a text takes: its bytes, of which four are counted as a token."""
         return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
     def header(self, as_of: date, total: int, live: bool) -> str:
@@ -197,7 +197,7 @@ class PromptForm:
         return f"# Memory, {as_of.isoformat()}: {total} memories\n"
 
     def frame(self, part: CoreText) -> tuple[str, str]:
-        """What stands before and after a text that is given whole, the latter where it is cut."""
+        """The text before and after a memory that is given whole, the latter where it is cut."""
         suffix = "" if vouched(part.entry, part.reviewed) else f" ({trust(part.entry, part.reviewed)})"
         return f"\n## {part.entry.type.title()}{suffix}\n\n", f"\n\nThe rest: `get {self._short(part.entry.id)}`\n"
 
@@ -226,7 +226,7 @@ class PromptForm:
         return _more(count, rest)
 
     def imported(self, maps: Sequence[ImportMap]) -> str:
-        """What imports brought: a line each."""
+        """The imports, a line each."""
         return _imported(maps, lambda entry: f"{self._short(entry.id)} {inline(entry.title, 60)}")
 
 
@@ -239,7 +239,7 @@ def _beginning(identity: str) -> str:
 
 
 def common(items: Iterable[CoreItem]) -> str:
-    """Who most of these come from, and whether a person vouches for them."""
+    """The most common source of these memories, and whether a person vouches for them."""
     counts = Counter(trust(item.entry, item.belief.reviewed) for item in items)
     return min(counts, key=lambda source: (-counts[source], source)) if counts else ""
 

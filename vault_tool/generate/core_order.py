@@ -54,7 +54,7 @@ COVERED = frozenset(
 
 
 class Believed(Protocol):
-    """What is believed of a memory, as far as a page asks."""
+    """The belief about a memory, as far as a page needs it."""
 
     @property
     def truth(self) -> float:
@@ -86,7 +86,7 @@ Order: TypeAlias = tuple[float, float, str, str]
 
 
 class Claim(NamedTuple):
-    """What says where on the page a memory stands, without a word of it.
+    """A memory's place on the page, without a word of it.
 
     `rank` has first what a person stands behind, of that what is pinned, and of these the understandings; `source` is who could
     flood the page, empty for whoever works here; the `order` is by worth, by when it was observed, by id and path.
@@ -121,7 +121,7 @@ class Claim(NamedTuple):
 
 
 class _Kind(NamedTuple):
-    """What is asked of a type."""
+    """The settings of a type that decide its place on the page."""
 
     section: CoreSection
     weight: float

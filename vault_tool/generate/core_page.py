@@ -111,7 +111,7 @@ def same_but_for_date(old: str, new: str) -> bool:
 
 
 def _warned(warnings: Sequence[str], room: int, form: Form) -> str:
-    """What the owner should settle of soul, protocol and orientation: a line each, while there is room."""
+    """Warnings about soul, protocol and orientation for the owner to settle: a line each, while there is room."""
     lines = ""
     for warning in warnings:
         line = f"\n> Warning: {inline(warning, WARNING_LENGTH)}\n"
@@ -242,7 +242,7 @@ class _Sections:
 def _in_turn(
     group: CoreGroup, ordered: Mapping[CoreSection, Sequence[Claim]], by_claim: Mapping[Claim, CoreItem]
 ) -> list[tuple[CoreSection, int, CoreItem]]:
-    """What a group has, its sections in turn, with the number of each in its section."""
+    """The memories of a group, its sections in turn, with the number of each in its section."""
     columns = [(section, [by_claim[claim] for claim in ordered.get(section, ())]) for section in group.sections]
     most = max((len(claims) for _, claims in columns), default=0)
     return [(section, n + 1, claims[n]) for n in range(most) for section, claims in columns if n < len(claims)]

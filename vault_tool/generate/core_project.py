@@ -27,7 +27,7 @@ class CoreProject:
 
 
 def _names(entry: Entry) -> frozenset[str]:
-    """What a memory says that it is about: its project, its subjects and its tags."""
+    """The names that a memory is about: its project, its subjects and its tags."""
     return _normal((entry.text("project"), *entry.subjects, *entry.own("tags")))
 
 

@@ -18,7 +18,7 @@ _ORIGINS = frozenset({"owner", "agent", "import"})
 
 
 def origin(entry: Entry) -> str:
-    """Who wrote it: `owner` (also a file that does not say), `agent`, `import`, `pulled` and by whom, or `unknown`
+    """The origin of a memory: `owner` (also a file that does not say), `agent`, `import`, `pulled` and by whom, or `unknown`
     for any other word."""
     return _in_words(entry.origin)
 
@@ -31,7 +31,7 @@ def _in_words(text: str) -> str:
 
 
 def vouched(entry: Entry, reviewed: bool) -> bool:
-    """Whether a person stands behind it: its owner wrote it, or somebody reviewed it."""
+    """Whether a person stands behind it: its owner wrote or reviewed it."""
     return reviewed or origin(entry) == "owner"
 
 

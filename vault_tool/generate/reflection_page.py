@@ -35,7 +35,7 @@ _LIVE = ", those of this machine that no commit has among them"
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """What needs somebody's attention: `kind` (contested, questionable, uncovered, stale), which entries, and why."""
+    """A concern for the owner: `kind` (contested, questionable, uncovered, stale), which entries, and why."""
 
     kind: str
     entries: tuple[Entry, ...]
@@ -128,7 +128,7 @@ def _section(title: str, intro: str, lines: Iterable[str]) -> str:
 
 
 def _projects(memories: Iterable[Entry], named: Mapping[str, str], spelling: _Spelling) -> dict[str, str]:
-    """What projects are called by fields, settings and subjects: each name with that of its project, as they are compared."""
+    """Names of projects, by fields, settings and subjects: each name with that of its project, as they are compared."""
     fields = {entry.text("project"): entry.text("project") for entry in memories}
     projects = {spelling.normal(name): spelling.normal(project) for name, project in {**fields, **named}.items()}
     return {name: project for name, project in projects.items() if name not in _EVERYWHERE}

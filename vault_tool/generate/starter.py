@@ -1,4 +1,4 @@
-"""What a new vault begins with: texts for its soul, protocol and orientation, and its content policy; a person rewrites them."""
+"""The starter texts of a new vault: soul, protocol, orientation and content policy; a person rewrites them."""
 
 from __future__ import annotations
 

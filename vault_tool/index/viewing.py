@@ -212,7 +212,7 @@ class UserIndex(Index):
         self._whole.flush()
 
     def shared(self, text: str, others: Sequence[str]) -> tuple[int, list[int]]:
-        """The same as of all: texts that are given are in nobody's index."""
+        """The words that texts share; the given texts are in no index, so no user's view changes the answer."""
         return self._whole.shared(text, others)
 
     def wording(self, text: str, limit: int, classes: Collection[str], whole: str = "") -> dict[str, Wording]:

@@ -1,4 +1,4 @@
-"""What a vault is made of, as frozen values; imports nothing but util and errors."""
+"""The parts of a vault as frozen values; imports nothing but util and errors."""
 
 from __future__ import annotations
 

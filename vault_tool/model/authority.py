@@ -1,4 +1,4 @@
-"""Whose word does what: what an act of each kind of writer comes to, by whom its target is."""
+"""Authority: the effect of each act of each kind of writer, by whose text it is about."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OWNER = "owner"
 
 
 class Writer(StrEnum):
-    """Who wrote something: the vault's owner, what works here in the owner's name, and who else brought it.
+    """The kinds of writer: the vault's owner, an agent in the owner's name, and other people.
 
     What was imported counts as an agent's: the owner brought it and did not write it. Nothing makes a writer trusted yet.
     """
@@ -28,7 +28,7 @@ class Writer(StrEnum):
 
 
 class Act(StrEnum):
-    """What somebody does to a memory."""
+    """The acts on a memory."""
 
     OVERTAKE = "overtake by a change, supersede"
     VOTE = "vote"
@@ -40,7 +40,7 @@ class Act(StrEnum):
 
 
 class Effect(StrEnum):
-    """What comes of an act: done; both stay; the owner decides; nothing; not done; told with the name and moves nothing."""
+    """The effect of an act: done; both stay; the owner decides; nothing; not done; told with the name and moves nothing."""
 
     ALLOWED = "allowed"
     CONTESTED = "contested"
@@ -51,7 +51,7 @@ class Effect(StrEnum):
 
 
 class Party(NamedTuple):
-    """A writer, and by which address where somebody else's commit brought it."""
+    """A writer, with the address of the commit's author where another person's commit brought it."""
 
     writer: Writer
     name: str = ""
@@ -116,7 +116,7 @@ _TABLE: Mapping[Act, Mapping[Writer, tuple[frozenset[str], Effect]]] = {
 
 
 def authority(act: Act, writer: Party, target: Party | None = None) -> Effect:
-    """What an act of a writer comes to; `target` is whose the text is that it is about, None where there is none yet."""
+    """The effect of an act of a writer; `target` is the party whose text it is about, None where there is no text yet."""
     done_of, elsewhere = _TABLE[act][writer.writer]
     if target is None:
         return Effect.ALLOWED if "nothing" in done_of else elsewhere
@@ -126,32 +126,32 @@ def authority(act: Act, writer: Party, target: Party | None = None) -> Effect:
 
 @lru_cache(maxsize=512)
 def by_origin(origin: str) -> Party:
-    """Who speaks by an origin: of a head or of a signal, as the catalogue has it after it was looked at who brought it."""
+    """The party of an origin: of a head or of a signal, as the catalogue has it after the history was searched for its author."""
     if origin in ("", _OWNER):
         return OWNER
     return Party(Writer.OTHERS, origin) if is_pulled(origin) else AGENT
 
 
 def writer_of(entry: Entry, reviewed: bool) -> Party:
-    """Whose a memory is: what the owner reviewed is the owner's."""
+    """The party that a memory belongs to: a reviewed one is the owner's."""
     return OWNER if reviewed else by_origin(entry.origin)
 
 
 def replacing(kind: str) -> Act:
-    """What it is to write an understanding of a type in place of another of that type."""
+    """The act of writing an understanding of a type in place of another of that type."""
     if kind not in KEPT_TYPES:
         return Act.OVERTAKE
     return Act.ORIENTATION if kind == "orientation" else Act.IDENTITY
 
 
 def replaces(newer: Entry, older: Entry, newer_reviewed: bool, older_reviewed: bool) -> Effect:
-    """What a newer understanding does to one that it says it supersedes."""
+    """The effect of a newer understanding on one that it says it supersedes."""
     act = replacing(newer.type) if newer.type == older.type else Act.OVERTAKE
     return authority(act, writer_of(newer, newer_reviewed), writer_of(older, older_reviewed))
 
 
 def review_mark(entry: Entry) -> str:
-    """What a review of a text vouches for: its words, and what it does to others."""
+    """A digest of everything that a review of a text vouches for: its words, and its effect on others."""
     acts = [sorted(entry.texts(name)) for name in ("change_targets", "supersedes")]
     content = repr((entry.type, entry.title, entry.body_hash, acts, entry.head.get("pinned"), entry.head.get("importance")))
     return "seen:" + hashlib.blake2b(content.encode("utf-8", "replace"), digest_size=12).hexdigest()
@@ -175,12 +175,12 @@ def counts(signal: Signal, target: Party) -> bool:
 
 
 def bringer(origin: str) -> str:
-    """The name and address in the origin of what somebody else's commit brought; empty for what was written here."""
+    """The name and address in the origin of a memory from another person's commit; empty for one that was written here."""
     return origin.partition("(")[2].removesuffix(")") if is_pulled(origin) else ""
 
 
 def is_review(signal: Signal) -> bool:
-    """Whether the owner vouches by it: a line that an agent wrote, or that somebody else brought, says nothing."""
+    """Whether the owner vouches by it: a line from an agent or from another person does not count."""
     return signal.kind is SignalKind.REVIEWED and signal.origin == _OWNER
 
 

@@ -41,12 +41,12 @@ class Consent:
 
     @property
     def withheld(self) -> bool:
-        """Whether the memory is told to nobody, for the last answer was no."""
+        """Whether the memory is withheld from all, for the last answer was no."""
         return self.state in REFUSALS
 
 
 def consent_of(entry: Entry, signals: Iterable[Signal]) -> Consent:
-    """What the consent records among a memory's `signals` (each id once) come to, in the order of their times."""
+    """The consent to a memory by the records among its `signals` (each id once), in the order of their times."""
     records = (signal for signal in signals if signal.kind is SignalKind.CONSENT)
     # A question comes before an answer of the same second.
     ordered = sorted(records, key=lambda record: (record.at, record.consent != ConsentState.ASKED, record.id))
@@ -62,7 +62,7 @@ def _record(entry: Entry, signal: Signal) -> ConsentRecord:
 
 
 def _counts(entry: Entry, signal: Signal, state: ConsentState) -> bool:
-    """Whether a record is by somebody who may give it.
+    """Whether a record's author may give it.
 
     A memory's user answers for it, and the vault's owner. What a pull brought answers for what a pull brought alone: else
     one line of somebody's would take a person's own memories out of every answer.

@@ -1,4 +1,4 @@
-"""What a memory says beside its text: the steps of a procedure, the problem of a solution, how a tactic failed, and why."""
+"""Details beside a memory's text: the steps of a procedure, the problem of a solution, how a tactic failed, and why."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def is_word(text: str) -> bool:
 
 
 def details_of(head: Mapping[str, Any]) -> Details:
-    """What a head says in these fields."""
+    """The values of these fields in a head."""
     values = ((name, head[name]) for name in LABELS if head.get(name))
     return {name: tuple(map(str, value)) if isinstance(value, (list, tuple)) else str(value) for name, value in values}
 

@@ -27,7 +27,7 @@ _DRIVE = deferred_pattern(r"[A-Za-z]:")
 
 
 class EvidenceKind(StrEnum):
-    """What a reference points at; the word before its colon."""
+    """The kinds of things that a reference points at: the word before its colon."""
 
     SESSION = "session"
     FILE = "file"
@@ -67,7 +67,7 @@ def read_reference(text: str) -> Reference:
 
 
 def fault_in(text: str) -> str:
-    """What is wrong with a reference, in words; the empty string for a good one."""
+    """The fault of a reference, in words; the empty string for a good one."""
     try:
         read_reference(text)
     except ValueError as fault:

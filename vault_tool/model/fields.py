@@ -61,17 +61,17 @@ class Field(NamedTuple):
 
     @property
     def parameter(self) -> str:
-        """What it is called by whoever gives it."""
+        """Its name among a verb's parameters."""
         return (self.given.name if self.given else "") or self.name
 
     @property
     def contract(self) -> str:
-        """What it is called in a request to write; empty where it cannot be said there."""
+        """Its name in a request to write; empty where it cannot be given there."""
         return self.given.contract if self.given else ""
 
 
 class SharedParameters(TypedDict, total=False):
-    """What a writer may say of an observation, by parameters that `remember` and the contract's `write` call alike."""
+    """The fields of an observation that a writer may give, by the parameters of `remember` and of the contract's `write`."""
 
     title: str
     tags: Sequence[str]
@@ -223,14 +223,14 @@ def annotation(field: Field) -> str:
 
 
 def unsaid(field: Field) -> Any:
-    """What the parameter that gives a field is by default."""
+    """The default of the parameter that gives a field."""
     if field.kind in LISTS:
         return ()
     return None if field.given and field.given.optional else _UNSAID.get(field.kind)
 
 
 def by_parameter(arguments: Mapping[str, Any], fields: Iterable[Field] = GIVEN) -> dict[str, Any]:
-    """What is given by parameters, by the names of their fields; TypeError, as Python has it, for a parameter that is none."""
+    """Values given by parameters, by the names of their fields; TypeError, as Python has it, for an unknown parameter."""
     names = {field.parameter: field for field in fields}
     for name in arguments:
         if name not in names:

@@ -1,4 +1,4 @@
-"""What a memory is called where nobody gave it a title: by its text's first sentence."""
+"""The title of a memory that was given none: the first sentence of its text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def made_title(record_class: RecordClass, summary: str, body: str) -> str:
 
 
 def is_made(title: str, text: str) -> bool:
-    """Whether a title is the first sentence of a text, whole or as any cut of it: then nobody gave it."""
+    """Whether a title is the first sentence of a text, whole or as any cut of it: then it was derived, not given."""
     line = one_line(title)
     cut = next((line.removesuffix(end) for end in _CUTS if line.endswith(end)), "")
     # Of a longer sentence no more is needed to see that it is another, or that it begins so.
@@ -34,7 +34,7 @@ def is_made_of(title: str, record_class: RecordClass, summary: str, body: str) -
 
 
 def title_now(record_class: RecordClass, title: str, summary: str, body: str) -> str:
-    """What a memory is called: by the title that was given to it, else by its text; a stored one that was made follows it."""
+    """The title of a memory: the given one, else one from its text; a stored title that was derived follows the text."""
     stored = one_line(title)
     if stored and is_made(stored, body):
         return first_sentence(body)

@@ -1,4 +1,4 @@
-"""What a note's head says of its own: fields that no schema knows, as people and other tools write them."""
+"""The properties of a note's own head: fields that no schema knows, as people and other tools write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parameters of verbs mean: each by its name, said once for the commands' options and the tools' arguments.
+"""Descriptions of the verbs' parameters: each by its name, said once for the commands' options and the tools' arguments.
 
 What a parameter is follows from the verb's signature: a bool is a flag, a list is given several times. Where a verb means another
 thing by a name, that is in `MEANINGS_OF`, or beside its command.

@@ -18,7 +18,7 @@ _KEYWORDS = {"pass_id": "pass"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What every record has: `extra` holds the fields that are not ours, kept as they are."""
+    """The fields of every record: `extra` holds the fields that are not ours, kept as they are."""
 
     record_class: ClassVar[RecordClass]
 
@@ -39,7 +39,7 @@ class Record:
 
     @property
     def label(self) -> str:
-        """What a person calls it: its title or name, else its id."""
+        """The name for a person to read: its title or name, else its id."""
         return str(getattr(self, "title", "") or getattr(self, "name", "") or self.id)
 
 
@@ -73,7 +73,7 @@ class Subject(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered(Record):
-    """What observations and understandings share: subjects, weights and provenance."""
+    """The fields that observations and understandings share: subjects, weights and provenance."""
 
     title: str = ""
     subjects: tuple[str, ...] = ()

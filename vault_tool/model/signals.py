@@ -14,7 +14,7 @@ MOST_USES = 1_000_000
 
 
 class SignalKind(StrEnum):
-    """What a signal says of its target."""
+    """The kinds of signal about a memory."""
 
     USEFUL = "useful"
     QUESTIONABLE = "questionable"
@@ -27,7 +27,7 @@ class SignalKind(StrEnum):
 
 
 class ConsentState(StrEnum):
-    """What a consent record says."""
+    """The states of a consent record."""
 
     ASKED = "asked"
     GIVEN = "given"
@@ -68,7 +68,7 @@ class Signal:
 
     @property
     def author(self) -> str:
-        """Who speaks: a person is one author, also one whose lines were pulled; an agent is one author a model."""
+        """The author of a signal: a person is one author, also one whose lines were pulled; an agent is one author a model."""
         return self.origin if self.origin == "owner" or is_pulled(self.origin) else f"{self.origin or 'agent'}:{self.model}"
 
 

@@ -1,4 +1,4 @@
-"""What the vault holds, as values: one entry a file that is a record, and the relations between them."""
+"""The contents of the vault as values: one entry a file that is a record, and the relations between them."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ PUT = "put_by_others"
 
 
 def pulled(who: str) -> str:
-    """The origin of what somebody else's commit brought."""
+    """The origin of what another person's commit brought."""
     return f"{_PULLED}{who})"
 
 
 def is_pulled(origin: str) -> bool:
-    """Whether an origin says that somebody else's commit brought it: no person here vouches for it."""
+    """Whether an origin says that another person's commit brought it: no person here vouches for it."""
     return origin.startswith(_PULLED)
 
 
 class Put(NamedTuple):
-    """An item of a list field that somebody else put to a note of the owner's, or took from it: it is told as theirs."""
+    """An item that another person added to a list field of an owner's note, or removed from it: it is shown as theirs."""
 
     field: str
     item: str
@@ -85,7 +85,7 @@ class Entry:
 
     @property
     def put_by_others(self) -> tuple[Put, ...]:
-        """What others put to its lists, or took from them."""
+        """The changes that others made to its lists."""
         stored = self.head.get(PUT)
         rows = stored if isinstance(stored, (list, tuple)) else ()
         whole = (row for row in rows if isinstance(row, (list, tuple)) and len(row) == len(Put._fields))
@@ -118,12 +118,12 @@ class Entry:
 
     @property
     def origin(self) -> str:
-        """Who wrote it, as a channel: an agent, a person's turn, an import; what says nothing is its owner's."""
+        """The channel of its writer: an agent, a person's turn, an import; without an origin it is the owner's."""
         return self.text("origin") or "owner"
 
     @property
     def pulled(self) -> bool:
-        """Whether somebody else's commit brought it."""
+        """Whether another person's commit brought it."""
         return is_pulled(self.origin)
 
     @property
@@ -160,12 +160,12 @@ def is_over(expires: object, moment: datetime) -> bool:
 
 
 def owners_first(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Entries of one id or name, those that somebody else's commit brought last: a copy that came takes nothing away."""
+    """Entries of one id or name, those from other people's commits last: a copy that came takes nothing away."""
     return tuple(entries) if len(entries) < 2 else tuple(sorted(entries, key=lambda entry: entry.pulled))
 
 
 def keeper(entries: Sequence[Entry]) -> Entry | None:
-    """Of several files with one id, or subjects with one name, that which is its owner's; None where none or several are."""
+    """The owner's among several files with one id, or subjects with one name; None where none or several are the owner's."""
     own = [entry for entry in entries if not entry.pulled]
     return own[0] if len(own) == 1 else None
 

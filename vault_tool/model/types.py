@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class RecordClass(StrEnum):
-    """What a record is, whatever its type; results call this its `class`."""
+    """The class of a record, whatever its type; results call this its `class`."""
 
     SUBJECT = "subject"
     OBSERVATION = "observation"

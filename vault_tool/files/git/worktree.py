@@ -47,7 +47,7 @@ def ignored(repo: Repo, paths: Iterable[str]) -> set[str]:
 
 
 def ignored_in(folder: Path, paths: Iterable[str]) -> set[str]:
-    """Which of these paths in somebody's folder its repository's ignore rules name; without one those of its own `.gitignore`."""
+    """The paths that a repository's ignore rules name; in a folder without a repository, those of its own `.gitignore`."""
     sayable = [path for path in paths if path.isprintable()]
     repo = find(folder)
     if repo is not None:

@@ -32,7 +32,7 @@ class Packaged(Local):
 
     @property
     def get_it(self) -> str:
-        """What brings its files to this machine."""
+        """The command that brings its files to this machine."""
         return INSTALL_IT
 
     @property

@@ -129,7 +129,7 @@ def passed_over(path: str, stat: Stat) -> Seen:
 
 
 def understand(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
-    """What a file's bytes say, by the kind of file that it is."""
+    """Read a file's bytes by the kind of file that it is."""
     kind = FileKind.NOTE if _is_plainly_a_note(path) else file_kind(path)
     if kind is FileKind.NOTE:
         return (_around if is_around(path) else _note)(path, data, stat, registry)
@@ -308,7 +308,7 @@ def _by_its_words(unread: Seen, data: bytes) -> Seen:
 
 
 def _aliases(head: Mapping[str, Any]) -> tuple[str, ...]:
-    """What else a page is called, under whichever name its head says so."""
+    """The other names of a page, under whichever key its head gives them."""
     aliases = (lists.texts(head[key], lists.form_of("aliases")) for key in lists.spelled(head, "aliases"))
     return tuple(dict.fromkeys(name for names in aliases for name in names or ()))
 
