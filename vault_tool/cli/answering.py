@@ -1,4 +1,4 @@
-"""What the owner of a vault answers for others: whole command lines and requests by contract, on a vault that it keeps open."""
+"""An open vault that the owner shares: whole command lines and requests by contract, answered one after the other."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Answers:
             self._vault.close()
 
     def used(self, use: Callable[[Vault], T], identity: str = "") -> T:
-        """What a use of the vault comes to, one after the other; VaultGone where another than `identity` is meant."""
+        """Call `use` with the vault, one caller at a time; VaultGone where another than `identity` is meant."""
         writes = isinstance(use, Call) and use.writes
         # What writes is compared anew: a thread may do it for others, who asked later than it did.
         self._asked.at = None if writes else time.monotonic()
@@ -137,7 +137,7 @@ class Answers:
             return ("catalogue", "full text", *((f"vectors of {embedder.name}",) if embedder is not None else ()))
 
     def command(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What a command line prints on both streams, and its exit code; `environ` says who is asking."""
+        """Run a command line: its output on both streams, and its exit code; `environ` is the caller's."""
         arguments, environ = request["arguments"], _environ(request)
         if not isinstance(arguments, (list, tuple)) or not all(isinstance(one, str) for one in arguments):
             raise UsageError("`arguments` must be a list of texts")
@@ -173,7 +173,7 @@ class Answers:
             return {"answer": op(self._current().lent(_who(_environ(request))), request.get("request"))}
 
     def hook(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What an event of an agent's client brings into its conversation, as `vt hook` gives it."""
+        """Answer an event of an agent's client: the text to add to its conversation, as `vt hook` gives it."""
         names = ("event", "prompt", "source", "session", "user", "folder", "vault", "caller")
         asked = {name: str(request[name]) for name in names}
         beside = {name: str(request.get(name, "")) for name in ("client", "transcript")}
@@ -192,7 +192,7 @@ class Answers:
             self._turn.release()
 
     def _outside(self) -> tuple[tuple[int, ...], ...]:
-        """What an open vault took from files that are no notes: where it changes, the vault is opened anew."""
+        """The state of the files that an open vault read beside its notes: where it changes, the vault is opened anew."""
         root, shared = self._vault.root, global_root(self._vault.environ)
         own = place(root)
         files = (root / SETTINGS_FILE, own / CONFIG_FILE, root / ".git", root.parent / ".git", shared / SETTINGS_FILE)
@@ -269,7 +269,7 @@ def _environ(request: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _who(environ: Mapping[str, str], call: Asked | None = None) -> Who:
-    """Who is asking: what the options say, and else the caller's environment."""
+    """The identity of a caller: from the options, and else from the caller's environment."""
     said = call or Asked()
     origin = said.origin or environ.get("VAULT_ORIGIN") or "agent"
     session, model = said.session or environ.get("VAULT_SESSION", ""), said.model or environ.get("VAULT_MODEL", "")

@@ -1,4 +1,4 @@
-"""What an answer to a person is made of (lines, tables, texts), and how it looks as plain text."""
+"""The parts of an answer to a person (lines, tables, texts), and how they look as plain text."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def fields(*pairs: tuple[str, object]) -> Fields:
 
 
 def detail_fields(details: Details, short: Callable[[str], str], *, but: str = "") -> Fields:
-    """What a memory says beside its text, a line each, the field `but` aside."""
+    """The details of a memory beside its text, a line each, without the field `but`."""
     return fields(*in_lines(details, short, but=but))
 
 
@@ -124,7 +124,7 @@ def in_a_cell(content: str, details: Details, short: Callable[[str], str], width
 
 
 def status_lines(name: str, told: HasStatus, short: Callable[[str], str]) -> Iterator[str]:
-    """What makes a memory less than current, a line each."""
+    """The statuses that make a memory less than current, a line each."""
     for words in told.status_words(short):
         yield f"{name} is {words}"
 

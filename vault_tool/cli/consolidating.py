@@ -376,7 +376,7 @@ def _titled(report: ConsolidationReport, name: str, text: str) -> str:
 
 
 def _doubts(report: ConsolidationReport, short: Short) -> Iterator[tuple[str, tuple[str, ...], _Rows]]:
-    """What contradicts itself or was questioned."""
+    """The contradictions and the questioned memories of a packet."""
     for group in report.contested_understandings:
         about = f" of {', '.join(group.subject_names)}" if group.subject_names else ""
         heads = [(short(head.id), head.summary) for head in group.heads]
@@ -424,7 +424,7 @@ def _unsynthesised(report: ConsolidationReport, short: Short) -> Iterator[tuple[
 
 
 def _loose_ends(report: ConsolidationReport, short: Short) -> Iterator[tuple[str, tuple[str, ...], _Rows]]:
-    """Links that may be missing, and notes that nobody came back to."""
+    """Links that may be missing, and notes that were never taken up again."""
     yield (
         _titled(report, "edge_suggestions", "Links that may be missing"),
         ("from", "type", "to", "why"),

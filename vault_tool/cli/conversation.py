@@ -79,7 +79,7 @@ class Conversation:
                 self._loop.call_soon_threadsafe(self._leaving.set)
 
     async def _lines(self) -> AsyncIterator[bytes]:
-        """What the client says, line by line, after what opened the conversation elsewhere."""
+        """The client's lines, one after the other, after those that opened the conversation elsewhere."""
         self._is_replaying = True
         for said in self.standing.opening:
             self._note(said)

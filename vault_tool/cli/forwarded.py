@@ -1,4 +1,4 @@
-"""What the owner answers to a server that forwards its clients' calls: one a connection, as long as somebody waits for it."""
+"""The owner's answers to a server that forwards its clients' calls: one request a connection, while the server waits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Use(Protocol):
     """How the vault is used: `use(act)` is `act(vault)`, one after the other."""
 
     def __call__(self, use: Callable[[Vault], T], /) -> T:
-        """What `use` returns; what it raises."""
+        """Return the value of `use`, or raise its error."""
 
 
 Request: TypeAlias = Mapping[str, Any]
@@ -38,7 +38,7 @@ def streams(use: Use) -> dict[str, Stream]:
 
 
 def _serve(use: Use, reply: Reply, line: socket.socket, unread: bytes, request: Request) -> None:
-    """Answer one request, its progress first. Raises ProtocolError where nobody waits for it any more."""
+    """Answer one request, its progress first. Raises ProtocolError where the server no longer waits."""
     line.settimeout(REQUEST_SECONDS)
     lines = Lines(line)
     steps: SimpleQueue[Mapping[str, Any]] = SimpleQueue()
@@ -82,7 +82,7 @@ def _work(use: Use, reply: Reply, request: Request, progress: Progress, steps: S
 
 
 def _used(use: Use, given_up: threading.Event, act: Callable[[Vault], T], /) -> T:
-    """What waited for another and is not wanted any more never begins."""
+    """Use the vault, unless the caller gave up while the call waited for another."""
     if isinstance(act, Call):
         return cast("T", use(replace(act, require_wanted=partial(_require_wanted, given_up))))
 
@@ -124,5 +124,5 @@ def _ready(use: Use, request: Request, progress: Progress) -> Mapping[str, Any]:
 
 
 def caller_of(request: Request) -> Caller:
-    """Who asks, as a request says."""
+    """The caller that a request names."""
     return Caller(**{name: str(request.get(name) or "") for name in ("session", "project", "user", "model", "preset", "folder")})

@@ -49,7 +49,7 @@ def mark_questionable(call: Call, id: str, reason: str, why: str, problem: str, 
 
 
 def one_reason(reason: str, why: str, option: str = "--reason") -> str:
-    """The reason, by its place or by its name: other commands take it by name alone, and nobody remembers which."""
+    """The reason, by its place or by its name: other commands take it by name alone, which is easily mixed up."""
     if reason and why:
         raise UsageError("the reason is given twice", f"leave out {option}, or the second argument")
     return reason or why

@@ -131,7 +131,7 @@ def _named(value: str, short: Short) -> str:
 
 
 def _weighed(memory: verb.Memory) -> Iterator[tuple[str, object]]:
-    """What is believed of a memory and how present it is; a subject, an edge or a pass says nothing that could be believed."""
+    """A memory's truth and standing; empty for a subject, an edge or a pass, which hold no belief."""
     if memory.record_class in ("observation", "understanding"):
         yield "truth", memory.truth
         yield "utility", memory.utility

@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def explain(fault: BaseException) -> Failure:
-    """What went wrong, in words, with the exit code of its kind."""
+    """An error in words, with the exit code of its kind."""
     match fault:
         case VaultError():
             return Failure(_in_words(type(fault).__name__), fault.exit_code, fault.message, fault.hint)

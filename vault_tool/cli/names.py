@@ -45,7 +45,7 @@ class Name(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[shell_completion.CompletionItem]:
-        """What the vault's index offers as it stands; nothing where there is no vault."""
+        """The completions that the vault's index offers as it stands; empty where there is no vault."""
         call = ctx.find_object(Call) or Call()
         try:
             with call.open_vault() as vault:
@@ -101,7 +101,7 @@ def _kind_and_default(verb: Callable[..., Any], name: str) -> tuple[str, Any]:
 
 
 def _said(verb: str, name: str, kind: str, default: Any) -> dict[str, Any]:
-    """What click makes an option of, with its `flags`."""
+    """The arguments with which click makes an option, with its `flags`."""
     meaning = parameter_table.MEANINGS[name]
     values = {"memory": MEMORY, "subject": SUBJECT, "share": SHARE, "count": COUNT}
     said: dict[str, Any] = {"help": parameter_table.MEANINGS_OF.get(verb, {}).get(name) or meaning.help}

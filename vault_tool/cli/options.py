@@ -1,4 +1,4 @@
-"""What every command takes: the common options, texts from standard input, and the call that they add up to."""
+"""The common options, texts from standard input, and the call that every command makes of them."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class VaultCommand(click.Command):
         return [p for p in self.params if isinstance(p, click.Option) and p.name not in COMMON]
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What the command does, and which other it is not, where it has a near twin."""
+        """Write the help text, and which other command this is not, where it has a near twin."""
         super().format_help_text(ctx, formatter)
         _write_twin(str(self.name), formatter)
 
@@ -167,7 +167,7 @@ class VaultGroup(click.Group):
         self.params.extend(common_options())
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What the commands do, and which other this is not, where it has a near twin."""
+        """Write the help text of the group, and which other command this is not, where it has a near twin."""
         super().format_help_text(ctx, formatter)
         _write_twin(str(self.name), formatter)
 
@@ -282,7 +282,7 @@ def require_text(param: click.Parameter, value: object) -> None:
 
 
 def usual_origin() -> str:
-    """Who writes when nobody says: the owner where both input and output are a terminal, else an agent."""
+    """The origin where none is given: the owner where both input and output are a terminal, else an agent."""
     return "owner" if at_terminal() else "agent"
 
 

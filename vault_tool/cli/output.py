@@ -70,7 +70,7 @@ _CAUGHT: ContextVar[tuple[io.StringIO, io.StringIO] | None] = ContextVar("what i
 
 @contextmanager
 def caught() -> Iterator[tuple[io.StringIO, io.StringIO]]:
-    """What is printed on both streams meanwhile, by this thread: a process that answers others has streams of its own."""
+    """Collect this thread's output on both streams: a process that answers others has streams of its own."""
     streams = io.StringIO(), io.StringIO()
     token = _CAUGHT.set(streams)
     try:
@@ -174,7 +174,7 @@ def _lacking(answer: Any, lacks: str) -> Any:
 
 
 def remarks(result: object) -> Iterator[str]:
-    """What a person should know beside the answer: the verb's own warnings, an uncommitted write, stale indexes."""
+    """Remarks for a person beside the answer: the verb's own warnings, an uncommitted write, stale indexes."""
     yield from getattr(result, "warnings", ())
     if not getattr(result, "committed", True) and (reason := getattr(result, "reason", "")):
         yield f"saved, but not committed: {reason}"
@@ -224,7 +224,7 @@ def warn(text: str) -> None:
 
 
 def say(line: str) -> None:
-    """One line on standard error; nobody listening there is no fault."""
+    """Write one line to standard error; a closed stream is no fault."""
     stream = _err()
     if stream is None:
         return
@@ -350,7 +350,7 @@ def _started_bar(title: str) -> rich.progress.Progress:
 
 
 def _unseen(done: int, total: int) -> None:
-    """Progress that nobody watches."""
+    """Progress that is not shown."""
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
@@ -437,7 +437,7 @@ def _rich_table(block: Table) -> Any:
 
 
 def _plain_value(value: object) -> object:
-    """What JSON has no word for: results and mappings as objects, sets in order, the rest (paths) as text."""
+    """A value that JSON has no type for: results and mappings as objects, sets in order, the rest (paths) as text."""
     if (named := json_text.json_fields(value)) is not None:
         return named
     if isinstance(value, (set, frozenset)):

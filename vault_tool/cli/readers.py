@@ -97,7 +97,7 @@ class Readers:
                 self._readers.append(_Reader(self._root, self._answer, self._gone))
 
     def _answer(self, said: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """What a reader is told, who asked whether all is fresh or noticed that the owner should leave."""
+        """The answer to a reader that asks whether all is fresh, or noticed that the owner should leave."""
         if "leave" in said:
             self._leave(str(said["leave"]))
         return {"fresh": self._fresh()} if "fresh" in said else None

@@ -90,7 +90,7 @@ class Reader:
                     self._tell(ended=number)
 
     def _used(self, use: Callable[[Any], Any], identity: str) -> Any:
-        """What a use of the vault comes to; what writes is done by the owner."""
+        """Call `use` with the vault; a call that writes is forwarded to the owner."""
         self._last_call = time.monotonic()
         if isinstance(use, Call) and use.writes:
             self._answers.used(lambda vault: None, identity)  # raises where another vault is meant
@@ -111,7 +111,7 @@ class Reader:
         return answer_of(found)
 
     def _is_fresh(self) -> bool:
-        """What the owner says; asked by one thread at a time, the one whose turn it is with the vault."""
+        """Ask the owner whether all is fresh; one thread asks at a time, the one whose turn it is with the vault."""
         with suppress(Empty):
             while True:
                 self._said.get_nowait()  # an answer that came too late
@@ -123,7 +123,7 @@ class Reader:
             return False
 
     def _beat(self) -> None:
-        """Say now and then that this process lives; give all back where nobody has asked for long."""
+        """Send a heartbeat now and then; hand the conversations back to the owner after a long time without a call."""
         while self._tell(beat=True):
             time.sleep(_BEAT)
             if time.monotonic() - self._last_call < _IDLE:

@@ -112,7 +112,7 @@ def _best(best: Recalled, content: str, short: Short, titles: Mapping[str, str])
 
 
 def warnings_of(one: Recalled, short: Short) -> Iterator[str]:
-    """What is to be said beside a memory: that it did not work, was overtaken, or is questioned."""
+    """Warnings beside a memory: that it did not work, was overtaken, or is questioned."""
     name = short(one.id) if one.scope == "repo" else one.id
     if one.caution:
         yield f"{name} {one.caution}"

@@ -204,7 +204,7 @@ _Erase = Callable[[bool], Forgotten | ForgottenUser | Purged]
 def _erasing(
     vault: Context, ids: tuple[str, ...], all_of: str, purge: bool, despite: tuple[str, ...]
 ) -> tuple[_Erase, Callable[[Any, Short], Iterator[Block]]]:
-    """What erases (True: only says what it would), and how its result looks."""
+    """The verb that erases (or only previews, with True), and the rendering of its result."""
     if all_of:
         return lambda look: rights.forget_user(vault, all_of, purge=purge, despite=despite, dry_run=look), _forgotten_user
     if purge:
@@ -320,7 +320,7 @@ def _reviewed(done: Reviewed, short: Short, rest: bool = True) -> Iterator[Block
 
 
 def _rows(results: Sequence[TwoTexts]) -> Table:
-    """What two machines wrote, a line each."""
+    """The texts that two machines wrote, a line each."""
     rows = []
     for one in results:
         this, that = (

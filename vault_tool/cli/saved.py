@@ -40,7 +40,7 @@ def problem_table(problems: Sequence[Problem], empty: str) -> Block:
 
 
 def consent_table(records: Sequence[ConsentRecord]) -> Block:
-    """Who was asked for consent and who answered what, oldest first."""
+    """The consents that were asked for and their answers, oldest first."""
     rows = [(one.state, one.by, one.at[:16], one.turn, one.reason, "" if one.counts else "no") for one in records]
     return table(("consent", "by", "at", "turn", "reason", "counts"), rows)
 

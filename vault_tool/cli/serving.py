@@ -147,13 +147,13 @@ def _serving(at: Serving, short: Short) -> Iterator[Block]:
 
 
 def caller_of(call: Call, project: str, model: str) -> Caller:
-    """Who asks where a call does not say, from the options and from what a client says of itself."""
+    """The caller for calls that name none, from the options and from the client's own description."""
     session = call.session or session_of(os.environ)
     return Caller(session=session, project=project, user=call.user, model=model, folder=folder_of(os.environ))
 
 
 def _require_agent(call: Call) -> None:
-    """Raise UsageError where an option says that somebody else than an agent writes by way of this server."""
+    """Raise UsageError where an option says that a writer through this server is not an agent."""
     context: click.Context | None = click.get_current_context()
     while context is not None:
         # VAULT_ORIGIN is for the commands of a whole shell, and refuses no server that is started in it.
@@ -163,7 +163,7 @@ def _require_agent(call: Call) -> None:
 
 
 def opening(call: Call, caller: Caller, location: Location | None) -> Callable[[], Vault]:
-    """What opens the vault that is meant, as an agent; it raises VaultGone where that is not the one of `location`."""
+    """An opener of the vault of `location`, as an agent; it raises VaultGone where another vault stands there now."""
 
     def opened() -> Vault:
         from vault_tool.verbs.vault import Vault  # every verb: loaded by the first call

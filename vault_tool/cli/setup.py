@@ -158,7 +158,7 @@ def in_editor(path: Path) -> None:
 
 
 def _asked_about(call: Call, path: str) -> str:
-    """Where the notes of a folder are, by whoever sits at the terminal; empty where there is nothing or nobody to ask."""
+    """The answer at the terminal about where a folder's notes stay; empty without notes or without a terminal."""
     found = setup.notes_in(Path(path).expanduser())
     if not found or call.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return ""
@@ -167,8 +167,8 @@ def _asked_about(call: Call, path: str) -> str:
 
 
 def _asked_where(call: Call, path: str) -> tuple[bool, bool]:
-    """Whether a new vault inside somebody's repository gets one of its own, or is committed to theirs, by whoever sits at the
-    terminal; neither where there is nothing or nobody to ask.
+    """Whether a new vault inside another repository gets one of its own, or is committed to that one, as answered at the
+    terminal; neither without a repository or without a terminal.
     """
     repo = setup.repository_around(Path(path).expanduser())
     if repo is None or call.json or not (sys.stdin.isatty() and sys.stderr.isatty()):

@@ -157,7 +157,7 @@ def _embeddings(found: verb.Status) -> Iterator[tuple[str, object]]:
 
 
 def _vectors(now: VectorStatus) -> str:
-    """Who answers, from how many notes, at what cost on disk."""
+    """The vector store, the notes it holds, and its size on disk."""
     size = sum(one.bytes for one in now.sets) / 1e6
     store = f"{now.store}{', approximate' if now.approximate else ''}"
     behind = f", {now.behind} behind" if now.behind else ""
@@ -187,7 +187,7 @@ def _with_the_owners_place(found: verb.Status, vault: Context) -> verb.Status:
 
 
 def _owner(now: verb.OwnerStatus) -> str:
-    """Who answers for other commands."""
+    """The process that answers other commands."""
     if now.pid is None:
         return now.absence
     how = ("in the background" if now.background else "watching") if now.answers else "answers nobody"

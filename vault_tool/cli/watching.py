@@ -177,7 +177,7 @@ def _answering(vault: Context, me: Owner, watcher: Watcher, stop: _StopSignal) -
 
 
 class _Guard(threading.Thread):
-    """Sees to it that an owner that nobody started by hand does not outlive its use, its vault or its lock."""
+    """Ends an owner that was started by no person, once it is out of use or its vault or lock is gone."""
 
     def __init__(self, root: Path, stop: _StopSignal, is_idle: Callable[[], bool]) -> None:
         super().__init__(name="guard", daemon=True)
@@ -193,7 +193,7 @@ class _Guard(threading.Thread):
                 self._end.leave("the vault is gone")
 
     def _stat(self) -> tuple[int, int]:
-        """What changes when the vault, or the lock that is held, is another one."""
+        """The file's identity, which changes where the vault, or the lock that is held, is another one."""
         try:
             return self._root.stat().st_ino, (self._root / LOCAL / LOCK_FILE).stat().st_ino
         except OSError:
@@ -201,7 +201,7 @@ class _Guard(threading.Thread):
 
 
 def _ignore(told: WatchReport) -> None:
-    """A process in the background has nobody to tell."""
+    """Drop a report: a process in the background has no reader."""
 
 
 class _StopSignal(threading.Event):

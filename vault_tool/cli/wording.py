@@ -81,7 +81,7 @@ class CommandLine:
         return f"`{command}`"
 
     def plainly(self, step: Step) -> str:
-        """What has no command."""
+        """The step as plain text, for a step without a command."""
         return step.verb.replace("_", " ")
 
 

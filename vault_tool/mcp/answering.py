@@ -65,7 +65,7 @@ def asked_by(caller: Caller, vault: Vault, session: str = "") -> Vault:
 def answer(
     vault: Vault, tool: str, arguments: Mapping[str, Any], caller: Caller, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """What a tool answers, in the lean form. Raises VaultError, with all faults of the arguments at once."""
+    """The answer of a tool, in the lean form. Raises VaultError, with all faults of the arguments at once."""
     return told(vault, tool, arguments, caller, progress)[1]
 
 
@@ -106,7 +106,7 @@ def _verb(tool: str, preset: str) -> str:
 
 
 def in_words(tool: str, asking: Vault, result: Any, preset: str = "") -> tuple[str, dict[str, Any]]:
-    """What a verb returned in the lean form, as text and as values."""
+    """A verb's result in the lean form, as text and as values."""
     if hasattr(result, "lean"):
         made = _plain(result.lean(Shortened(asking, _ids_in(result))))
         if fault := asking.settings_fault:
@@ -171,7 +171,7 @@ def _lists_in(value: Any) -> Iterator[list[Any]]:
 
 
 def in_a_line(fault: VaultError, tool: str = "", preset: str = "") -> str:
-    """What went wrong, for whoever can mend it: a line for each fault, with what to do instead."""
+    """An error as text for the caller: a line for each fault, with what to do instead."""
     client = wording.ForClient(preset, tool)
     if isinstance(fault, InvalidRequest):
         lines = (_line(f"{one.pointer.lstrip('/')} " if one.pointer else "", one) for one in fault.faults)

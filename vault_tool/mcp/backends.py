@@ -1,4 +1,4 @@
-"""What answers the calls of a server for agents' clients: an open vault, or whatever else gives the same answers."""
+"""The backends that answer the calls of a server for agents' clients: an open vault, or a stand-in with the same answers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Run(Protocol):
     """How a vault is used: `await run(use)` is `use(vault)`, done in the one thread that owns the open vault."""
 
     def __call__(self, use: Callable[[Vault], T], /) -> Awaitable[T]:
-        """What `use` returns; what it raises, and VaultError where there is no vault to open."""
+        """Return the value of `use`, or raise its error; VaultError where there is no vault to open."""
 
 
 class VaultBackend:
@@ -91,7 +91,7 @@ def _unneeded() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a tool as a use of an open vault; `require_wanted` raises Cancelled where nobody waits for it any more."""
+    """A call of a tool as a use of an open vault; `require_wanted` raises Cancelled once the caller gave up."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -139,7 +139,7 @@ def resource(caller: Caller, uri: str, vault: Vault) -> tuple[str, str]:
 
 
 def versions(caller: Caller, uris: frozenset[str], since: str, vault: Vault) -> tuple[str, Mapping[str, str]]:
-    """What the catalogue's number is now and, where it is another than `since`, each resource's text."""
+    """The catalogue's present number and, where it is another than `since`, each resource's text."""
     now = vault.whole_index.catalog.seq()
     if now == since:
         return now, {}

@@ -63,7 +63,7 @@ def _plain(name: bytes, value: bytes) -> tuple[bytes, bytes]:
 
 
 def _refused(scope: Scope, door: Door) -> tuple[int, str] | None:
-    """The answer to who may not ask: a page of another site, a name that is not ours, or nobody that we know."""
+    """The status and reason that refuse a request (another site's page, a foreign host name, no token), or None."""
     if reason := foreign(scope, door):
         return 403, reason
     if scope["path"] in (ALIVE, READY):

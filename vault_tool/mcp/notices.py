@@ -1,4 +1,4 @@
-"""Who wants to know that a resource changed, in either era of the protocol, and the look at whether it did."""
+"""The subscriptions of clients to resources, in either era of the protocol, and the look at whether a resource changed."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Notices:
         return types.EmptyResult()
 
     async def run(self) -> None:
-        """Look for changes until cancelled; while nobody wants to know, do nothing."""
+        """Look for changes until cancelled; without a subscription, do nothing."""
         while True:
             with anyio.move_on_after(self._every if self._wanted else None):
                 await self._asked.wait()

@@ -19,7 +19,7 @@ from vault_tool.mcp.tools import ALWAYS
 
 
 def initialized(version: str) -> dict[str, Any]:
-    """What the server says to a client that asks for this version of the protocol."""
+    """The server's answer to a client that asks for this version of the protocol."""
     client = {"name": "any", "version": "1"}
     params = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
     (answer,) = asyncio.run(answers([{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}]))
@@ -28,7 +28,7 @@ def initialized(version: str) -> dict[str, Any]:
 
 
 async def answers(messages: Sequence[Mapping[str, Any]], preset: str = "lean") -> list[dict[str, Any]]:
-    """What a server that opens no vault says to these."""
+    """The answers of a server that opens no vault."""
     written: list[dict[str, Any]] = []
 
     async def lines() -> AsyncIterator[bytes]:

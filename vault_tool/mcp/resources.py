@@ -1,4 +1,4 @@
-"""What clients may read without a tool: the two pages, and any subject or memory by its name."""
+"""The resources that clients may read without a tool: the two pages, and any subject or memory by its name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Contents:
 
 
 def read(vault: Vault, uri: str) -> Contents:
-    """What a URI names. Reading it is no use: a client reads again whenever it is told of a change. Raises VaultError."""
+    """Read a URI. It counts as no use: a client reads again at each notice of a change. Raises VaultError."""
     name, _, rest = uri.removeprefix(_SCHEME).partition("/") if uri.startswith(_SCHEME) else ("", "", "")
     called = unquote(rest)
     match name, bool(called):

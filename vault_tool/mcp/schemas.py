@@ -207,7 +207,7 @@ def _lean_arguments(full: Schema, lean: LeanTool) -> Schema:
 
 
 def _kind(schema: Schema) -> Schema:
-    """What a value is, without what bounds it: that is told to whoever passes the bounds."""
+    """The type of a value without its bounds: those are told to a caller who passes them."""
     if schema["type"] == "array":
         return _list({"type": schema["items"]["type"]})
     return {"type": schema["type"]}

@@ -278,7 +278,7 @@ async def _called(backend: Backend, ctx: Context, tool: str, arguments: Mapping[
 
 
 class Asked:
-    """The requests of a client that have no answer yet, but for those that stay open until somebody ends them."""
+    """The requests of a client that have no answer yet, but for those that stay open until one side ends them."""
 
     def __init__(self) -> None:
         self._open: set[int | str] = set()

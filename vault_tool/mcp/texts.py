@@ -1,4 +1,4 @@
-"""What the server says of itself: instructions for an agent, and the prompts that a person may start."""
+"""The server's texts about itself: instructions for an agent, and the prompts that a person may start."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ Tool = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks through a connection, where a call does not say otherwise. What comes this way is always an agent's."""
+    """The caller behind a connection, where a call does not say otherwise. It is always an agent."""
 
     session: str = ""
     project: str = ""
@@ -55,7 +55,7 @@ def named(preset: str) -> Mapping[str, Tool]:
 
 
 def plain_names(preset: str, tool: str) -> Mapping[str, str]:
-    """What a tool of a preset calls the parameters of its verb that it has another name for, by the verb's names."""
+    """The parameters that a tool of a preset calls otherwise than its verb: the tool's names by the verb's."""
     takes = named(preset)[tool]["inputSchema"]["properties"]
     names = {**RENAMED.get(tool, {}), **NAMES.get(tool, {})}
     return {ours: theirs for theirs, ours in names.items() if theirs in takes}
@@ -93,7 +93,7 @@ class Offered:
 
 
 def offered() -> Offered:
-    """What `vt mcp --tools` shows."""
+    """The tools and presets for `vt mcp --tools`."""
     small = {one["name"]: cost([one]) for one in listed("lean")}
     tools = tuple(
         OfferedTool(

@@ -25,7 +25,7 @@ _OF_NOTIFICATIONS = "notifications/"
 
 
 def refusal(item: Exception | types.JSONRPCMessage) -> types.JSONRPCError | None:
-    """The answer to what was read instead of a message, and to a request whose id is none; None where nobody waits for any."""
+    """The answer to an unreadable message, and to a request without a valid id; None where no answer is expected."""
     if isinstance(item, Exception):
         line, value = _sent(item)
         code, said = _fault(line, value)

@@ -117,12 +117,12 @@ def readings(link: str) -> tuple[str, ...]:
 
 
 def targets(link: str) -> tuple[str, ...]:
-    """What a link says that it leads to: as it is written, and without heading and block."""
+    """The targets of a link: as it is written, and without heading and block."""
     return (link,) if is_path(link) else _without_parts(link.partition("|")[0])
 
 
 def labels(link: str) -> tuple[str, ...]:
-    """What a link is called, which some write where the target belongs; as `targets` has it."""
+    """The labels of a link, which some write where the target belongs; as `targets` has it."""
     return () if is_path(link) else _without_parts(link.partition("|")[2])
 
 

@@ -194,7 +194,7 @@ def slug(text: str, fallback: str = "untitled") -> str:
 
 
 def link_label(inner: str) -> str:
-    """What a wikilink shows a reader."""
+    """The visible text of a wikilink."""
     target, _, label = inner.replace("\\|", "|").partition("|")
     return (label or target).strip()
 
