@@ -130,7 +130,7 @@ def test_json_of_a_long_answer_is_that_of_a_short_one(capsys: pytest.CaptureFixt
     frame = {"as_of": "now", "count": count, "items": [], "notice": '"items": []'}
     output.emit({**frame, "items": items}, True, list, lacks)
     whole = capsys.readouterr().out
-    output.emit_with(frame, "items", iter(items), [], as_json=True, lacks=lacks)
+    output.emit_with(frame, "items", iter(items), [], as_json=True, settings_fault=lacks)
     assert capsys.readouterr().out == whole
 
 

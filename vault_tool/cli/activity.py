@@ -30,24 +30,30 @@ def activity(call: Call, day: str, days: int, limit: int) -> Exit:
         return call.emit(verbs.activity(vault, day, days=days, limit=limit), _activity, vault)
 
 
-def _activity(found: verbs.Activity, short: Short) -> Iterator[Block]:
-    if found.day:
-        yield Heading(found.day)
-        logged = [(one.at[11:16], one.type, one_line(one.title, _TITLE), one_line(one.summary, _TITLE)) for one in found.logged]
+def _activity(activity: verbs.Activity, short: Short) -> Iterator[Block]:
+    if activity.day:
+        yield Heading(activity.day)
+        logged = [
+            (line.at[11:16], line.type, one_line(line.title, _TITLE), one_line(line.summary, _TITLE)) for line in activity.logged
+        ]
         yield table(("at", "what", "title", "summary"), logged, empty="nothing was logged")
-        written = [(one.at[11:16], short(one.id), one.type, one_line(one.title, _TITLE), one.session) for one in found.written]
+        written = [
+            (line.at[11:16], short(line.id), line.type, one_line(line.title, _TITLE), line.session) for line in activity.written
+        ]
         yield table(("at", "written", "type", "title", "session"), written, empty="nothing was written")
-        judged = [(one.at[11:16], short(one.id), one.mark, one_line(one.title, _TITLE), one.reason) for one in found.judged]
+        judged = [
+            (line.at[11:16], short(line.id), line.mark, one_line(line.title, _TITLE), line.reason) for line in activity.judged
+        ]
         yield table(("at", "judged", "mark", "title", "why"), judged, empty="nothing was judged")
         return
     numbers = ("written", "logged", "judged", "used")
-    rows = [(one.day, str(one.written), str(one.logged), str(one.judged), str(one.used)) for one in found.days]
+    rows = [(day.day, str(day.written), str(day.logged), str(day.judged), str(day.used)) for day in activity.days]
     yield table(("day", *numbers), rows, right=list(numbers), empty="nothing happened")
-    if found.sessions:
+    if activity.sessions:
         yield ""
         counts = ["written", "shown", "judged"]
-        yield table(("session", "first", "last", *counts), list(map(_session, found.sessions)), right=counts)
+        yield table(("session", "first", "last", *counts), list(map(_session, activity.sessions)), right=counts)
 
 
-def _session(one: verbs.SessionLine) -> tuple[str, ...]:
-    return one.session, one.first[:16], one.last[:16], str(one.written), str(one.shown), str(one.judged)
+def _session(session: verbs.SessionLine) -> tuple[str, ...]:
+    return session.session, session.first[:16], session.last[:16], str(session.written), str(session.shown), str(session.judged)

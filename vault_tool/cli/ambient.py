@@ -29,37 +29,39 @@ _REMINDED = 600
 @click.argument("topic_or_context", type=TEXT, metavar="TOPIC", help="What is being talked about; - for standard input.")
 @takes(ambient.bring_to_mind, "last_token", last_token={"type": int})
 @takes(ambient.bring_to_mind, "include_seen", "limit", "budget", "kinds", *NARROWS, "include_global", "explain")
-def bring_to_mind(call: Call, **given: Any) -> Exit:
+def bring_to_mind(call: Call, **options: Any) -> Exit:
     """Show what bears on the conversation now.
 
     Strictly chosen: nothing is a good answer. What the session has seen is left out, until its token is lost or it
     pauses for long: then its context was cut short, and everything may be shown again.
     """
     with call.open_vault() as vault:
-        return call.emit(ambient.bring_to_mind(vault, **given), _reminders, vault)
+        return call.emit(ambient.bring_to_mind(vault, **options), _reminders, vault)
 
 
-def _reminders(found: ambient.Reminders, short: Short) -> Iterator[Block]:
-    if found.compaction_detected:
+def _reminders(reminders: ambient.Reminders, short: Short) -> Iterator[Block]:
+    if reminders.compaction_detected:
         yield "the context was cut short since the last call: what had been shown may be shown again"
-    for one in found.results:
-        yield from _reminder(one, short(one.id) if one.scope == "repo" else one.id)
-        yield detail_fields(one.details, short, but="failure_mode" if one.caution else "")
-        yield from warnings_of(one, short)
-    if not found.results:
+    for reminder in reminders.results:
+        yield from _reminder(reminder, short(reminder.id) if reminder.scope == "repo" else reminder.id)
+        yield detail_fields(reminder.details, short, but="failure_mode" if reminder.caution else "")
+        yield from warnings_of(reminder, short)
+    if not reminders.results:
         yield "nothing comes to mind"
-    yield from degraded(found.degraded)
-    if found.session:
-        yield f"heartbeat token: {found.heartbeat_token}"
-    if found.results:
-        yield found.notice
+    yield from degraded(reminders.degraded)
+    if reminders.session:
+        yield f"heartbeat token: {reminders.heartbeat_token}"
+    if reminders.results:
+        yield reminders.notice
 
 
-def _reminder(one: ambient.Reminder, name: str) -> Iterator[Block]:
+def _reminder(reminder: ambient.Reminder, name: str) -> Iterator[Block]:
     """One memory: what it is and where from, then what it says."""
-    match = f"match {one.match:.2f}{f' weak, {one.weak_why}' if one.weak else ''}"
-    about = ", ".join((one.type, *one.subjects))
-    yield one_line(f"{name} ({about}; {match}; from {source(one.origin, reviewed=one.reviewed)})", _HEADLINE)
-    said = one.content if len(one.content) <= _REMINDED else f"{beginning(one.content, _REMINDED)} (`vt get {name}`)"
-    lines = titled(one.title, said)
+    match = f"match {reminder.match:.2f}{f' weak, {reminder.weak_why}' if reminder.weak else ''}"
+    about = ", ".join((reminder.type, *reminder.subjects))
+    yield one_line(f"{name} ({about}; {match}; from {source(reminder.origin, reviewed=reminder.reviewed)})", _HEADLINE)
+    text = (
+        reminder.content if len(reminder.content) <= _REMINDED else f"{beginning(reminder.content, _REMINDED)} (`vt get {name}`)"
+    )
+    lines = titled(reminder.title, text)
     yield Body("\n".join(lines.values()))

@@ -139,7 +139,7 @@ class Answers:
     def command(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Run a command line: its output on both streams, and its exit code; `environ` is the caller's."""
         arguments, environ = request["arguments"], _environ(request)
-        if not isinstance(arguments, (list, tuple)) or not all(isinstance(one, str) for one in arguments):
+        if not isinstance(arguments, (list, tuple)) or not all(isinstance(argument, str) for argument in arguments):
             raise UsageError("`arguments` must be a list of texts")
 
         mistaken = False
@@ -151,8 +151,8 @@ class Answers:
                 raise UsageError("another vault is meant")
             lent = self._current().lent(_who(environ, call))
             # Where a person stands at a command, it is answered there: from here it is a command like any other.
-            said = option("--origin", arguments) or environ.get("VAULT_ORIGIN", "")
-            if of_command(said) is not Presence.NOBODY:
+            origin = option("--origin", arguments) or environ.get("VAULT_ORIGIN", "")
+            if of_command(origin) is not Presence.NOBODY:
                 lent.presence = Presence.COMMAND
             return lent
 
@@ -235,7 +235,7 @@ def serving(
         standing: Standing | None = Standing(unread=unread)
         with suppress(OSError):
             while standing is not None:
-                standing = asyncio.run(Conversation(line, request, standing, used, readers.wanted).serve())
+                standing = asyncio.run(Conversation(line, request, standing, used, readers.are_wanted).serve())
                 if standing is not None:
                     standing = readers.serve(line, request, standing)
 
@@ -243,11 +243,11 @@ def serving(
     server = OwnerServer(vault.root, me.nonce, requests, streams, leave, vault.environ, welcomed)
 
     def warm() -> None:
-        told = replace(me, protocol=PROTOCOL)
+        presence = replace(me, protocol=PROTOCOL)
         # What cannot be said, or is gone meanwhile, is noticed by whoever asks next.
         with suppress(StorageError):
-            watcher_presence.say(vault.root, told)
-            watcher_presence.say(vault.root, replace(told, warm=answers.warm()))
+            watcher_presence.say(vault.root, presence)
+            watcher_presence.say(vault.root, replace(presence, warm=answers.warm()))
 
     server.start()
     warming = threading.Thread(target=warm, name="warming", daemon=True)
@@ -262,24 +262,24 @@ def serving(
 
 
 def _environ(request: Mapping[str, Any]) -> Mapping[str, str]:
-    given = request.get("environ", {})
-    if not isinstance(given, dict) or not all(isinstance(one, str) for one in given.values()):
+    environ = request.get("environ", {})
+    if not isinstance(environ, dict) or not all(isinstance(text, str) for text in environ.values()):
         raise UsageError("`environ` must be texts by name")
-    return given
+    return environ
 
 
 def _who(environ: Mapping[str, str], call: Asked | None = None) -> Who:
     """The identity of a caller: from the options, and else from the caller's environment."""
-    said = call or Asked()
-    origin = said.origin or environ.get("VAULT_ORIGIN") or "agent"
-    session, model = said.session or environ.get("VAULT_SESSION", ""), said.model or environ.get("VAULT_MODEL", "")
-    return Who(origin, session, model, said.user, said.project)
+    asked = call or Asked()
+    origin = asked.origin or environ.get("VAULT_ORIGIN") or "agent"
+    session, model = asked.session or environ.get("VAULT_SESSION", ""), asked.model or environ.get("VAULT_MODEL", "")
+    return Who(origin, session, model, asked.user, asked.project)
 
 
 def _stat(path: Path) -> tuple[int, ...]:
     try:
-        found = path.stat()
+        stat = path.stat()
     except OSError:
         return ()
     # A folder's own times move with whatever happens in it.
-    return (found.st_ino,) if path.name == ".git" else (found.st_size, found.st_mtime_ns, found.st_ino)
+    return (stat.st_ino,) if path.name == ".git" else (stat.st_size, stat.st_mtime_ns, stat.st_ino)

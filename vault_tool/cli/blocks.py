@@ -119,25 +119,25 @@ def detail_fields(details: Details, short: Callable[[str], str], *, but: str = "
 
 def in_a_cell(content: str, details: Details, short: Callable[[str], str], width: int | None = None) -> str:
     """A memory's text with what it says beside it, on one line."""
-    said = in_words(details, short)
-    return one_line(f"{content} ({said})" if said else content, width)
+    words = in_words(details, short)
+    return one_line(f"{content} ({words})" if words else content, width)
 
 
-def status_lines(name: str, told: HasStatus, short: Callable[[str], str]) -> Iterator[str]:
+def status_lines(name: str, statuses: HasStatus, short: Callable[[str], str]) -> Iterator[str]:
     """The statuses that make a memory less than current, a line each."""
-    for words in told.status_words(short):
+    for words in statuses.status_words(short):
         yield f"{name} is {words}"
 
 
-def with_status(title: str, told: HasStatus) -> str:
+def with_status(title: str, statuses: HasStatus) -> str:
     """A title in a table, with what makes the memory less than current in a word."""
-    return title if told.status in ("current", "failed", "solved") else f"{title} ({told.status})"
+    return title if statuses.status in ("current", "failed", "solved") else f"{title} ({statuses.status})"
 
 
 def source(origin: str, *rest: str, reviewed: bool = False) -> str:
     """Where a memory comes from, and that no person vouches for it, where none does."""
-    said = ", ".join(part for part in (origin, *rest) if part)
-    return said if reviewed or origin in ("", "owner") else f"{said} (not reviewed)"
+    described = ", ".join(part for part in (origin, *rest) if part)
+    return described if reviewed or origin in ("", "owner") else f"{described} (not reviewed)"
 
 
 def degraded(reasons: Sequence[str]) -> Iterator[str]:
@@ -233,7 +233,7 @@ def _fitted(
     columns = [block.columns[index] for index in shown or range(len(block.columns))]
     named = [("", *row[1:]) if width(row[0]) > _LONGEST_NAME else row for row in rows]
     widths = [max(map(width, column)) for column in zip(columns, *named, strict=True)]
-    widths = [found if index in whole else min(broad, found) for index, found in enumerate(widths)]
+    widths = [width if index in whole else min(broad, width) for index, width in enumerate(widths)]
     texts = [index for index in range(1, len(widths)) if index not in whole and columns[index] not in block.right]
     least = _BESIDE_A_PATH if whole else _NARROWEST
     while sum(widths) + len(_GAP) * (len(widths) - 1) > broad:

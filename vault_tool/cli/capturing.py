@@ -42,20 +42,20 @@ def capture(
             if not click.confirm(question, default=False):
                 raise UsageError("nothing was set", "name the folders that are meant")
     with call.open_vault() as vault:
-        found = captures.capture(vault, named or "", mode=mode, folders=folders, but=but)
-        return call.emit(found, _turns if named else _set, vault)
+        captured = captures.capture(vault, named or "", mode=mode, folders=folders, but=but)
+        return call.emit(captured, _turns if named else _set, vault)
 
 
-def _set(found: Capture, short: Short) -> Iterator[Block]:
+def _set(captured: Capture, short: Short) -> Iterator[Block]:
     what = {"off": "nothing is read of sessions", "point": "the next session in the folder is shown turns; no model is asked"}
-    yield f"capture: {found.mode} ({what[found.mode]})"
-    if found.mode != "off":
-        yield fields(("folders", found.folders), ("never", found.but), ("ended and not shown yet", found.ended))
+    yield f"capture: {captured.mode} ({what[captured.mode]})"
+    if captured.mode != "off":
+        yield fields(("folders", captured.folders), ("never", captured.but), ("ended and not shown yet", captured.ended))
 
 
-def _turns(found: Capture, short: Short) -> Iterator[Block]:
-    if found.fault:
-        yield found.fault
-    rows = [(f"L{one.line}", one.by, "pointed at" if one.pointed else "", one.text) for one in found.turns]
+def _turns(captured: Capture, short: Short) -> Iterator[Block]:
+    if captured.fault:
+        yield captured.fault
+    rows = [(f"L{turn.line}", turn.by, "pointed at" if turn.pointed else "", turn.text) for turn in captured.turns]
     yield table(("line", "by", "", "what was said"), rows, empty="nothing is read of it")
     yield "nothing else of the file is read, and nothing is sent"

@@ -90,8 +90,8 @@ def consolidate(
     answer = _request(request) if request is not None else {}
     with call.open_vault() as vault:
         if request is not None:
-            given = {"budget": budget or 0, **answer}
-            return call.emit(round_trip.consolidate_next(vault, **given, again=again), _next, vault)
+            parameters = {"budget": budget or 0, **answer}
+            return call.emit(round_trip.consolidate_next(vault, **parameters, again=again), _next, vault)
         if done:
             return call.emit(consolidating.end_consolidation(vault), _ended, vault)
         if not listed or packet or skip or skip_trivial:
@@ -111,28 +111,28 @@ def _request(name: str) -> dict[str, Any]:
     example = 'write it like {"packet": "f78597-3", "content": "...", "summary": "...", "sources": ["ef1824"]}'
     try:
         text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
-        [found] = objects(f"[{text}]", "packet")
+        [packet] = objects(f"[{text}]", "packet")
     except (OSError, UnicodeDecodeError) as fault:
         raise NotFound(f"`{one_line(name, 60)}` cannot be read: {getattr(fault, 'strerror', '') or fault}", example) from fault
     except ValueError as fault:
         raise UsageError("an answer is one object of JSON", example) from fault
-    for field, value in found.items():
+    for field, value in packet.items():
         if field not in _ANSWER:
             raise UsageError(f"`{one_line(field, 40)}` is no part of an answer", f"its parts are {', '.join(_ANSWER)}")
         if not isinstance(value, _ANSWER[field]) or isinstance(value, bool):
             raise UsageError(f"`{field}` is not as it should be", example)
-    return dict(found)
+    return dict(packet)
 
 
-def _next(found: NextPacket, short: Short) -> Iterator[Block]:
-    if found.written:
-        waits = ", and waits for review" if found.written.waits else ""
-        yield f"{short(found.written.id)} is written{waits}"
-    if found.said:
-        yield found.said
-    if found.packet is not None:
-        yield f"packet {found.packet.id}, {found.left} after it; {found.spent} of {found.budget} tokens"
-        yield Body(found.packet.text)
+def _next(answer: NextPacket, short: Short) -> Iterator[Block]:
+    if answer.written:
+        waits = ", and waits for review" if answer.written.waits else ""
+        yield f"{short(answer.written.id)} is written{waits}"
+    if answer.said:
+        yield answer.said
+    if answer.packet is not None:
+        yield f"packet {answer.packet.id}, {answer.left} after it; {answer.spent} of {answer.budget} tokens"
+        yield Body(answer.packet.text)
 
 
 @command("begin-consolidation", "vt begin-consolidation --json")
@@ -164,10 +164,10 @@ def list_passes(call: Call, limit: int) -> Exit:
         return call.emit(consolidating.list_passes(vault, limit=limit), _passes, vault)
 
 
-def _passes(found: consolidating.PassList, short: Short) -> Iterator[Block]:
+def _passes(passes: consolidating.PassList, short: Short) -> Iterator[Block]:
     rows = [
-        (str(one.generation), short(one.id), one.created[:16], "ended" if one.ended else "open", one.session)
-        for one in found.results
+        (str(listed.generation), short(listed.id), listed.created[:16], "ended" if listed.ended else "open", listed.session)
+        for listed in passes.results
     ]
     empty = "there was none yet: `vt consolidate` begins one"
     yield table(("pass", "id", "begun", "state", "session"), rows, right=["pass"], empty=empty)
@@ -256,11 +256,12 @@ def _shown(step: PassStep, short: Short, width: int | None = None) -> Iterator[B
     if packet.current:
         yield f"understood now ({short(packet.current.id)}): {packet.current.summary}"
         yield Body(packet.current.content)
-    for one in (*packet.sides, *packet.new_understandings):
-        yield f"{one.type} of {', '.join(one.subjects)}: {one.summary}"
+    for memory in (*packet.sides, *packet.new_understandings):
+        yield f"{memory.type} of {', '.join(memory.subjects)}: {memory.summary}"
     chosen = packet.observations[:SHOWN] if width else packet.observations
     rows = [
-        ("new" if one.new else "", short(one.id), one.type, in_a_cell(one.content, one.details, short, width)) for one in chosen
+        ("new" if memory.new else "", short(memory.id), memory.type, in_a_cell(memory.content, memory.details, short, width))
+        for memory in chosen
     ]
     if rows:
         yield table(("", "id", "type", "observation"), rows)
@@ -280,11 +281,11 @@ def _title(packet: Packet) -> str:
 
 def _heads(heads: Sequence[PacketHead], more: int = 0, *, whole: bool = False) -> Iterator[Block]:
     """Packets as a table; those that are trivial are only counted unless the `whole` of it is wanted, like the `more` of them."""
-    light = [] if whole else [one for one in heads if one.trivial and not one.done]
+    light = [] if whole else [head for head in heads if head.trivial and not head.done]
     rows = [
-        (one.label, str(one.new_count), str(one.observation_count), f"{one.value:.2f}", _state(one))
-        for one in heads
-        if one not in light
+        (head.label, str(head.new_count), str(head.observation_count), f"{head.value:.2f}", _state(head))
+        for head in heads
+        if head not in light
     ]
     numbers = ("new", "observations", "value")
     yield table(("packet", *numbers, ""), rows, right=numbers, empty="no packets")
@@ -294,11 +295,11 @@ def _heads(heads: Sequence[PacketHead], more: int = 0, *, whole: bool = False) -
         yield f"and {counted(len(light), 'trivial pair')}, of one or two shared observations: `vt consolidate --list` shows them"
 
 
-def _state(one: PacketHead) -> str:
-    if one.done:
+def _state(head: PacketHead) -> str:
+    if head.done:
         return "done"
-    understood = "" if one.existing_understanding else "nothing written yet"
-    return ", ".join(part for part in ("trivial" if one.trivial else "", understood) if part)
+    understood = "" if head.existing_understanding else "nothing written yet"
+    return ", ".join(part for part in ("trivial" if head.trivial else "", understood) if part)
 
 
 def _begun(begun: Begun, short: Short) -> Iterator[Block]:
@@ -308,7 +309,9 @@ def _begun(begun: Begun, short: Short) -> Iterator[Block]:
     state = "begun" if begun.began else "open already"
     yield f"pass {begun.generation} ({short(begun.id)}) {state}: {begun.new_count} new"
     yield from _heads(begun.packets, begun.more)
-    yield fields(("about no subject", [short(one) for one in begun.unplaced]), ("path", begun.path), ("commit", commit_of(begun)))
+    yield fields(
+        ("about no subject", [short(subject) for subject in begun.unplaced]), ("path", begun.path), ("commit", commit_of(begun))
+    )
 
 
 def _ended(ended: Ended, short: Short) -> Iterator[Block]:

@@ -63,13 +63,13 @@ def op(call: Call, source: str, named: str | None) -> Exit:
 )
 @click.option("--hops", "semantic_hops", type=click.IntRange(0, 3), default=2, show_default=True, help="How far chains go.")
 @takes(reading.read, "include_global", "include_doubtful")
-def read(call: Call, **given: Any) -> Exit:
+def read(call: Call, **options: Any) -> Exit:
     """Read memories by contract, with their belief.
 
     What a targeted read answers counts as used, once a session.
     """
     with call.open_vault() as vault:
-        return call.emit(reading.read(vault, **given), _read, vault)
+        return call.emit(reading.read(vault, **options), _read, vault)
 
 
 @command("write", "vt write 'The column exists already.' --kind fact --confidence 0.8 --evidence file:db/schema.sql@9f3c1e2")
@@ -82,13 +82,13 @@ def read(call: Call, **given: Any) -> Exit:
 @takes(writing.write, "subject_names", "ask", "dry_run")
 @writes
 @authored
-def write(call: Call, **given: Any) -> Exit:
+def write(call: Call, **options: Any) -> Exit:
     """Write a memory by contract.
 
     What is known already is strengthened instead: it gains the subjects and links that it lacks and is marked as useful.
     """
     with call.open_vault() as vault:
-        return call.emit(writing.write(vault, **given), _written, vault)
+        return call.emit(writing.write(vault, **options), _written, vault)
 
 
 @command("update", "vt update a1b2c3 --truth 0.2 --confidence 0.9 --why 'It was renamed.' --evidence commit:9f3c1e2")
@@ -102,13 +102,13 @@ def write(call: Call, **given: Any) -> Exit:
 @click.option("--dry-run", is_flag=True, help="Say what would happen, and write nothing.")
 @writes
 @authored
-def update(call: Call, memory_id: str, truth: float | None, utility: float | None, dry_run: bool, **said: Any) -> Exit:
+def update(call: Call, memory_id: str, truth: float | None, utility: float | None, dry_run: bool, **options: Any) -> Exit:
     """Move a memory's truth or utility by a step.
 
     One session, and one author in one day, move a value by at most 0.15. The memory itself stays as it is.
     """
-    problem = said.pop("context_problem_id")
-    shared = {name: list(value) if name == "evidence_refs" else value for name, value in said.items()}
+    problem = options.pop("context_problem_id")
+    shared = {name: list(value) if name == "evidence_refs" else value for name, value in options.items()}
     true = None if truth is None else {"target": truth, **shared}
     useful = None if utility is None else {"target": utility, **shared, **({"context_problem_id": problem} if problem else {})}
     with call.open_vault() as vault:
@@ -126,73 +126,73 @@ def _requests(source: str) -> bytes:
     return file.read_bytes()
 
 
-def _emit_outcomes(found: Sequence[OpAnswer], in_lines: bool) -> Exit:
+def _emit_outcomes(answers: Sequence[OpAnswer], in_lines: bool) -> Exit:
     """Print the answers: one as a document, several one a line."""
-    if len(found) == 1 and not in_lines:
-        output.write(output.to_json(found[0].answer))
+    if len(answers) == 1 and not in_lines:
+        output.write(output.to_json(answers[0].answer))
     else:
-        for one in found:
-            output.write(json.dumps(json.loads(output.to_json(one.answer)), ensure_ascii=False) + "\n")
-    return next((one.exit for one in found if one.exit), Exit.DONE)
+        for answer in answers:
+            output.write(json.dumps(json.loads(output.to_json(answer.answer)), ensure_ascii=False) + "\n")
+    return next((answer.exit for answer in answers if answer.exit), Exit.DONE)
 
 
-def _read(found: reading.Read, short: Short) -> Iterator[Block]:
-    for one in found.results:
-        yield from _memory(one, short)
+def _read(answer: reading.Read, short: Short) -> Iterator[Block]:
+    for memory in answer.results:
+        yield from _memory(memory, short)
         yield ""
-    yield from [] if found.results else ["nothing found"]
-    yield from degraded(found.degraded)
-    yield from [found.notice] if found.results else []
+    yield from [] if answer.results else ["nothing found"]
+    yield from degraded(answer.degraded)
+    yield from [answer.notice] if answer.results else []
 
 
-def _memory(one: reading.ReadMemory, short: Short) -> Iterator[Block]:
-    yield Heading(f"{short(one.memory_id)}  {one.title}")
+def _memory(memory: reading.ReadMemory, short: Short) -> Iterator[Block]:
+    yield Heading(f"{short(memory.memory_id)}  {memory.title}")
     yield fields(
-        ("kind", one.kind if one.scope == "repo" else f"{one.kind}, {one.scope}"),
-        ("truth", f"{one.truth:.2f}"),
-        ("utility", f"{one.utility:.2f}"),
-        ("found by", "; ".join(one.why)),
-        ("evidence", "; ".join(one.evidence_refs) + (" (moved)" if one.evidence_moved else "")),
-        ("caution", one.caution),
-        ("solved since by", short(one.solved_by) if one.solved_by else ""),
-        ("status", "; ".join(one.status_words(short))),
-        ("from", source(one.origin, one.model or "", reviewed=one.reviewed)),
+        ("kind", memory.kind if memory.scope == "repo" else f"{memory.kind}, {memory.scope}"),
+        ("truth", f"{memory.truth:.2f}"),
+        ("utility", f"{memory.utility:.2f}"),
+        ("found by", "; ".join(memory.why)),
+        ("evidence", "; ".join(memory.evidence_refs) + (" (moved)" if memory.evidence_moved else "")),
+        ("caution", memory.caution),
+        ("solved since by", short(memory.solved_by) if memory.solved_by else ""),
+        ("status", "; ".join(memory.status_words(short))),
+        ("from", source(memory.origin, memory.model or "", reviewed=memory.reviewed)),
     )
-    yield Body(one.text)
-    yield detail_fields(one.details, short, but="failure_mode" if one.caution else "")
+    yield Body(memory.text)
+    yield detail_fields(memory.details, short, but="failure_mode" if memory.caution else "")
 
 
-def _written(made: writing.WriteAnswer, short: Short) -> Iterator[Block]:
+def _written(written: writing.WriteAnswer, short: Short) -> Iterator[Block]:
     yield from saved_as(
-        made.memory_id or "",
-        _became(made),
-        made.path,
+        written.memory_id or "",
+        _became(written),
+        written.path,
         short,
-        made,
-        ("kind", made.resolved.kind),
-        ("scope", made.resolved.scope),
-        ("subjects", made.subject_names),
-        ("new subjects", made.subjects_created),
-        ("nearly the same", "; ".join(f"{short(one.memory_id)} {one.text}" for one in made.similar)),
+        written,
+        ("kind", written.resolved.kind),
+        ("scope", written.resolved.scope),
+        ("subjects", written.subject_names),
+        ("new subjects", written.subjects_created),
+        ("nearly the same", "; ".join(f"{short(twin.memory_id)} {twin.text}" for twin in written.similar)),
     )
 
 
-def _became(made: writing.WriteAnswer) -> str:
-    if made.needs_review:
-        return "would wait for review" if made.dry_run else "waits for review"
-    if made.duplicate_of:
-        added = f"; added: {'; '.join(made.added)}" if made.added else ""
-        return f"known already: {'it would be ' if made.dry_run else ''}strengthened{added}"
-    return "would be written" if made.dry_run else "written"
+def _became(written: writing.WriteAnswer) -> str:
+    if written.needs_review:
+        return "would wait for review" if written.dry_run else "waits for review"
+    if written.duplicate_of:
+        added = f"; added: {'; '.join(written.added)}" if written.added else ""
+        return f"known already: {'it would be ' if written.dry_run else ''}strengthened{added}"
+    return "would be written" if written.dry_run else "written"
 
 
-def _updated(made: updating.Updated, short: Short) -> Iterator[Block]:
-    yield f"{short(made.memory_id)}{'  nothing was written' if made.mode == 'dry_run' else ''}"
-    shown = (("truth", made.truth), ("utility", made.utility), ("utility overall", made.global_utility))
+def _updated(updated: updating.Updated, short: Short) -> Iterator[Block]:
+    yield f"{short(updated.memory_id)}{'  nothing was written' if updated.mode == 'dry_run' else ''}"
+    shown = (("truth", updated.truth), ("utility", updated.utility), ("utility overall", updated.global_utility))
     yield fields(
         *((name, _moved(move)) for name, move in shown if move),
-        ("for the problem", short(made.context_problem_id) if made.context_problem_id else ""),
-        ("commit", commit_of(made)),
+        ("for the problem", short(updated.context_problem_id) if updated.context_problem_id else ""),
+        ("commit", commit_of(updated)),
     )
 
 

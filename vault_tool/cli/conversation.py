@@ -64,8 +64,8 @@ class Conversation:
         identity = str(self.request.get("identity") or "")
 
         async def run(use: Callable[[Any], T], /) -> T:
-            found: T = await asyncio.to_thread(self.used, use, identity)
-            return found
+            value: T = await asyncio.to_thread(self.used, use, identity)
+            return value
 
         preset = str(self.request.get("preset") or "lean")
         caller = forwarded.caller_of(self.request)
@@ -81,15 +81,15 @@ class Conversation:
     async def _lines(self) -> AsyncIterator[bytes]:
         """The client's lines, one after the other, after those that opened the conversation elsewhere."""
         self._is_replaying = True
-        for said in self.standing.opening:
-            self._note(said)
-            yield said
+        for line in self.standing.opening:
+            self._note(line)
+            yield line
             # As a client does: what comes before the conversation is open is refused.
             await self._asked.answered()
         self._is_replaying = False
         unread = self.standing.unread
         while len(unread) <= LONGEST_LINE:
-            said, newline, rest = unread.partition(b"\n")
+            line, newline, rest = unread.partition(b"\n")
             if not newline:
                 piece = await self._received()
                 if piece is None:
@@ -103,8 +103,8 @@ class Conversation:
                 self._left = Standing(tuple(self._opening), unread)
                 return
             unread = rest
-            self._note(said + newline)
-            yield said + newline
+            self._note(line + newline)
+            yield line + newline
         # The client says no more; what it asked is answered first, and what was no request is refused.
         await self._asked.answered()
         await asyncio.sleep(BEAT)
@@ -131,21 +131,21 @@ class Conversation:
         finally:
             receiving.cancel()
 
-    def _note(self, said: bytes) -> None:
+    def _note(self, line: bytes) -> None:
         """Keep what another process would have to hear."""
         try:
-            method = json.loads(said).get("method")
+            method = json.loads(line).get("method")
         except (ValueError, RecursionError, AttributeError):
             self._is_movable = False
             return
         if method in _OPENING:
-            self._opening.append(said)
+            self._opening.append(line)
         self._is_movable = self._is_movable and method in _MOVABLE
 
-    async def _write(self, said: bytes) -> None:
+    async def _write(self, data: bytes) -> None:
         """Say a line to the client, unless it answers what opened the conversation elsewhere."""
         assert self._loop is not None
-        if self._is_replaying and b'"method":' not in said[:_BEGINNING]:
+        if self._is_replaying and b'"method":' not in data[:_BEGINNING]:
             return
         with suppress(OSError):  # a client that is gone
-            await self._loop.sock_sendall(self.line, said)
+            await self._loop.sock_sendall(self.line, data)

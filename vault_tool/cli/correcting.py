@@ -39,15 +39,15 @@ def correct(call: Call, id: str, why: str, reason: str, content: str | None) -> 
         return call.emit(correcting.correct(vault, id, one_reason(why, reason, "--why"), instead), _corrected, vault)
 
 
-def _corrected(made: correcting.Corrected, short: Short) -> Iterator[Block]:
-    yield f"{short(made.id)}  {made.title}"
-    by = f" by {short_ids(made.status_by, short)}" if made.status_by else ""
+def _corrected(corrected: correcting.Corrected, short: Short) -> Iterator[Block]:
+    yield f"{short(corrected.id)}  {corrected.title}"
+    by = f" by {short_ids(corrected.status_by, short)}" if corrected.status_by else ""
     yield fields(
-        ("status", f"{made.status}{by}"),
-        ("because", made.why),
-        ("instead", f"{short(made.new_id)}  {made.content}" if made.new_id else ""),
-        ("waits", "for review" if made.pending_review else ""),
-        ("known", "already, nothing was written" if made.known else ""),
-        ("path", made.path),
-        ("commit", commit_of(made)),
+        ("status", f"{corrected.status}{by}"),
+        ("because", corrected.why),
+        ("instead", f"{short(corrected.new_id)}  {corrected.content}" if corrected.new_id else ""),
+        ("waits", "for review" if corrected.pending_review else ""),
+        ("known", "already, nothing was written" if corrected.known else ""),
+        ("path", corrected.path),
+        ("commit", commit_of(corrected)),
     )

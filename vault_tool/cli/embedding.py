@@ -35,14 +35,14 @@ def embed(call: Call, provider: str | None, model: str, limit: int | None, make_
     """
     with call.open_vault() as vault:
         who = provider or ""
-        wanted = offered(vault, call, who, model) if download is None else download
+        wants_download = offered(vault, call, who, model) if download is None else download
         with _told_of_waiting(), call.progress("embedding") as progress, call.progress("fetching the model") as fetching:
             done = embedding.embed(
                 vault,
                 provider=who,
                 model=model,
                 limit=limit,
-                download=wanted,
+                download=wants_download,
                 make_int8=make_int8,
                 progress=progress,
                 fetching=fetching,

@@ -68,17 +68,17 @@ def _next(steps: SimpleQueue[Mapping[str, Any]], lines: Lines) -> Mapping[str, A
 
 
 def _work(use: Use, reply: Reply, request: Request, progress: Progress, steps: SimpleQueue[Mapping[str, Any]]) -> None:
-    found: Mapping[str, Any] = {"crash": "it failed"}
+    answer: Mapping[str, Any] = {"crash": "it failed"}
     try:
-        found = reply(use, request, progress)
+        answer = reply(use, request, progress)
     except VaultError as fault:
-        found = {"fault": [fault.message, fault.hint]}
+        answer = {"fault": [fault.message, fault.hint]}
     except Cancelled:
-        found = {"crash": "nobody waits for it"}
+        answer = {"crash": "nobody waits for it"}
     except (OSError, ValueError, TypeError, KeyError) as fault:
-        found = {"crash": f"{type(fault).__name__}: {fault}"}
+        answer = {"crash": f"{type(fault).__name__}: {fault}"}
     finally:
-        steps.put(found)
+        steps.put(answer)
 
 
 def _used(use: Use, given_up: threading.Event, act: Callable[[Vault], T], /) -> T:
@@ -101,10 +101,10 @@ def _require_wanted(given_up: threading.Event) -> None:
 def _call(use: Use, request: Request, progress: Progress) -> Mapping[str, Any]:
     call = Call(str(request["tool"]), dict(request["arguments"]), caller_of(request), progress)
     try:
-        found = use(call)
+        answer = use(call)
     except VaultError as fault:
-        found = failed(fault, call.tool, call.caller.preset)
-    return {"text": found.text, "done": found.values is not None}
+        answer = failed(fault, call.tool, call.caller.preset)
+    return {"text": answer.text, "done": answer.values is not None}
 
 
 def _read(use: Use, request: Request, progress: Progress) -> Mapping[str, Any]:

@@ -71,20 +71,20 @@ class Gathering:
 
     def use(self, call: Call, identity: str) -> Answer:
         """The answer to a call, once all that it wrote is committed. Raises what the call raises."""
-        mine = _Waiting(call, identity)
+        waiting = _Waiting(call, identity)
         with self._came:
-            self._waiting.append(mine)
+            self._waiting.append(waiting)
             leads, self._is_led = not self._is_led, True
             self._came.notify()
         # An answer that is ready waits for nobody's lock: whoever makes it says so.
         if not leads:
-            mine.turn.wait()
-        if not mine.is_done:
+            waiting.turn.wait()
+        if not waiting.is_done:
             self._lead()
-        if mine.fault is not None:
-            raise mine.fault
-        assert mine.answer is not None
-        return mine.answer
+        if waiting.fault is not None:
+            raise waiting.fault
+        assert waiting.answer is not None
+        return waiting.answer
 
     def _lead(self) -> None:
         """Write for those who wait, and let the first who is left go on."""
@@ -122,37 +122,37 @@ class Gathering:
         try:
             self._written(calls)
         except BaseException as fault:  # noqa: BLE001  (as above)
-            for one in calls:
-                one.fault = one.fault or fault
+            for waiting in calls:
+                waiting.fault = waiting.fault or fault
         finally:
             self.is_under_way = False
-            for one in calls:
-                one.is_done = True
-                one.turn.set()
+            for waiting in calls:
+                waiting.is_done = True
+                waiting.turn.set()
 
     def _written(self, calls: list[_Waiting]) -> None:
         with self._turn("") as vault:
             self.is_under_way = True
         with writing_together(vault, calls[0].call.tool.replace("_", "-")) as together:
-            for one in calls:
-                one.attempt(partial(self._ask, one, together))
+            for waiting in calls:
+                waiting.attempt(partial(self._ask, waiting, together))
             # Others read meanwhile.
             outcomes = together.publish()
-        for one in calls:
-            one.attempt(partial(self._tell, one, outcomes))
+        for waiting in calls:
+            waiting.attempt(partial(self._tell, waiting, outcomes))
 
-    def _ask(self, one: _Waiting, together: Together[Saved]) -> None:
-        with self._turn(one.identity) as vault:
+    def _ask(self, waiting: _Waiting, together: Together[Saved]) -> None:
+        with self._turn(waiting.identity) as vault:
             vault.together = together
             try:
-                one.asking, one.result = one.call.asked(vault)
+                waiting.asking, waiting.result = waiting.call.asked(vault)
             finally:
                 vault.together = None
 
-    def _tell(self, one: _Waiting, outcomes: Mapping[str, Saved]) -> None:
-        assert one.asking is not None
+    def _tell(self, waiting: _Waiting, outcomes: Mapping[str, Saved]) -> None:
+        assert waiting.asking is not None
         with self._guard:
-            one.answer = one.call.told(one.asking, _with_commit(one.result, outcomes))
+            waiting.answer = waiting.call.told(waiting.asking, _with_commit(waiting.result, outcomes))
 
 
 def _with_commit(result: object, outcomes: Mapping[str, Saved]) -> object:

@@ -79,45 +79,47 @@ def undo(call: Call, target: str) -> Exit:
         return call.emit(taking_back.undo(vault, target), _undone, vault)
 
 
-def _log(found: verbs.Log, short: Short) -> Iterator[Block]:
-    yield _commits(found.results, "no commits yet")
+def _log(log: verbs.Log, short: Short) -> Iterator[Block]:
+    yield _commits(log.results, "no commits yet")
 
 
 def _commits(commits: Sequence[LogEntry], empty: str) -> Block:
-    rows = [(one.commit[:SHOWN_COMMIT], one.at, one.author, one.subject) for one in commits]
+    rows = [(commit.commit[:SHOWN_COMMIT], commit.at, commit.author, commit.subject) for commit in commits]
     return table(("commit", "at", "author", "subject"), rows, empty=empty)
 
 
-def _history(found: verbs.History, short: Short) -> Iterator[Block]:
-    for number, one in enumerate(found.results):
+def _history(history: verbs.History, short: Short) -> Iterator[Block]:
+    for number, version in enumerate(history.results):
         yield from [""] if number else []
-        yield Heading(f"{short(one.id)}  {one.title}{'' if one.active else ' (superseded)'}")
-        origin = source(one.origin, one.model, one.created, reviewed=one.reviewed)
-        yield fields(("summary", one.summary), ("reason", one.reason), ("from", origin), ("path", one.path))
-        yield _commits(one.commits, "not committed")
+        yield Heading(f"{short(version.id)}  {version.title}{'' if version.active else ' (superseded)'}")
+        origin = source(version.origin, version.model, version.created, reviewed=version.reviewed)
+        yield fields(("summary", version.summary), ("reason", version.reason), ("from", origin), ("path", version.path))
+        yield _commits(version.commits, "not committed")
 
 
-def _difference(found: verbs.Difference, short: Short) -> Iterator[Block]:
-    if found.since is None and found.of is None:
-        yield table(("state", "path"), [(one.state, one.path) for one in found.pending], empty="everything is committed")
-    if found.text:
-        yield Diff(found.text.rstrip("\n"))
+def _difference(difference: verbs.Difference, short: Short) -> Iterator[Block]:
+    if difference.since is None and difference.of is None:
+        yield table(
+            ("state", "path"), [(change.state, change.path) for change in difference.pending], empty="everything is committed"
+        )
+    if difference.text:
+        yield Diff(difference.text.rstrip("\n"))
 
 
-def _gathered(made: verbs.Gathered, short: Short) -> Iterator[Block]:
-    if made.paths:
-        yield table(("committed",), [(path,) for path in made.paths])
-        yield fields(("commit", commit_of(made)))
-    elif not made.left and not made.reason:
+def _gathered(gathered: verbs.Gathered, short: Short) -> Iterator[Block]:
+    if gathered.paths:
+        yield table(("committed",), [(path,) for path in gathered.paths])
+        yield fields(("commit", commit_of(gathered)))
+    elif not gathered.left and not gathered.reason:
         yield "everything is committed"
-    if made.left:
-        yield problem_table(made.left, "")
+    if gathered.left:
+        yield problem_table(gathered.left, "")
 
 
-def _undone(made: taking_back.Undone, short: Short) -> Iterator[Block]:
-    yield f"{made.undone[:SHOWN_COMMIT]}  {made.subject}"
-    yield table(("undone", "path"), [*(("removed", p) for p in made.removed), *(("restored", p) for p in made.restored)])
-    yield from (f"{short(target)}: what was said of it is taken back" for target in made.unmarked)
-    if made.kept:
-        yield table(("kept", "why"), [(one.path, one.reason) for one in made.kept])
-    yield fields(("commit", commit_of(made)))
+def _undone(undone: taking_back.Undone, short: Short) -> Iterator[Block]:
+    yield f"{undone.undone[:SHOWN_COMMIT]}  {undone.subject}"
+    yield table(("undone", "path"), [*(("removed", p) for p in undone.removed), *(("restored", p) for p in undone.restored)])
+    yield from (f"{short(target)}: what was said of it is taken back" for target in undone.unmarked)
+    if undone.kept:
+        yield table(("kept", "why"), [(change.path, change.reason) for change in undone.kept])
+    yield fields(("commit", commit_of(undone)))

@@ -115,11 +115,11 @@ def _alike(problems: Sequence[Problem]) -> list[tuple[str, str, str, str]]:
 
 def _places(problems: Sequence[Problem]) -> str:
     """The files of some problems: the first few with a line, and how many more there are."""
-    files = {one.path: f"{one.path}:{one.line}" if one.line else one.path for one in reversed(problems)}
+    files = {problem.path: f"{problem.path}:{problem.line}" if problem.line else problem.path for problem in reversed(problems)}
     named = [files[path] for path in sorted(files)]
     return ", ".join(named[:NAMED]) + (f" and {len(named) - NAMED} more" if len(named) > NAMED else "")
 
 
-def _first_of(names: Sequence[str], said: str) -> str:
+def _first_of(names: Sequence[str], text: str) -> str:
     """How many there are, what is said of them, and the first three; nothing where there are none."""
-    return f"{len(names)} ({said}): {', '.join(names[:3])}{', ...' if len(names) > 3 else ''}" if names else ""
+    return f"{len(names)} ({text}): {', '.join(names[:3])}{', ...' if len(names) > 3 else ''}" if names else ""

@@ -41,10 +41,10 @@ def install(
     program = [*_program(), *([] if nearest else _vault(call))]
     if only_print:
         return call.emit(snippet(client, program, place, name=name), _printed)
-    made = install_client(
+    installation = install_client(
         client, program, place, name=name, hooks=not no_hooks, uninstall=uninstall, dry_run=dry_run, agreed=_asked(call)
     )
-    return call.emit(made, lambda made, short: _made(made, uninstall=uninstall, dry_run=dry_run))
+    return call.emit(installation, lambda installation, short: _made(installation, uninstall=uninstall, dry_run=dry_run))
 
 
 def _program() -> list[str]:
@@ -80,19 +80,19 @@ def _asked(call: Call) -> Callable[[Installation], bool]:
     return agreed
 
 
-def _made(made: Installation, *, uninstall: bool, dry_run: bool) -> Iterator[Block]:
-    title = CLIENTS[made.client].title
-    if not (made.commands or made.edits):
+def _made(installation: Installation, *, uninstall: bool, dry_run: bool) -> Iterator[Block]:
+    title = CLIENTS[installation.client].title
+    if not (installation.commands or installation.edits):
         yield f"{title}: nothing to take away" if uninstall else f"{title} knows the vault already: nothing was changed"
         return
-    for line in made.commands:
+    for line in installation.commands:
         yield f"$ {line}"
-    for edit in made.edits:
+    for edit in installation.edits:
         yield Diff(edit.diff.rstrip("\n"))
-    did = "the vault is taken away" if uninstall else f"the vault is its server `{made.server}`"
+    did = "the vault is taken away" if uninstall else f"the vault is its server `{installation.server}`"
     would = "would be done" if dry_run else "not done"
-    yield f"{title}: {did}" if made.done else f"{title}: {would}"
-    yield fields(("kept for --uninstall", made.backup), ("then", made.notes))
+    yield f"{title}: {did}" if installation.done else f"{title}: {would}"
+    yield fields(("kept for --uninstall", installation.backup), ("then", installation.notes))
 
 
 def _printed(text: str, short: Short) -> Iterator[Block]:

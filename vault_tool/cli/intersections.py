@@ -44,15 +44,17 @@ def open_map(call: Call, around: str, hops: int, limit: int, memories: int) -> E
         return call.emit(mapping.open_map(vault, around, hops=hops, limit=limit, memories=memories), _map, vault)
 
 
-def _map(found: mapping.Map, short: Short) -> Iterator[Block]:
-    names = {one.id: one.name for one in found.nodes}
-    rows = [(one.record_class, one.name[:60], str(one.size or ""), one.created[:10]) for one in found.nodes]
+def _map(graph: mapping.Map, short: Short) -> Iterator[Block]:
+    names = {node.id: node.name for node in graph.nodes}
+    rows = [(node.record_class, node.name[:60], str(node.size or ""), node.created[:10]) for node in graph.nodes]
     yield table(("class", "name", "observations", "since"), rows, right=["observations"], empty="there are no subjects yet")
-    lines = [(names[one.source][:40], one.type, names[one.target][:40], str(one.weight), one.said[:60]) for one in found.edges]
+    lines = [
+        (names[edge.source][:40], edge.type, names[edge.target][:40], str(edge.weight), edge.said[:60]) for edge in graph.edges
+    ]
     if lines:
         yield table(("from", "what", "to", "how many", "why"), lines, right=["how many"])
-    if found.more:
-        yield f"{counted(found.more, 'more subject')} near: --limit shows them"
+    if graph.more:
+        yield f"{counted(graph.more, 'more subject')} near: --limit shows them"
 
 
 @command("open-intersection", "vt open-intersection Redis Homelab")
@@ -92,86 +94,96 @@ def merge_subjects(call: Call, primary: str, duplicate: str, reason: str, dry_ru
         return call.emit(merging.merge_subjects(vault, primary, duplicate, reason=reason, dry_run=dry_run), _merged, vault)
 
 
-def _around(found: Neighborhood, short: Short) -> Iterator[Block]:
-    yield Heading(found.subject.name)
-    yield fields(("summary", found.subject.summary), ("tags", found.subject.tags))
+def _around(neighborhood: Neighborhood, short: Short) -> Iterator[Block]:
+    yield Heading(neighborhood.subject.name)
+    yield fields(("summary", neighborhood.subject.summary), ("tags", neighborhood.subject.tags))
     rows = [
         (
-            one.subject.name,
-            str(one.intersection_size),
-            _score(one.similarity_score),
-            one.reading,
-            f"{short(one.intersection_understanding.id)}  {one.intersection_understanding.summary}"
-            if one.intersection_understanding
+            neighbor.subject.name,
+            str(neighbor.intersection_size),
+            _score(neighbor.similarity_score),
+            neighbor.reading,
+            f"{short(neighbor.intersection_understanding.id)}  {neighbor.intersection_understanding.summary}"
+            if neighbor.intersection_understanding
             else "",
         )
-        for one in found.neighbors
+        for neighbor in neighborhood.neighbors
     ]
     numbers = ("shared", "similar")
     yield table(("neighbour", *numbers, "reading", "relationship"), rows, right=numbers, empty="no other subject shares a memory")
-    yield from [f"and {found.more} more"] if found.more else []
-    yield from degraded(found.degraded)
+    yield from [f"and {neighborhood.more} more"] if neighborhood.more else []
+    yield from degraded(neighborhood.degraded)
 
 
-def _intersection(found: Intersection, short: Short) -> Iterator[Block]:
-    yield Heading(f"{found.subject_a.name} × {found.subject_b.name}: {counted(found.intersection_size, 'memory', 'memories')}")
-    one = found.relationship_understanding
-    if one:
+def _intersection(intersection: Intersection, short: Short) -> Iterator[Block]:
+    size = counted(intersection.intersection_size, "memory", "memories")
+    yield Heading(f"{intersection.subject_a.name} × {intersection.subject_b.name}: {size}")
+    relationship = intersection.relationship_understanding
+    if relationship:
         yield fields(
-            ("understanding", short(one.id)),
-            ("summary", one.summary),
-            ("from", _who(one)),
+            ("understanding", short(relationship.id)),
+            ("summary", relationship.summary),
+            ("from", _who(relationship)),
         )
-        yield Body(one.content)
-    if found.contested:
-        yield f"contested: {', '.join(short(head.id) for head in found.contested)} are all active"
-    for other in found.other_understandings:
+        yield Body(relationship.content)
+    if intersection.contested:
+        yield f"contested: {', '.join(short(head.id) for head in intersection.contested)} are all active"
+    for other in intersection.other_understandings:
         yield f"{short(other.id)}  {other.kind}: {other.summary}"
-    rows = [(short(o.id), o.kind, o.observed_at[:10], source(o.origin, reviewed=o.reviewed), o.title) for o in found.observations]
+    rows = [
+        (short(o.id), o.kind, o.observed_at[:10], source(o.origin, reviewed=o.reviewed), o.title)
+        for o in intersection.observations
+    ]
     yield from sourced(("id", "type", "observed", "from", "observation"), rows, empty="no observation is about both")
-    yield from [f"and {found.more} more"] if found.more else []
-    if len(found.provenance) > 1:
+    yield from [f"and {intersection.more} more"] if intersection.more else []
+    if len(intersection.provenance) > 1:
         yield Heading("How it came to be, the newest first")
-        chain = [(short(r.id), _who(r), r.summary, r.reason) for r in found.provenance]
+        chain = [(short(r.id), _who(r), r.summary, r.reason) for r in intersection.provenance]
         yield table(("id", "from", "summary", "reason"), chain)
 
 
-def _similar(found: SimilarSubjects, short: Short) -> Iterator[Block]:
+def _similar(similar: SimilarSubjects, short: Short) -> Iterator[Block]:
     rows = [
         (
-            one.subject_a.name,
-            one.subject_b.name,
-            _score(one.name_score),
-            _score(one.similarity_score),
-            str(one.intersection_size),
-            one.suggestion,
+            pair.subject_a.name,
+            pair.subject_b.name,
+            _score(pair.name_score),
+            _score(pair.similarity_score),
+            str(pair.intersection_size),
+            pair.suggestion,
         )
-        for one in found.results
+        for pair in similar.results
     ]
     numbers = ("name", "meaning", "shared")
     yield table(("subject", "and", *numbers, "suggestion"), rows, right=numbers, empty="no two subjects come near each other")
-    yield from [f"and {found.more} more"] if found.more else []
-    yield from degraded(found.degraded)
+    yield from [f"and {similar.more} more"] if similar.more else []
+    yield from degraded(similar.degraded)
 
 
-def _merged(made: Merged, short: Short) -> Iterator[Block]:
-    yield f"{made.duplicate} would become {made.primary.name}" if made.dry_run else f"{made.duplicate} is {made.primary.name} now"
-    yield fields(
-        ("retagged", f"{made.observations_retagged} observations, {made.understandings_retagged} understandings"),
-        ("links moved", made.relinked or None),
-        ("new aliases", made.aliases_added),
-        ("structure", short(made.structural_understanding_id) if made.structural_understanding_id else None),
-        ("removed", made.removed),
-        ("commit", commit_of(made)),
+def _merged(merged: Merged, short: Short) -> Iterator[Block]:
+    yield (
+        f"{merged.duplicate} would become {merged.primary.name}"
+        if merged.dry_run
+        else f"{merged.duplicate} is {merged.primary.name} now"
     )
-    for group in made.contested:
-        yield f"contested {'then' if made.dry_run else 'now'}: {', '.join(map(short, group))}"
-    if made.unfit:
-        yield table(("keeps it from being done", "what mends it"), [(one.reason, one.hint) for one in made.unfit])
+    yield fields(
+        ("retagged", f"{merged.observations_retagged} observations, {merged.understandings_retagged} understandings"),
+        ("links moved", merged.relinked or None),
+        ("new aliases", merged.aliases_added),
+        ("structure", short(merged.structural_understanding_id) if merged.structural_understanding_id else None),
+        ("removed", merged.removed),
+        ("commit", commit_of(merged)),
+    )
+    for group in merged.contested:
+        yield f"contested {'then' if merged.dry_run else 'now'}: {', '.join(map(short, group))}"
+    if merged.unfit:
+        yield table(
+            ("keeps it from being done", "what mends it"), [(obstacle.reason, obstacle.hint) for obstacle in merged.unfit]
+        )
 
 
-def _who(one: Relationship | RelationshipRevision) -> str:
-    return source(one.origin, one.model_tier, one.created_at[:10], reviewed=one.reviewed)
+def _who(relationship: Relationship | RelationshipRevision) -> str:
+    return source(relationship.origin, relationship.model_tier, relationship.created_at[:10], reviewed=relationship.reviewed)
 
 
 def _score(value: float | None) -> str:

@@ -18,11 +18,11 @@ def objects(text: str | None, field: str) -> list[Mapping[str, Any]]:
     """The objects of a JSON list; `field` is one that each has, for the hint. Nothing given is an empty list."""
     example = f"""write it like '[{{"{field}": "..."}}]'"""
     try:
-        found = json_text.read_given(text) if text else []
+        values = json_text.read_given(text) if text else []
     except ValueError as fault:
         raise UsageError(f"this is not JSON: {fault}", example) from fault
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
         raise UsageError("this is JSON, but not a list of objects", example)
-    if (flaw := json_text.flaw_in(found)) is not None:
+    if (flaw := json_text.flaw_in(values)) is not None:
         raise UsageError(f"{json_text.shown_place(flaw.place)} {flaw.message}", flaw.hint)
-    return found
+    return values

@@ -28,8 +28,8 @@ def mark_useful(call: Call, id: str, reason: str, why: str, problem: str, eviden
     Its utility rises a little, it counts as used, and earlier questions about it are settled.
     """
     with call.open_vault() as vault:
-        made = judging.mark_useful(vault, id, one_reason(reason, why), problem=problem, evidence=evidence)
-        return call.emit(made, _marked, vault)
+        marked = judging.mark_useful(vault, id, one_reason(reason, why), problem=problem, evidence=evidence)
+        return call.emit(marked, _marked, vault)
 
 
 @command("mark-questionable", "vt mark-questionable a1b2c3 'The setting was renamed in 7.2.' --evidence commit:9f3c1e2")
@@ -44,8 +44,8 @@ def mark_questionable(call: Call, id: str, reason: str, why: str, problem: str, 
     Its utility falls a little and it is reported, until it is superseded, marked as useful or reviewed.
     """
     with call.open_vault() as vault:
-        made = judging.mark_questionable(vault, id, one_reason(reason, why), problem=problem, evidence=evidence)
-        return call.emit(made, _marked, vault)
+        marked = judging.mark_questionable(vault, id, one_reason(reason, why), problem=problem, evidence=evidence)
+        return call.emit(marked, _marked, vault)
 
 
 def one_reason(reason: str, why: str, option: str = "--reason") -> str:
@@ -55,14 +55,14 @@ def one_reason(reason: str, why: str, option: str = "--reason") -> str:
     return reason or why
 
 
-def _marked(made: judging.Marked, short: Short) -> Iterator[Block]:
-    yield f"{short(made.id)}  {made.title}"
-    local = made.for_problem
+def _marked(marked: judging.Marked, short: Short) -> Iterator[Block]:
+    yield f"{short(marked.id)}  {marked.title}"
+    local = marked.for_problem
     yield fields(
-        ("marked", made.mark),
-        ("utility", f"{made.utility.before:.2f} -> {made.utility.after:.2f}"),
-        (f"for {short(made.problem)}" if local else "", f"{local.before:.2f} -> {local.after:.2f}" if local else ""),
-        ("because", made.utility.reason if made.utility.applied == 0 else ""),
-        ("open questions", "; ".join(dict.fromkeys(filter(None, made.questions)))),
-        ("commit", commit_of(made)),
+        ("marked", marked.mark),
+        ("utility", f"{marked.utility.before:.2f} -> {marked.utility.after:.2f}"),
+        (f"for {short(marked.problem)}" if local else "", f"{local.before:.2f} -> {local.after:.2f}" if local else ""),
+        ("because", marked.utility.reason if marked.utility.applied == 0 else ""),
+        ("open questions", "; ".join(dict.fromkeys(filter(None, marked.questions)))),
+        ("commit", commit_of(marked)),
     )

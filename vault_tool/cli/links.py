@@ -30,13 +30,13 @@ _MINUS = "\u2212"
 @takes(links.link, "strength", "confidence", "evidence")
 @writes
 @authored
-def link(call: Call, **given: Any) -> Exit:
+def link(call: Call, **options: Any) -> Exit:
     """Link two memories, and say why.
 
     The link is a note of its own, with a type and a text. Subjects are related by memories tagged with both, not by links.
     """
     with call.open_vault() as vault:
-        return call.emit(links.link(vault, **given), _linked, vault)
+        return call.emit(links.link(vault, **options), _linked, vault)
 
 
 @command("update-link", "vt update-link 4d5e6f --strength 0.9", "vt update-link 4d5e6f 'It removes the cause for good.'")
@@ -44,13 +44,13 @@ def link(call: Call, **given: Any) -> Exit:
 @click.argument("why", type=TEXT, default=None, required=False, help="Why, in prose; - for standard input.")
 @takes(links.update_link, "strength", "confidence")
 @writes
-def update_link(call: Call, **given: Any) -> Exit:
+def update_link(call: Call, **options: Any) -> Exit:
     """Say anew why a link is there, or how strong.
 
     What is not given stays as it is; a number is one line of the link's file.
     """
     with call.open_vault() as vault:
-        return call.emit(links.update_link(vault, **given), _relinked, vault)
+        return call.emit(links.update_link(vault, **options), _relinked, vault)
 
 
 @command("unlink", "vt unlink 4d5e6f")
@@ -79,7 +79,7 @@ class _SignedTags(VaultCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The arguments, with another sign for the minus of tags."""
-        return super().parse_args(ctx, [re.sub(r"^-(?!-|h$|$)", _MINUS, one) for one in args])
+        return super().parse_args(ctx, [re.sub(r"^-(?!-|h$|$)", _MINUS, argument) for argument in args])
 
 
 @command("tag", "vt tag a1b2c3 +work -draft", cls=_SignedTags)
@@ -88,10 +88,10 @@ class _SignedTags(VaultCommand):
 @writes
 def tag(call: Call, memory_id: str, signed: tuple[str, ...]) -> Exit:
     """Give a memory tags, or take them from it."""
-    for one in signed:
-        if one[:1] not in ("+", _MINUS):
-            raise UsageError(f"`{one}` says neither + nor -", f"`+{one}` adds the tag, `-{one}` takes it away")
-    add, remove = (typed("tags", [one[1:] for one in signed if one[0] == sign]) for sign in ("+", _MINUS))
+    for tag in signed:
+        if tag[:1] not in ("+", _MINUS):
+            raise UsageError(f"`{tag}` says neither + nor -", f"`+{tag}` adds the tag, `-{tag}` takes it away")
+    add, remove = (typed("tags", [tag[1:] for tag in signed if tag[0] == sign]) for sign in ("+", _MINUS))
     with call.open_vault() as vault:
         return call.emit(links.tag(vault, memory_id, add, remove), _tagged, vault)
 
@@ -103,38 +103,40 @@ def tag(call: Call, memory_id: str, signed: tuple[str, ...]) -> Exit:
 @takes(links.episode, "tags")
 @click.option("--memory", type=MEMORY, default="", help="The memory that it is about.")
 @writes
-def episode(call: Call, **given: Any) -> Exit:
+def episode(call: Call, **options: Any) -> Exit:
     """Add an entry to the day's log."""
     with call.open_vault() as vault:
-        return call.emit(links.episode(vault, **given), _logged, vault)
+        return call.emit(links.episode(vault, **options), _logged, vault)
 
 
-def _linked(made: links.Linked, short: Short) -> Iterator[Block]:
-    known = " (linked already, nothing was written)" if made.duplicate_of else ""
-    yield from saved_as(made.id, f"{made.type}: {made.from_title} -> {made.to_title}{known}", made.path, short, made)
+def _linked(linked: links.Linked, short: Short) -> Iterator[Block]:
+    known = " (linked already, nothing was written)" if linked.duplicate_of else ""
+    yield from saved_as(linked.id, f"{linked.type}: {linked.from_title} -> {linked.to_title}{known}", linked.path, short, linked)
 
 
-def _relinked(made: links.Relinked, short: Short) -> Iterator[Block]:
-    said = f"{made.type}: {made.from_title} -> {made.to_title}"
-    yield from saved_as(made.id, said, made.path, short, made, ("changed", made.changed or "nothing"))
+def _relinked(relinked: links.Relinked, short: Short) -> Iterator[Block]:
+    text = f"{relinked.type}: {relinked.from_title} -> {relinked.to_title}"
+    yield from saved_as(relinked.id, text, relinked.path, short, relinked, ("changed", relinked.changed or "nothing"))
 
 
-def _unlinked(made: links.Unlinked, short: Short) -> Iterator[Block]:
-    yield from saved_as(made.id, f"no longer {made.type}: {made.from_title} -> {made.to_title}", made.path, short, made)
+def _unlinked(unlinked: links.Unlinked, short: Short) -> Iterator[Block]:
+    yield from saved_as(
+        unlinked.id, f"no longer {unlinked.type}: {unlinked.from_title} -> {unlinked.to_title}", unlinked.path, short, unlinked
+    )
 
 
-def _pinned(made: links.Pinned, short: Short) -> Iterator[Block]:
-    state = "pinned" if made.pinned else "not pinned"
-    waits = ("waits", "it has no effect until its owner has reviewed the memory" if made.waits else None)
-    said = f"{state}{'' if made.changed else ' before, and now'}: {made.title}"
-    yield from saved_as(made.id, said, made.path, short, made, waits)
+def _pinned(pinned: links.Pinned, short: Short) -> Iterator[Block]:
+    state = "pinned" if pinned.pinned else "not pinned"
+    waits = ("waits", "it has no effect until its owner has reviewed the memory" if pinned.waits else None)
+    text = f"{state}{'' if pinned.changed else ' before, and now'}: {pinned.title}"
+    yield from saved_as(pinned.id, text, pinned.path, short, pinned, waits)
 
 
-def _tagged(made: links.Tagged, short: Short) -> Iterator[Block]:
-    changes = " ".join([*(f"+{tag}" for tag in made.added), *(f"-{tag}" for tag in made.removed)])
-    said = f"{made.title}: {changes or 'as it was'}"
-    yield from saved_as(made.id, said, made.path, short, made, ("tags", made.tags))
+def _tagged(tagged: links.Tagged, short: Short) -> Iterator[Block]:
+    changes = " ".join([*(f"+{tag}" for tag in tagged.added), *(f"-{tag}" for tag in tagged.removed)])
+    text = f"{tagged.title}: {changes or 'as it was'}"
+    yield from saved_as(tagged.id, text, tagged.path, short, tagged, ("tags", tagged.tags))
 
 
-def _logged(made: links.Logged, short: Short) -> Iterator[Block]:
-    yield from saved_as("", f"{made.at}  {made.title}", "", short, made)
+def _logged(logged: links.Logged, short: Short) -> Iterator[Block]:
+    yield from saved_as("", f"{logged.at}  {logged.title}", "", short, logged)

@@ -21,7 +21,9 @@ from vault_tool.features.reading.listing import CLASSES, SORTS, STATUSES, Listed
     "vt list --subject Redis --status all --sort decay --limit 20",
 )
 @takes(list_memories, "kinds")
-@click.option("--class", "record_class", type=click.Choice([one.value for one in CLASSES]), help="Only this class.")
+@click.option(
+    "--class", "record_class", type=click.Choice([record_class.value for record_class in CLASSES]), help="Only this class."
+)
 @takes(list_memories, *NARROWS, "by")
 @click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
 @click.option("--status", type=click.Choice(STATUSES), help="Only of this status; `all` for history too.")
@@ -33,20 +35,27 @@ def list_(call: Call, of_session: str | None, **options: Any) -> Exit:
 
     The newest first, all that stands now; `--status all` lists what waits, has expired or was superseded too.
     """
-    given = {name: value for name, value in options.items() if value is not None}
+    filters = {name: value for name, value in options.items() if value is not None}
     with call.open_vault() as vault:
-        return call.emit(list_memories(vault, session=of_session, **given), _listed, vault)
+        return call.emit(list_memories(vault, session=of_session, **filters), _listed, vault)
 
 
-def _listed(found: MemoryList, short: Short) -> Iterator[Block]:
-    rows = [_row(one, short) for one in found.results]
+def _listed(listed: MemoryList, short: Short) -> Iterator[Block]:
+    rows = [_row(memory, short) for memory in listed.results]
     yield from sourced(("id", "type", "title", "subjects", "from", "date"), rows, empty="no memory is so")
-    for one in found.results:
-        yield from status_lines(short(one.id), one, short)
-    if found.next:
-        yield f"{len(found.results)} of {found.total}; the next: --after {found.next}"
+    for memory in listed.results:
+        yield from status_lines(short(memory.id), memory, short)
+    if listed.next:
+        yield f"{len(listed.results)} of {listed.total}; the next: --after {listed.next}"
 
 
-def _row(one: ListedMemory, short: Short) -> tuple[str, ...]:
-    said = source(one.origin, reviewed=one.reviewed)
-    return short(one.id), one.type, with_status(one.title, one), ", ".join(one.subjects), said, one.observed[:10]
+def _row(memory: ListedMemory, short: Short) -> tuple[str, ...]:
+    origin = source(memory.origin, reviewed=memory.reviewed)
+    return (
+        short(memory.id),
+        memory.type,
+        with_status(memory.title, memory),
+        ", ".join(memory.subjects),
+        origin,
+        memory.observed[:10],
+    )

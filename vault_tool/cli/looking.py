@@ -37,10 +37,10 @@ def get(call: Call, memory_id: str) -> Exit:
 @click.option("--belief", is_flag=True, help="Also what truth and utility rest on.")
 @click.option("--timeline", is_flag=True, help="Also each judgement with what it did, when it fades, and who was shown it.")
 @click.option("--source", is_flag=True, help="Also its whole file, and the hash that `vt edit --text` asks for.")
-def show(call: Call, **given: Any) -> Exit:
+def show(call: Call, **options: Any) -> Exit:
     """Look at a memory without counting it as used."""
     with call.open_vault() as vault:
-        return call.emit(verb.show(vault, **given), _memory, vault)
+        return call.emit(verb.show(vault, **options), _memory, vault)
 
 
 @command("related", "vt related a1b2c3", "vt related a1b2c3 --type SOLVES --type ATTEMPTED")
@@ -86,9 +86,12 @@ def _memory(memory: verb.Memory, short: Short) -> Iterator[Block]:
         yield ""
         yield _belief(memory.belief, short)
     if memory.belief and memory.evidence:
-        yield table(("evidence", "state", "detail"), [(one.reference, one.state.value, one.detail) for one in memory.evidence])
+        yield table(
+            ("evidence", "state", "detail"),
+            [(evidence.reference, evidence.state.value, evidence.detail) for evidence in memory.evidence],
+        )
     if memory.posterior:
-        shown = ((one.mean, one.low, one.high) for one in memory.posterior.values())
+        shown = ((estimate.mean, estimate.low, estimate.high) for estimate in memory.posterior.values())
         rows = [(_named(name, short), *map("{:.2f}".format, row)) for name, row in zip(memory.posterior, shown, strict=True)]
         yield table(("as a Beta posterior", "mean", "5 %", "95 %"), rows, right=["mean", "5 %", "95 %"])
     if memory.timeline:
@@ -102,26 +105,26 @@ def _memory(memory: verb.Memory, short: Short) -> Iterator[Block]:
     yield memory.notice
 
 
-def _timeline(found: Timeline) -> Iterator[Block]:
+def _timeline(timeline: Timeline) -> Iterator[Block]:
     rows = [
-        (one.at, one.mark.value, one.by, f"{one.of} {one.moved:+.3f}" if one.of else "", f"{one.truth:.2f}", f"{one.utility:.2f}",
-         one_line("; ".join(filter(None, (one.reason, one.limited, _taken_back(one)))), _REASON))
-        for one in found.steps
+        (step.at, step.mark.value, step.by, f"{step.of} {step.moved:+.3f}" if step.of else "", f"{step.truth:.2f}",
+         f"{step.utility:.2f}", one_line("; ".join(filter(None, (step.reason, step.limited, _taken_back(step)))), _REASON))
+        for step in timeline.steps
     ]  # fmt: skip
     yield table(("when", "what", "by", "moved", "truth", "utility", "why"), rows, empty="nobody judged it yet")
-    if found.fades:
-        yield fields(("if nobody uses it", _fades(found.fades)), ("if used today", _fades(found.fades_if_used)))
-    if found.shown:
-        sessions = [(one.session, one.first, one.last, ", ".join(one.how)) for one in found.shown]
+    if timeline.fades:
+        yield fields(("if nobody uses it", _fades(timeline.fades)), ("if used today", _fades(timeline.fades_if_used)))
+    if timeline.shown:
+        sessions = [(session.session, session.first, session.last, ", ".join(session.how)) for session in timeline.shown]
         yield table(("shown to session", "first", "last", "by"), sessions)
 
 
-def _taken_back(one: Step) -> str:
-    return f"taken back at {one.withdrawn_at}" if one.withdrawn_at else ""
+def _taken_back(step: Step) -> str:
+    return f"taken back at {step.withdrawn_at}" if step.withdrawn_at else ""
 
 
-def _fades(found: Sequence[Reached]) -> str:
-    return ", ".join(f"{one.standing.value} from {one.at[:10]}" for one in found)
+def _fades(reached: Sequence[Reached]) -> str:
+    return ", ".join(f"{change.standing.value} from {change.at[:10]}" for change in reached)
 
 
 def _named(value: str, short: Short) -> str:
@@ -161,9 +164,9 @@ def _source(memory: verb.Memory) -> str:
     return source(memory.origin, str(memory.head.get("model") or ""), memory.created, reviewed=memory.reviewed)
 
 
-def _relations(found: verb.Relations, short: Short) -> Iterator[Block]:
-    yield Heading(found.title)
-    yield _links(found.results, short)
+def _relations(relations: verb.Relations, short: Short) -> Iterator[Block]:
+    yield Heading(relations.title)
+    yield _links(relations.results, short)
 
 
 def _links(relations: Sequence[verb.Relation], short: Short) -> Block:

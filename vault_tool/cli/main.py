@@ -57,13 +57,13 @@ class Failure:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (default: this process's) and return its exit code; raises nothing."""
     output.use_utf8()
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return _run(given)
+        return _run(words)
     except click.exceptions.Exit as done:
         return done.exit_code
     except (Exception, KeyboardInterrupt) as fault:  # noqa: BLE001  (the error boundary: no traceback reaches a person unasked)
-        return _report(fault, given)
+        return _report(fault, words)
     finally:
         output.flush_streams()
 
@@ -88,11 +88,11 @@ def explain(fault: BaseException) -> Failure:
     )
 
 
-def _run(given: list[str]) -> int:
+def _run(words: list[str]) -> int:
     instruction = os.environ.get(COMPLETION_VARIABLE)  # the shell's protocol, not a setting of the vault
     if instruction:
         return shell_completion.shell_complete(group, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
-    arguments = [_as_text(argument) for argument in given] or ["--help"]
+    arguments = [_as_text(argument) for argument in words] or ["--help"]
     if arguments == [HELP, ALL]:
         output.write(group.all_help(click.Context(group, info_name=PROGRAM, **group.context_settings)))
         return Exit.DONE
@@ -102,25 +102,25 @@ def _run(given: list[str]) -> int:
         return int(group.invoke(context) or Exit.DONE)
 
 
-def _report(fault: BaseException, given: Sequence[str]) -> int:
+def _report(fault: BaseException, words: Sequence[str]) -> int:
     if isinstance(fault, BrokenPipeError):
         return Exit.DONE
     failure = explain(fault)
-    debug = _asked_for("--debug", given)
+    debug = _asked_for("--debug", words)
     if debug:
         output.say("".join(traceback.format_exception(fault)).rstrip())
     output.say(output.error_line(failure.message, failure.hint, None if debug else output.ERROR_LENGTH))
-    lean = _asked_for("--lean", given)
-    if lean or _asked_for("--json", given):
+    lean = _asked_for("--lean", words)
+    if lean or _asked_for("--json", words):
         with suppress(StorageError):
-            told = {"error": failure}
-            output.write(f"{output.to_line(told)}\n" if lean else output.to_json(told))
+            answer = {"error": failure}
+            output.write(f"{output.to_line(answer)}\n" if lean else output.to_json(answer))
     return failure.exit_code
 
 
-def _asked_for(flag: str, given: Sequence[str]) -> bool:
+def _asked_for(flag: str, words: Sequence[str]) -> bool:
     """Whether a flag was given, also where the rest of the line could not be understood."""
-    options = given[: given.index("--")] if "--" in given else given
+    options = words[: words.index("--")] if "--" in words else words
     return flag in options
 
 

@@ -60,10 +60,12 @@ class Vault(Context):
 def method_table() -> str:
     """The whole module."""
     methods = _methods()
-    found = {function.__module__ for function in methods.values()}
-    modules = sorted(found, key=lambda one: one.rpartition("."))
-    imports = (f"    from {parent} import {name} as _{name}\n" for parent, _, name in (one.rpartition(".") for one in modules))
-    deferred = (f'    _{one.rpartition(".")[2]} = deferred_verbs("{one}")\n' for one in modules)
+    module_names = {function.__module__ for function in methods.values()}
+    modules = sorted(module_names, key=lambda module: module.rpartition("."))
+    imports = (
+        f"    from {parent} import {name} as _{name}\n" for parent, _, name in (module.rpartition(".") for module in modules)
+    )
+    deferred = (f'    _{module.rpartition(".")[2]} = deferred_verbs("{module}")\n' for module in modules)
     late = "else:\n    # All of them take .2 s to load, and a program that asks one needs what that one needs.\n"
     lines = (f"    {name} = {_value(name, function)}\n" for name, function in methods.items())
     return _HEAD + "if TYPE_CHECKING:\n" + "".join([*imports, late, *deferred, _CLASS, *lines])
@@ -76,14 +78,14 @@ def _value(name: str, function: Callable[..., Any]) -> str:
 
 def _methods() -> dict[str, Callable[..., Any]]:
     """Each verb by the name of its method, in their order."""
-    there = {_CALLED.get(function.__name__, function.__name__): function for function in _verbs()}
-    there |= {name: inspect.unwrap(getattr(Vault, name)) for name in _STATIC}
-    order = [name for name in vars(Vault) if name in there]
-    for name, function in there.items():
+    verbs = {_CALLED.get(function.__name__, function.__name__): function for function in _verbs()}
+    verbs |= {name: inspect.unwrap(getattr(Vault, name)) for name in _STATIC}
+    order = [name for name in vars(Vault) if name in verbs]
+    for name, function in verbs.items():
         if name not in order:
-            fellows = [number for number, one in enumerate(order) if there[one].__module__ == function.__module__]
+            fellows = [number for number, name in enumerate(order) if verbs[name].__module__ == function.__module__]
             order.insert(fellows[-1] + 1 if fellows else len(order), name)
-    return {name: there[name] for name in order}
+    return {name: verbs[name] for name in order}
 
 
 def _verbs() -> Iterator[Callable[..., Any]]:
@@ -97,7 +99,7 @@ def _verbs() -> Iterator[Callable[..., Any]]:
 
 def _modules() -> Iterator[ModuleType]:
     packages = (vault_tool.features, vault_tool.verbs)
-    names = (one.name for package in packages for one in walk_packages(package.__path__, f"{package.__name__}."))
+    names = (module.name for package in packages for module in walk_packages(package.__path__, f"{package.__name__}."))
     return (import_module(name) for name in names if name != _ITSELF)
 
 

@@ -58,14 +58,16 @@ def _memories(vault: Context, typed: str) -> Iterable[tuple[str, str]]:
     prefix = as_prefix(typed)
     if prefix is None:
         return _subjects(vault, typed)
-    found = vault.index.catalog.by_prefix(prefix, limit=MOST_OFFERED)
-    return [(entry.id, one_line(entry.title, 60)) for entry in found]
+    entries = vault.index.catalog.by_prefix(prefix, limit=MOST_OFFERED)
+    return [(entry.id, one_line(entry.title, 60)) for entry in entries]
 
 
 def _subjects(vault: Context, typed: str) -> Iterable[tuple[str, str]]:
-    wanted = normal_name(typed)
-    found = [entry for entry in vault.index.catalog.of_class(RecordClass.SUBJECT) if normal_name(entry.title).startswith(wanted)]
-    return sorted((one_line(entry.title), one_line(entry.text("summary"), 60)) for entry in found)[:MOST_OFFERED]
+    beginning = normal_name(typed)
+    subjects = [
+        entry for entry in vault.index.catalog.of_class(RecordClass.SUBJECT) if normal_name(entry.title).startswith(beginning)
+    ]
+    return sorted((one_line(entry.title), one_line(entry.text("summary"), 60)) for entry in subjects)[:MOST_OFFERED]
 
 
 # The parameters of what can answer from part of the memories only, beside `kinds`.
@@ -80,8 +82,8 @@ def takes(verb: Callable[..., Any], *names: str, **differs: Mapping[str, Any]) -
 
     def with_options(function: Decorated) -> Decorated:
         for name in reversed(names):
-            said = {**_said(verb.__name__, name, *_kind_and_default(verb, name)), **differs.get(name, {})}
-            function = click.option(*said.pop("flags").split(), name, **said)(function)
+            settings = {**_said(verb.__name__, name, *_kind_and_default(verb, name)), **differs.get(name, {})}
+            function = click.option(*settings.pop("flags").split(), name, **settings)(function)
         return function
 
     return with_options
@@ -90,30 +92,33 @@ def takes(verb: Callable[..., Any], *names: str, **differs: Mapping[str, Any]) -
 def _kind_and_default(verb: Callable[..., Any], name: str) -> tuple[str, Any]:
     """The annotation of a parameter and its default, `...` where it must be given."""
     if signature := vars(verb).get("__signature__"):
-        one = signature.parameters[name]
-        return one.annotation, ... if one.default is one.empty else one.default
+        parameter = signature.parameters[name]
+        return parameter.annotation, ... if parameter.default is parameter.empty else parameter.default
     # Not by `inspect`: a command that begins reads some ten of them.
     function: Any = vars(verb)["__wrapped__"]
     named = function.__code__.co_varnames[: function.__code__.co_argcount]
     defaults = function.__defaults__ or ()
-    found = {**dict(zip(named[len(named) - len(defaults) :], defaults, strict=True)), **(function.__kwdefaults__ or {})}
-    return function.__annotations__[name], found.get(name, ...)
+    defaults_by_name = {
+        **dict(zip(named[len(named) - len(defaults) :], defaults, strict=True)),
+        **(function.__kwdefaults__ or {}),
+    }
+    return function.__annotations__[name], defaults_by_name.get(name, ...)
 
 
 def _said(verb: str, name: str, kind: str, default: Any) -> dict[str, Any]:
     """The arguments with which click makes an option, with its `flags`."""
     meaning = parameter_table.MEANINGS[name]
     values = {"memory": MEMORY, "subject": SUBJECT, "share": SHARE, "count": COUNT}
-    said: dict[str, Any] = {"help": parameter_table.MEANINGS_OF.get(verb, {}).get(name) or meaning.help}
-    said |= {"metavar": meaning.metavar or None, "type": values.get(meaning.value)}
-    said["flags"] = meaning.flags or f"--{name.replace('_', '-')}"
+    settings: dict[str, Any] = {"help": parameter_table.MEANINGS_OF.get(verb, {}).get(name) or meaning.help}
+    settings |= {"metavar": meaning.metavar or None, "type": values.get(meaning.value)}
+    settings["flags"] = meaning.flags or f"--{name.replace('_', '-')}"
     if kind.startswith("Sequence[str]"):
-        return {**said, "multiple": True}
+        return {**settings, "multiple": True}
     if default is ...:
-        return {**said, "required": True}
+        return {**settings, "required": True}
     if kind == "bool":
-        return {**said, "is_flag": True, **({"flag_value": False, "default": True, "help": meaning.off} if default else {})}
-    return {**said, "default": default, "show_default": default != ""} if default is not None else said
+        return {**settings, "is_flag": True, **({"flag_value": False, "default": True, "help": meaning.off} if default else {})}
+    return {**settings, "default": default, "show_default": default != ""} if default is not None else settings
 
 
 # A share of one.

@@ -62,8 +62,8 @@ def delete_observations(call: Call, ids: tuple[str, ...]) -> Exit:
 def search_observations(call: Call, words: tuple[str, ...], subject_names: tuple[str, ...], mode: str, limit: int) -> Exit:
     """Search within the evidence on subjects."""
     with call.open_vault() as vault:
-        found = searching_observations.search_observations(vault, subject_names, " ".join(words), mode=mode, limit=limit)
-        return call.emit(found, _matches, vault)
+        matches = searching_observations.search_observations(vault, subject_names, " ".join(words), mode=mode, limit=limit)
+        return call.emit(matches, _matches, vault)
 
 
 @command("list-observations", "vt list-observations Redis", "vt list-observations Redis --limit 5 --json")
@@ -78,13 +78,21 @@ def list_observations(call: Call, name: str, limit: int) -> Exit:
         return call.emit(syntheses.list_observations(vault, name, limit=limit), _listed, vault)
 
 
-def _listed(found: syntheses.SubjectObservations, short: Short) -> Iterator[Block]:
-    rows = [(one.observed[:10], short(one.id), one.type, with_status(one_line(one.title, 70), one)) for one in found.results]
-    yield table(("observed", "id", "type", "title"), rows, empty=f"nothing was observed of {found.subject} yet")
-    if found.months:
-        yield "by month: " + ", ".join(f"{month} {count}" for month, count in found.months)
-    if len(found.results) < found.total:
-        yield f"{len(found.results)} of {found.total}: --limit shows more"
+def _listed(listed: syntheses.SubjectObservations, short: Short) -> Iterator[Block]:
+    rows = [
+        (
+            observation.observed[:10],
+            short(observation.id),
+            observation.type,
+            with_status(one_line(observation.title, 70), observation),
+        )
+        for observation in listed.results
+    ]
+    yield table(("observed", "id", "type", "title"), rows, empty=f"nothing was observed of {listed.subject} yet")
+    if listed.months:
+        yield "by month: " + ", ".join(f"{month} {count}" for month, count in listed.months)
+    if len(listed.results) < listed.total:
+        yield f"{len(listed.results)} of {listed.total}: --limit shows more"
 
 
 @command("get-understandings", "vt get-understandings Redis", "vt get-understandings James Audrey --json")
@@ -126,65 +134,72 @@ def add_alias(call: Call, name: str, aliases: tuple[str, ...]) -> Exit:
         return call.emit(subjects.add_alias(vault, name, aliases), _aliased, vault)
 
 
-def _added(made: observations.AddedObservations, short: Short) -> Iterator[Block]:
-    rows = [(short(one.id), _became(one), one.type, ", ".join(one.subject_names), one.path) for one in made.results]
+def _added(added: observations.AddedObservations, short: Short) -> Iterator[Block]:
+    rows = [
+        (short(observation.id), _became(observation), observation.type, ", ".join(observation.subject_names), observation.path)
+        for observation in added.results
+    ]
     yield table(("id", "", "type", "subjects", "path"), rows)
-    yield from (f"{short(one.id)} gained {'; '.join(one.added)}" for one in made.results if one.added)
-    minted = [name for one in made.results for name in one.subjects_created]
-    yield fields(("new subjects", minted), ("commit", commit_of(made)))
-    near = {name: others for one in made.results for name, others in one.similar_subjects.items()}
+    yield from (
+        f"{short(observation.id)} gained {'; '.join(observation.added)}" for observation in added.results if observation.added
+    )
+    minted = [name for observation in added.results for name in observation.subjects_created]
+    yield fields(("new subjects", minted), ("commit", commit_of(added)))
+    near = {name: others for observation in added.results for name, others in observation.similar_subjects.items()}
     yield from (f"{name} is new, and there is: {', '.join(others)}" for name, others in near.items())
 
 
-def _became(one: observations.AddedObservation) -> str:
-    return "known" if one.duplicate_of else "waits" if one.pending_review else "new"
+def _became(observation: observations.AddedObservation) -> str:
+    return "known" if observation.duplicate_of else "waits" if observation.pending_review else "new"
 
 
 def _deleted(done: observations.DeletedObservations, short: Short) -> Iterator[Block]:
     gone = ("subjects removed", done.subjects_removed)
     yield fields(("deleted", short_ids(done.deleted, short)), gone, ("commit", commit_of(done)))
-    yield from (f"left: {one.id}: {one.reason}" for one in done.rejected)
+    yield from (f"left: {rejection.id}: {rejection.reason}" for rejection in done.rejected)
 
 
-def _matches(found: searching_observations.FoundObservations, short: Short) -> Iterator[Block]:
-    titles = [with_status(one.title, one) for one in found.results]
+def _matches(matches: searching_observations.FoundObservations, short: Short) -> Iterator[Block]:
+    titles = [with_status(observation.title, observation) for observation in matches.results]
     rows = [
-        (short(one.id), one.type, title, ", ".join(one.subjects), f"{one.score:.2f}")
-        for one, title in zip(found.results, titles, strict=True)
+        (short(observation.id), observation.type, title, ", ".join(observation.subjects), f"{observation.score:.2f}")
+        for observation, title in zip(matches.results, titles, strict=True)
     ]
     yield table(("id", "type", "title", "subjects", "score"), rows, right=["score"], empty="nothing found")
-    for one in found.results:
-        yield from status_lines(short(one.id), one, short)
-    yield from degraded(found.degraded)
-    yield from [found.notice] if found.results else []
+    for observation in matches.results:
+        yield from status_lines(short(observation.id), observation, short)
+    yield from degraded(matches.degraded)
+    yield from [matches.notice] if matches.results else []
 
 
-def _understanding_blocks(found: syntheses.Understandings | syntheses.UnderstandingHistory, short: Short) -> Iterator[Block]:
-    for number, one in enumerate(found.results):
+def _understanding_blocks(
+    understandings: syntheses.Understandings | syntheses.UnderstandingHistory, short: Short
+) -> Iterator[Block]:
+    for number, understanding in enumerate(understandings.results):
         yield from [""] if number else []
-        yield Heading(one.title)
+        yield Heading(understanding.title)
         yield fields(
-            ("id", short(one.id)),
-            ("type", one.type),
-            ("subjects", one.subjects),
-            ("summary", one.summary),
-            ("from", source(one.origin, one.model or "", one.created)),
-            ("truth", one.truth),
-            ("supersedes", short_ids(one.supersedes, short)),
-            ("reason", one.reason),
+            ("id", short(understanding.id)),
+            ("type", understanding.type),
+            ("subjects", understanding.subjects),
+            ("summary", understanding.summary),
+            ("from", source(understanding.origin, understanding.model or "", understanding.created)),
+            ("truth", understanding.truth),
+            ("supersedes", short_ids(understanding.supersedes, short)),
+            ("reason", understanding.reason),
         )
-        yield from status_lines(short(one.id), one, short)
-        yield Body(one.content)
-    yield "" if found.results else "no active understanding is tagged with all of these"
-    yield from [found.notice] if found.results else []
+        yield from status_lines(short(understanding.id), understanding, short)
+        yield Body(understanding.content)
+    yield "" if understandings.results else "no active understanding is tagged with all of these"
+    yield from [understandings.notice] if understandings.results else []
 
 
 def _summarised(done: subjects.UpdatedSubject, short: Short) -> Iterator[Block]:
-    said = ("before", done.previous_summary)
-    yield from saved_as(done.id, f"{done.name}: {done.summary}", done.path, short, done, said)
+    change = ("before", done.previous_summary)
+    yield from saved_as(done.id, f"{done.name}: {done.summary}", done.path, short, done, change)
 
 
 def _aliased(done: subjects.Aliased, short: Short) -> Iterator[Block]:
-    said = f"{done.name} also answers to {', '.join(done.added)}" if done.added else f"{done.name} answers to that already"
+    sentence = f"{done.name} also answers to {', '.join(done.added)}" if done.added else f"{done.name} answers to that already"
     gained = ("memories gained", done.gained or None)
-    yield from saved_as(done.id, said, done.path, short, done, ("aliases", done.aliases), gained)
+    yield from saved_as(done.id, sentence, done.path, short, done, ("aliases", done.aliases), gained)

@@ -86,21 +86,21 @@ class Call:
 
     def emit(self, result: Result, render: Render[Result], vault: Context | None = None) -> Exit:
         """Print a verb's result as JSON or as `render` shows it; ids are as short as the `vault` allows."""
-        lacks = vault.settings_fault if vault is not None else ""
+        settings_fault = vault.settings_fault if vault is not None else ""
         if self.lean:
-            return output.emit_lean(_leaned(result, vault), result, lacks)
-        return output.emit(result, self.json, lambda: render(result, _short_in(vault)), lacks)
+            return output.emit_lean(_leaned(result, vault), result, settings_fault)
+        return output.emit(result, self.json, lambda: render(result, _short_in(vault)), settings_fault)
 
     def emit_with(
         self, result: Result, name: str, items: Iterable[Item], render: RenderWith[Result, Item], vault: Context
     ) -> Exit:
         """The same of a result whose list called `name` is given beside it, and printed as it comes."""
-        lacks = vault.settings_fault
+        settings_fault = vault.settings_fault
         if self.lean:
             whole = replace(result, **{name: tuple(items)})  # type: ignore[type-var]  # a result is a dataclass
-            return output.emit_lean(_leaned(whole, vault), result, lacks)
+            return output.emit_lean(_leaned(whole, vault), result, settings_fault)
         blocks = render(result, items, _short_in(vault))
-        return output.emit_with(result, name, items, blocks, as_json=self.json, lacks=lacks)
+        return output.emit_with(result, name, items, blocks, as_json=self.json, settings_fault=settings_fault)
 
     def progress(self, title: str) -> AbstractContextManager[Callable[[int, int], None]]:
         """A bar for what takes over a second."""
@@ -130,7 +130,7 @@ class VaultCommand(click.Command):
             if isinstance(param, click.Option) and param.multiple and value:
                 from vault_tool.files.frontmatter import lists  # what has no list given does without
 
-                ctx.params[name] = lists.typed(name, value) if all(isinstance(one, str) for one in value) else value
+                ctx.params[name] = lists.typed(name, value) if all(isinstance(part, str) for part in value) else value
         return rest
 
     def own_options(self) -> list[click.Option]:
@@ -186,7 +186,7 @@ class VaultGroup(click.Group):
 
     def members(self) -> list[VaultCommand]:
         """The commands of the group, in the order of its source."""
-        return [one for one in self.commands.values() if isinstance(one, VaultCommand)]
+        return [member for member in self.commands.values() if isinstance(member, VaultCommand)]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Their names, in the same order."""
@@ -196,14 +196,14 @@ class VaultGroup(click.Group):
 def command(name: str, *examples: str, cls: type[VaultCommand] = VaultCommand) -> Callable[[Callable[..., Exit]], VaultCommand]:
     """Make a command out of a function whose first parameter is the Call; its help is the function's docstring."""
 
-    def made(run: Callable[..., Exit]) -> VaultCommand:
+    def decorate(run: Callable[..., Exit]) -> VaultCommand:
         @wraps(run)
         def with_call(**parameters: Any) -> Exit:
             return run(current_call(), **parameters)
 
         return click.command(name, cls=cls, examples=examples)(with_call)
 
-    return made
+    return decorate
 
 
 def current_call() -> Call:
@@ -276,7 +276,7 @@ TEXT = TextInput()
 def require_text(param: click.Parameter, value: object) -> None:
     """UsageError, by the name that a person typed, for a value that holds what is not UTF-8."""
     values = value if isinstance(value, (tuple, list)) else (value,)
-    if not all(is_unicode(one) for one in values if isinstance(one, str)):
+    if not all(is_unicode(value) for value in values if isinstance(value, str)):
         named = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(click.get_current_context())
         raise UsageError(f"{named} {HALF_A_CHARACTER[0]}", HALF_A_CHARACTER[1])
 

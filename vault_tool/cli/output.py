@@ -96,13 +96,13 @@ def use_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors=errors)
 
 
-def emit(result: object, as_json: bool, blocks: Callable[[], Iterable[Block]], lacks: str = "") -> Exit:
+def emit(result: object, as_json: bool, blocks: Callable[[], Iterable[Block]], settings_fault: str = "") -> Exit:
     """Print a verb's result, its warnings after it, and return the exit code that its outcome means.
 
-    `lacks` is what every answer of the vault has to do without, which JSON has among what is `degraded`.
+    `settings_fault` says what is wrong with the vault's settings; JSON lists it under `degraded`.
     """
     if as_json:
-        write(to_json(_lacking(orjson.loads(to_json(result)), lacks) if lacks else result))
+        write(to_json(_lacking(orjson.loads(to_json(result)), settings_fault) if settings_fault else result))
     elif _is_terminal(_out()):
         _write_rich(blocks())
     else:
@@ -113,13 +113,14 @@ def emit(result: object, as_json: bool, blocks: Callable[[], Iterable[Block]], l
 
 
 def emit_with(
-    result: object, name: str, items: Iterable[object], blocks: Iterable[Block], *, as_json: bool, lacks: str = ""
+    result: object, name: str, items: Iterable[object], blocks: Iterable[Block], *, as_json: bool, settings_fault: str = ""
 ) -> Exit:
     """The same of a result as long as the vault: the list called `name` is empty in it and given as `items`, which are printed
     as they come.
     """
     if as_json:
-        for text in _long_json(to_json(_lacking(orjson.loads(to_json(result)), lacks) if lacks else result), name, items):
+        frame = to_json(_lacking(orjson.loads(to_json(result)), settings_fault) if settings_fault else result)
+        for text in _long_json(frame, name, items):
             write(text)
     elif _is_terminal(_out()):
         _write_rich(blocks)
@@ -137,16 +138,16 @@ def _long_json(frame: str, name: str, items: Iterable[object]) -> Iterator[str]:
     before, _, after = frame.partition(f'"{name}": []')
     waiting = iter(items)
     opening, closing = f'{before}"{name}": [', "]"
-    while some := list(islice(waiting, _ITEMS)):
-        listed = to_json(some).removeprefix("[\n").removesuffix("\n]\n").replace("\n", "\n  ")
+    while batch := list(islice(waiting, _ITEMS)):
+        listed = to_json(batch).removeprefix("[\n").removesuffix("\n]\n").replace("\n", "\n  ")
         yield f"{opening}\n  {listed}"
         opening, closing = ",", "\n  ]"
     yield ("" if opening == "," else opening) + closing + after
 
 
-def emit_lean(made: Any, result: object, lacks: str = "") -> Exit:
+def emit_lean(lean: Any, result: object, settings_fault: str = "") -> Exit:
     """Print what was made of a verb's result, its lean form, on one line; see `emit`."""
-    write(f"{to_line(_lacking(made, lacks))}\n")
+    write(f"{to_line(_lacking(lean, settings_fault))}\n")
     for remark in remarks(result):
         warn(remark)
     return Exit.ATTENTION if getattr(result, "attention", False) else Exit.DONE
@@ -155,22 +156,22 @@ def emit_lean(made: Any, result: object, lacks: str = "") -> Exit:
 def to_line(value: object) -> str:
     """The same JSON as `to_json`, on one line."""
     try:
-        made = orjson.dumps(
+        line = orjson.dumps(
             value, default=_plain_value, option=orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_NON_STR_KEYS
         ).decode("utf-8")
     except TypeError:
-        made = json.dumps(json.loads(_to_json_slowly(value)), separators=(",", ":"))
-    return _in_words(made)
+        line = json.dumps(json.loads(_to_json_slowly(value)), separators=(",", ":"))
+    return _in_words(line)
 
 
-def _in_words(made: str) -> str:
-    return wording.in_json(made) if MARK in made or _MARK_IN_ASCII in made else made
+def _in_words(line: str) -> str:
+    return wording.in_json(line) if MARK in line or _MARK_IN_ASCII in line else line
 
 
-def _lacking(answer: Any, lacks: str) -> Any:
-    if not lacks or not isinstance(answer, dict):
+def _lacking(answer: Any, settings_fault: str) -> Any:
+    if not settings_fault or not isinstance(answer, dict):
         return answer
-    return {**answer, "degraded": [*answer.get("degraded", ()), lacks]}
+    return {**answer, "degraded": [*answer.get("degraded", ()), settings_fault]}
 
 
 def remarks(result: object) -> Iterator[str]:
@@ -191,10 +192,10 @@ def to_json(value: object) -> str:
     """JSON with an indent of 2 and a final newline; dataclasses are objects, paths are text."""
     options = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
     try:
-        made = orjson.dumps(value, default=_plain_value, option=options).decode("utf-8")
+        text = orjson.dumps(value, default=_plain_value, option=options).decode("utf-8")
     except TypeError:
-        made = _to_json_slowly(value)
-    return _in_words(made)
+        text = _to_json_slowly(value)
+    return _in_words(text)
 
 
 def write(text: str) -> None:

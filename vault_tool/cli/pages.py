@@ -77,39 +77,39 @@ def _program() -> str:
     return str(Path(sys.argv[0]).resolve()) if Path(sys.argv[0]).name.startswith("vt") else shutil.which("vt") or "vt"
 
 
-def _schedule(made: Schedule, short: Short) -> Iterator[Block]:
-    for job in made.jobs:
+def _schedule(schedule: Schedule, short: Short) -> Iterator[Block]:
+    for job in schedule.jobs:
         yield f"# ~/.config/systemd/user/{job.service_name}"
         yield Printed(job.service)
         yield f"# ~/.config/systemd/user/{job.timer_name}"
         yield Printed(job.timer)
     yield "# then, with the timers that you want"
-    yield from made.install
+    yield from schedule.install
     yield ""
     yield "# or, by `crontab -e`"
-    yield from (job.cron for job in made.jobs)
+    yield from (job.cron for job in schedule.jobs)
 
 
-def _decay(found: pages.Decay, short: Short) -> Iterator[Block]:
+def _decay(decay: pages.Decay, short: Short) -> Iterator[Block]:
     rows = [
         (
-            short(one.id),
-            one.type,
-            one.title,
-            "pinned" if one.pinned else f"{one.decay_score:.2f}",
-            one.standing,
-            str(one.access_count),
+            short(memory.id),
+            memory.type,
+            memory.title,
+            "pinned" if memory.pinned else f"{memory.decay_score:.2f}",
+            memory.standing,
+            str(memory.access_count),
         )
-        for one in found.results
+        for memory in decay.results
     ]
     yield table(("id", "type", "title", "score", "standing", "used"), rows, right=("score", "used"), empty="no memories")
-    yield _standings(found.counts)
+    yield _standings(decay.counts)
 
 
 def _standings(counts: Mapping[str, int]) -> str:
     """How many were looked up lately, and how long ago the others: it orders, and takes none of them out of answers."""
-    said = ", ".join(f"{count} {name}" for name, count in counts.items())
-    return f"by use: {said}; all are found"
+    counted = ", ".join(f"{count} {name}" for name, count in counts.items())
+    return f"by use: {counted}; all are found"
 
 
 def _text(page: GeneratedPage, short: Short) -> Iterator[Block]:

@@ -30,17 +30,17 @@ def people(call: Call, name: str, limit: int) -> Exit:
         return call.emit(verbs.people(vault, name, limit=limit), _people, vault)
 
 
-def _people(found: verbs.People, short: Short) -> Iterator[Block]:
-    rows = [(one.user, str(one.memories), str(one.waiting), str(one.turns)) for one in found.results]
+def _people(people: verbs.People, short: Short) -> Iterator[Block]:
+    rows = [(person.user, str(person.memories), str(person.waiting), str(person.turns)) for person in people.results]
     yield table(
         ("user", "memories", "waiting", "turns"), rows, right=["memories", "waiting", "turns"], empty="no memory is about a user"
     )
-    if found.total:
+    if people.total:
         memories = [
-            (short(one.id), one.created[:10], one.type, one.consent or "not asked", one_line(one.title, _TITLE))
-            for one in found.memories
+            (short(memory.id), memory.created[:10], memory.type, memory.consent or "not asked", one_line(memory.title, _TITLE))
+            for memory in people.memories
         ]
         yield table(("memory", "written", "type", "consent", "title"), memories)
-        if len(found.memories) < found.total:
-            yield f"{len(found.memories)} of {found.total}: --limit shows more"
-    yield from named_elsewhere(found.elsewhere, found.elsewhere_count, short)
+        if len(people.memories) < people.total:
+            yield f"{len(people.memories)} of {people.total}: --limit shows more"
+    yield from named_elsewhere(people.elsewhere, people.elsewhere_count, short)

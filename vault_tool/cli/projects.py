@@ -29,17 +29,19 @@ def project(call: Call, name: str | None, folder: str, listed: bool) -> Exit:
         return call.emit(projects.project(vault, name, folder=folder), _all if listed else _one, vault)
 
 
-def _one(found: FolderProjects, short: Short) -> Iterator[Block]:
-    if found.created:
-        yield f"{found.project} is a new project: its subject is {short(found.created)}"
-    how = {"name": "by the name that was given here", "repository": "by its repository"}.get(found.known_by, "")
-    yield f"{found.folder}: {found.project}, {how}" if found.project else f"{found.folder}: no project"
-    if found.project and not found.known:
-        yield f"nothing in the vault is of {found.project} yet: a page that is made here is that of all"
-    if found.created:
-        yield fields(("commit", commit_of(found)))
+def _one(projects: FolderProjects, short: Short) -> Iterator[Block]:
+    if projects.created:
+        yield f"{projects.project} is a new project: its subject is {short(projects.created)}"
+    how = {"name": "by the name that was given here", "repository": "by its repository"}.get(projects.known_by, "")
+    yield f"{projects.folder}: {projects.project}, {how}" if projects.project else f"{projects.folder}: no project"
+    if projects.project and not projects.known:
+        yield f"nothing in the vault is of {projects.project} yet: a page that is made here is that of all"
+    if projects.created:
+        yield fields(("commit", commit_of(projects)))
 
 
-def _all(found: FolderProjects, short: Short) -> Iterator[Block]:
-    yield table(("folder", "project"), [(one.folder, one.project) for one in found.results], empty="no folder was named")
-    yield fields(("known projects", found.projects or "none"))
+def _all(projects: FolderProjects, short: Short) -> Iterator[Block]:
+    yield table(
+        ("folder", "project"), [(folder.folder, folder.project) for folder in projects.results], empty="no folder was named"
+    )
+    yield fields(("known projects", projects.projects or "none"))

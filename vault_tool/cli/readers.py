@@ -65,17 +65,17 @@ class Readers:
             with self._guard:
                 self._asking -= 1
 
-    def wanted(self) -> bool:
+    def are_wanted(self) -> bool:
         """Whether a conversation should go on in a reader now."""
         readers = self._readers
         # Once all of them are there, or the first would get all that are asking now.
-        return bool(readers) and self._crowded_at > time.monotonic() - _RECENTLY and all(one.is_ready for one in readers)
+        return bool(readers) and self._crowded_at > time.monotonic() - _RECENTLY and all(reader.is_ready for reader in readers)
 
     def serve(self, line: socket.socket, request: Mapping[str, Any], standing: Standing) -> Standing | None:
         """Have a reader go on with a conversation; returns where it stands once it comes back, None at its end."""
         with self._guard:
-            ready = [one for one in self._readers if one.is_ready]
-            reader = min(ready, key=lambda one: len(one.waiting), default=None)
+            ready = [reader for reader in self._readers if reader.is_ready]
+            reader = min(ready, key=lambda reader: len(reader.waiting), default=None)
             answer = reader.give(line, request, standing) if reader is not None else None
         return answer.get() if answer is not None else standing
 
@@ -84,10 +84,10 @@ class Readers:
         with self._guard:
             self._is_over = True
             readers, self._readers = self._readers, []
-        for one in readers:
-            one.end()
-        for one in readers:
-            one.wait(_ENDING)
+        for reader in readers:
+            reader.end()
+        for reader in readers:
+            reader.wait(_ENDING)
 
     def _start(self) -> None:
         if self._is_over or self._readers or self._deaths >= _DEATHS:
@@ -96,11 +96,11 @@ class Readers:
             for _ in range(_MOST):
                 self._readers.append(_Reader(self._root, self._answer, self._gone))
 
-    def _answer(self, said: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def _answer(self, message: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The answer to a reader that asks whether all is fresh, or noticed that the owner should leave."""
-        if "leave" in said:
-            self._leave(str(said["leave"]))
-        return {"fresh": self._fresh()} if "fresh" in said else None
+        if "leave" in message:
+            self._leave(str(message["leave"]))
+        return {"fresh": self._fresh()} if "fresh" in message else None
 
     def _gone(self, reader: _Reader, is_death: bool) -> None:
         with self._guard:
@@ -134,9 +134,9 @@ class _Reader:
     def give(self, line: socket.socket, request: Mapping[str, Any], standing: Standing) -> SimpleQueue[Standing | None] | None:
         """Give it a conversation; returns where its end will be told, None where it could not be given."""
         self._number += 1
-        said = {"serve": self._number, "request": dict(request), **packed(standing)}
+        message = {"serve": self._number, "request": dict(request), **packed(standing)}
         answer = self.waiting[self._number] = SimpleQueue()
-        if not self._send(said, line.fileno()):
+        if not self._send(message, line.fileno()):
             del self.waiting[self._number]
             return None
         return answer
@@ -161,12 +161,12 @@ class _Reader:
         self._line.settimeout(SILENCE)
         with suppress(OSError, ValueError):
             while data := self._line.recv(LONGEST * 2):
-                said = json.loads(data)
-                leaves = leaves or "leaves" in said
-                self.is_ready = (self.is_ready or "ready" in said) and not leaves
-                if "ended" in said and (answer := self.waiting.pop(said["ended"], None)) is not None:
-                    answer.put(unpacked(said) if "unread" in said else None)
-                elif (reply := self._answer(said)) is not None:
+                message = json.loads(data)
+                leaves = leaves or "leaves" in message
+                self.is_ready = (self.is_ready or "ready" in message) and not leaves
+                if "ended" in message and (answer := self.waiting.pop(message["ended"], None)) is not None:
+                    answer.put(unpacked(message) if "unread" in message else None)
+                elif (reply := self._answer(message)) is not None:
                     self._send(reply)
         self.is_ready = False
         self._gone(self, not leaves)
@@ -175,16 +175,16 @@ class _Reader:
         for number in list(self.waiting):
             self.waiting.pop(number).put(None)
 
-    def _send(self, said: Mapping[str, Any], *descriptors: int) -> bool:
-        return send(self._line, self._sending, said, *descriptors)
+    def _send(self, message: Mapping[str, Any], *descriptors: int) -> bool:
+        return send(self._line, self._sending, message, *descriptors)
 
 
-def send(line: socket.socket, guard: threading.Lock, said: Mapping[str, Any], *descriptors: int) -> bool:
+def send(line: socket.socket, guard: threading.Lock, message: Mapping[str, Any], *descriptors: int) -> bool:
     """Say something at one end of the line between an owner and a reader; whether it could be said, and is not too long.
 
     `guard` keeps two threads of one end apart.
     """
-    data = json.dumps(said).encode()
+    data = json.dumps(message).encode()
     if len(data) > LONGEST:
         return False
     try:
@@ -197,9 +197,9 @@ def send(line: socket.socket, guard: threading.Lock, said: Mapping[str, Any], *d
 
 def packed(standing: Standing) -> dict[str, Any]:
     """Where a conversation stands, for a message."""
-    return {"opening": [one.decode("latin-1") for one in standing.opening], "unread": standing.unread.decode("latin-1")}
+    return {"opening": [line.decode("latin-1") for line in standing.opening], "unread": standing.unread.decode("latin-1")}
 
 
-def unpacked(said: Mapping[str, Any]) -> Standing:
+def unpacked(message: Mapping[str, Any]) -> Standing:
     """The same, out of one."""
-    return Standing(tuple(one.encode("latin-1") for one in said["opening"]), said["unread"].encode("latin-1"))
+    return Standing(tuple(line.encode("latin-1") for line in message["opening"]), message["unread"].encode("latin-1"))

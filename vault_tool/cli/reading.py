@@ -67,18 +67,18 @@ class Reader:
                 data, descriptors, _, _ = socket.recv_fds(self._owner, LONGEST * 2, 1)
                 if not data:
                     break
-                said = json.loads(data)
-                if "serve" in said:
-                    threading.Thread(target=self._serve, args=(said, descriptors[0]), daemon=True).start()
-                elif "fresh" in said:
-                    self._said.put(bool(said["fresh"]))
+                message = json.loads(data)
+                if "serve" in message:
+                    threading.Thread(target=self._serve, args=(message, descriptors[0]), daemon=True).start()
+                elif "fresh" in message:
+                    self._said.put(bool(message["fresh"]))
         # Nobody is answered by a process that nobody owns.
         os._exit(0)
 
-    def _serve(self, said: Mapping[str, Any], descriptor: int) -> None:
-        number, back = int(said["serve"]), None
+    def _serve(self, message: Mapping[str, Any], descriptor: int) -> None:
+        number, back = int(message["serve"]), None
         with socket.socket(fileno=descriptor) as line:
-            conversation = Conversation(line, said["request"], unpacked(said), self._used, lambda: False)
+            conversation = Conversation(line, message["request"], unpacked(message), self._used, lambda: False)
             self._conversations[number] = conversation
             try:
                 with suppress(OSError):
@@ -103,12 +103,12 @@ class Reader:
         request = {**call_of(call.tool, call.arguments), **asdict(call.caller)}
         exchange = Exchange(connect, request, may_repeat=may_be_called_again(call.tool), progress=call.progress)
         try:
-            found = exchange.run()
+            answer = exchange.run()
         except LostCall:
             return Answer(LOST, None)
-        if found is None:
+        if answer is None:
             raise Busy("the owner of the vault does not answer")
-        return answer_of(found)
+        return answer_of(answer)
 
     def _is_fresh(self) -> bool:
         """Ask the owner whether all is fresh; one thread asks at a time, the one whose turn it is with the vault."""
@@ -131,11 +131,11 @@ class Reader:
             if not self._conversations:
                 self._tell(leaves=True)
                 os._exit(0)
-            for one in [*self._conversations.values()]:
-                one.leave()
+            for conversation in [*self._conversations.values()]:
+                conversation.leave()
 
-    def _tell(self, **said: Any) -> bool:
-        return send(self._owner, self._sending, said)
+    def _tell(self, **message: Any) -> bool:
+        return send(self._owner, self._sending, message)
 
 
 def main() -> None:

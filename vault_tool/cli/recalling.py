@@ -57,44 +57,46 @@ _LONGEST = 2000
 @takes(recall_verb, "problem", "budget", "include_global", "doubtful", "explain")
 @click.option("--why-not", type=MEMORY, metavar="ID", default="", help="Say at which stage this memory fell out.")
 @click.option("--no-count", "count", flag_value=False, default=True, help="Count nothing as used or seen: only look.")
-def recall(call: Call, query: str, of_session: str | None, **given: Any) -> Exit:
+def recall(call: Call, query: str, of_session: str | None, **options: Any) -> Exit:
     """Ask the memory a question, or for a subject.
 
     By words and by meaning, with what was said around it and what it is linked to. A result marked weak shares little
     with the question: check it, or take it as no answer.
     """
     with call.open_vault() as vault:
-        answer = recall_verb(vault, query, session=of_session, **given)
+        answer = recall_verb(vault, query, session=of_session, **options)
         return call.emit(answer, _answer, vault)
 
 
-def _answer(found: Bundle | SubjectView, short: Short) -> Iterator[Block]:
-    yield from _subject(found, short) if isinstance(found, SubjectView) else _bundle(found, short)
+def _answer(answer: Bundle | SubjectView, short: Short) -> Iterator[Block]:
+    yield from _subject(answer, short) if isinstance(answer, SubjectView) else _bundle(answer, short)
 
 
-def _bundle(found: Bundle, short: Short) -> Iterator[Block]:
-    titles = {one.id: one.title for one in found.results}
-    best = next((one for one in found.results if found.best_answer is not None and one.id == found.best_answer.id), None)
-    if best is not None and found.best_answer is not None:
-        yield from _best(best, found.best_answer.content, short, titles)
-    elif found.results:
+def _bundle(bundle: Bundle, short: Short) -> Iterator[Block]:
+    titles = {memory.id: memory.title for memory in bundle.results}
+    best = next(
+        (memory for memory in bundle.results if bundle.best_answer is not None and memory.id == bundle.best_answer.id), None
+    )
+    if best is not None and bundle.best_answer is not None:
+        yield from _best(best, bundle.best_answer.content, short, titles)
+    elif bundle.results:
         yield "Nothing fits well; the nearest are:"
-    if rows := [_row(one, short, titles) for one in found.results if one is not best]:
+    if rows := [_row(memory, short, titles) for memory in bundle.results if memory is not best]:
         yield from [""] if best is not None else []
         yield from sourced(("id", "type", "title", "match", "from", "why"), rows, right=["match"], empty="")
     elif best is None:
         yield "nothing comes to mind"
-    for one in found.results:
-        yield from warnings_of(one, short)
-    if found.why_not is not None:
+    for memory in bundle.results:
+        yield from warnings_of(memory, short)
+    if bundle.why_not is not None:
         yield ""
-        yield from _fate(found.why_not, short)
-    if any(one.factors for one in found.results):
+        yield from _fate(bundle.why_not, short)
+    if any(memory.factors for memory in bundle.results):
         yield ""
-        yield _factors(found.results, short)
-    yield from degraded(found.degraded)
-    if found.results:
-        yield found.notice
+        yield _factors(bundle.results, short)
+    yield from degraded(bundle.degraded)
+    if bundle.results:
+        yield bundle.notice
 
 
 def _best(best: Recalled, content: str, short: Short, titles: Mapping[str, str]) -> Iterator[Block]:
@@ -103,61 +105,61 @@ def _best(best: Recalled, content: str, short: Short, titles: Mapping[str, str])
     if content.strip().rstrip(".") != best.title.rstrip("."):
         yield from _text(content, short(best.id) if best.scope == "repo" else best.id)
     name, kind, _, match, _, why = _row(best, short, titles)
-    said = source(best.origin, best.model or "", best.created, reviewed=best.reviewed)
+    origin = source(best.origin, best.model or "", best.created, reviewed=best.reviewed)
     yield fields(
-        ("id", name), ("type", kind), ("subjects", best.subjects), ("match", match), ("why", why), ("from", said),
+        ("id", name), ("type", kind), ("subjects", best.subjects), ("match", match), ("why", why), ("from", origin),
         ("caution", best.caution),
     )  # fmt: skip
     yield detail_fields(best.details, short, but="failure_mode" if best.caution else "")
 
 
-def warnings_of(one: Recalled, short: Short) -> Iterator[str]:
+def warnings_of(memory: Recalled, short: Short) -> Iterator[str]:
     """Warnings beside a memory: that it did not work, was overtaken, or is questioned."""
-    name = short(one.id) if one.scope == "repo" else one.id
-    if one.caution:
-        yield f"{name} {one.caution}"
-    named = short if one.scope == "repo" else str
-    if one.solved_by:
-        yield f"{name} was solved since by {named(one.solved_by)}"
-    yield from status_lines(name, one, named)
+    name = short(memory.id) if memory.scope == "repo" else memory.id
+    if memory.caution:
+        yield f"{name} {memory.caution}"
+    named = short if memory.scope == "repo" else str
+    if memory.solved_by:
+        yield f"{name} was solved since by {named(memory.solved_by)}"
+    yield from status_lines(name, memory, named)
 
 
-def _row(one: Recalled, short: Short, titles: Mapping[str, str]) -> tuple[str, ...]:
-    marks = [mark for mark, is_so in ((f"weak: {one.weak_why}", one.weak), ("global", one.scope == "global")) if is_so]
-    if one.like_it:
-        marks.append(f"{len(one.like_it)} more like it")
-    name = short(one.id) if one.scope == "repo" else one.id[:8]
+def _row(memory: Recalled, short: Short, titles: Mapping[str, str]) -> tuple[str, ...]:
+    marks = [mark for mark, is_so in ((f"weak: {memory.weak_why}", memory.weak), ("global", memory.scope == "global")) if is_so]
+    if memory.like_it:
+        marks.append(f"{len(memory.like_it)} more like it")
+    name = short(memory.id) if memory.scope == "repo" else memory.id[:8]
     # What stands in a line above or below is named by its id alone.
-    led = titles.get(one.of or "", "")
-    why = [reason.replace(led, short(one.of)) if led and one.of else reason for reason in one.why]
+    led = titles.get(memory.of or "", "")
+    why = [reason.replace(led, short(memory.of)) if led and memory.of else reason for reason in memory.why]
     return (
         name,
-        one.type,
-        one.title,
-        f"{one.match:.2f}",
-        source(one.origin, reviewed=one.reviewed),
+        memory.type,
+        memory.title,
+        f"{memory.match:.2f}",
+        source(memory.origin, reviewed=memory.reviewed),
         one_line(", ".join([*marks, *why]), _BRIEF),
     )
 
 
-def _fate(found: Fate, short: Short) -> Iterator[Block]:
+def _fate(fate: Fate, short: Short) -> Iterator[Block]:
     """Why one memory is not among the results, or where it is."""
-    place = f"{found.place} of {found.of}" if found.place else ""
+    place = f"{fate.place} of {fate.of}" if fate.place else ""
     match = (
         ""
-        if found.match is None
-        else f"{found.match:.2f}{f' (weak: {found.weak_why})' if found.weak else ''}, of {found.least or 0:.2f} that it takes"
+        if fate.match is None
+        else f"{fate.match:.2f}{f' (weak: {fate.weak_why})' if fate.weak else ''}, of {fate.least or 0:.2f} that it takes"
     )
-    yield Heading(f"{'Where' if found.stage == 'answered' else 'Why not'}: {found.title or found.id}")
-    yield fields(("id", short(found.id)), ("stage", found.stage), ("reason", found.reason), ("place", place), ("match", match))
+    yield Heading(f"{'Where' if fate.stage == 'answered' else 'Why not'}: {fate.title or fate.id}")
+    yield fields(("id", short(fate.id)), ("stage", fate.stage), ("reason", fate.reason), ("place", place), ("match", match))
 
 
 def _factors(results: Sequence[Recalled], short: Short) -> Block:
     """A column a result, a row a factor: what each added or multiplied."""
-    names = list(dict.fromkeys(name for one in results for name in (one.factors or {})))
+    names = list(dict.fromkeys(name for memory in results for name in (memory.factors or {})))
     shown = results[:8]
-    rows = [(name, *(_number((one.factors or {}).get(name)) for one in shown)) for name in names]
-    columns = ("factor", *(short(one.id) if one.scope == "repo" else one.id[:8] for one in shown))
+    rows = [(name, *(_number((memory.factors or {}).get(name)) for memory in shown)) for name in names]
+    columns = ("factor", *(short(memory.id) if memory.scope == "repo" else memory.id[:8] for memory in shown))
     return table(columns, rows, right=columns[1:])
 
 
@@ -165,31 +167,36 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def _subject(found: SubjectView, short: Short) -> Iterator[Block]:
-    yield Heading(found.subject.name)
-    yield fields(("id", short(found.subject.id)), ("summary", found.subject.summary), ("tags", found.subject.tags))
-    for title, one in (
-        ("What is understood of it", found.single_subject_understanding),
-        ("Its own place", found.structural_understanding),
+def _subject(view: SubjectView, short: Short) -> Iterator[Block]:
+    yield Heading(view.subject.name)
+    yield fields(("id", short(view.subject.id)), ("summary", view.subject.summary), ("tags", view.subject.tags))
+    for title, understanding in (
+        ("What is understood of it", view.single_subject_understanding),
+        ("Its own place", view.structural_understanding),
     ):
-        yield from _understood(title, one, short)
+        yield from _understood(title, understanding, short)
     yield ""
     rows = [
-        (short(one.id), one.kind, one.observed_at[:10], in_a_cell(one.content, one.details, short, _SEEN))
-        for one in found.recent_observations
+        (
+            short(observation.id),
+            observation.kind,
+            observation.observed_at[:10],
+            in_a_cell(observation.content, observation.details, short, _SEEN),
+        )
+        for observation in view.recent_observations
     ]
     yield table(("id", "type", "observed", "what was seen"), rows, empty="nothing was observed of it yet")
-    for seen in found.recent_observations:
+    for seen in view.recent_observations:
         yield from status_lines(short(seen.id), seen, short)
-    yield found.notice
+    yield view.notice
 
 
-def _understood(title: str, one: Understood | None, short: Short) -> Iterator[Block]:
-    if one is not None:
+def _understood(title: str, understanding: Understood | None, short: Short) -> Iterator[Block]:
+    if understanding is not None:
         yield ""
-        yield Heading(f"{title} ({short(one.id)})")
-        yield from _text(one.content or one.summary, short(one.id))
-        yield from status_lines(short(one.id), one, short)
+        yield Heading(f"{title} ({short(understanding.id)})")
+        yield from _text(understanding.content or understanding.summary, short(understanding.id))
+        yield from status_lines(short(understanding.id), understanding, short)
 
 
 def _text(content: str, name: str) -> Iterator[Block]:

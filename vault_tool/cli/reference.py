@@ -60,7 +60,7 @@ def _contents(commands: LazyGroup) -> Iterator[str]:
     yield f"The first commands, which `vt --help` shows: {', '.join(first)}. `vt help all` shows the rest.\n"
     for title, listed in commands.sections.items():
         yield f"## {title}\n"
-        yield from (f"- [`vt {one.name}`](#vt-{one.name}): {one.help}" for one in listed)
+        yield from (f"- [`vt {command.name}`](#vt-{command.name}): {command.help}" for command in listed)
         yield ""
 
 
@@ -90,7 +90,7 @@ def _command(command: VaultCommand, name: str, twin: str = "") -> Iterator[str]:
     yield from _twin(twin)
     yield f"```\n{' '.join([context.command_path, *command.collect_usage_pieces(context)])}\n```\n"
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
-    yield from (f"- `{name}`: {text}" for name, text in (one.get_help_record(context) for one in arguments))
+    yield from (f"- `{name}`: {text}" for name, text in (argument.get_help_record(context) for argument in arguments))
     yield from [""] if arguments else []
     yield from _options(command.own_options())
     if command.examples:

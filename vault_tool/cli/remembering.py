@@ -41,33 +41,35 @@ from vault_tool.model.fields import GIVEN
 @takes(remember_verb, "ask")
 @writes
 @authored
-def remember(call: Call, **given: Any) -> Exit:
+def remember(call: Call, **options: Any) -> Exit:
     """Append what was seen, done or decided.
 
     This is evidence: it is never rewritten, only added to. Subjects that do not exist yet are made. The same text, title
     and steps for the same problem, by type, project and user, are stored once: a repeat adds its subjects, tags and links.
     """
     with call.open_vault() as vault:
-        return call.emit(remember_verb(vault, **given), _remembered, vault)
+        return call.emit(remember_verb(vault, **options), _remembered, vault)
 
 
-def _remembered(made: RememberedObservation, short: Short) -> Iterator[Block]:
+def _remembered(remembered: RememberedObservation, short: Short) -> Iterator[Block]:
     yield from saved_as(
-        made.id,
-        f"{made.title}{_known(made)}",
-        made.path,
+        remembered.id,
+        f"{remembered.title}{_known(remembered)}",
+        remembered.path,
         short,
-        made,
-        ("type", made.type),
-        ("subjects", made.subject_names),
-        ("new subjects", made.subjects_created),
+        remembered,
+        ("type", remembered.type),
+        ("subjects", remembered.subject_names),
+        ("new subjects", remembered.subjects_created),
     )
-    for one in made.similar:
-        yield f"{short(one.id)} says nearly the same: {one.title}"
-    yield from made.next_steps
+    for twin in remembered.similar:
+        yield f"{short(twin.id)} says nearly the same: {twin.title}"
+    yield from remembered.next_steps
 
 
-def _known(made: RememberedObservation) -> str:
-    if not made.duplicate_of or made.pending_review:
+def _known(remembered: RememberedObservation) -> str:
+    if not remembered.duplicate_of or remembered.pending_review:
         return ""
-    return f" (known already; added: {'; '.join(made.added)})" if made.added else " (known already, nothing was written)"
+    return (
+        f" (known already; added: {'; '.join(remembered.added)})" if remembered.added else " (known already, nothing was written)"
+    )

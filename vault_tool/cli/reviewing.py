@@ -89,14 +89,14 @@ def review(
         if edited:
             if as_user:
                 raise UsageError("a person accepts or refuses what is about them", "the owner edits it: leave --as-user out")
-            if one := settling.found(vault, edited):
-                return call.emit(_rewritten(vault, one), _settled, vault)
+            if conflict := settling.found(vault, edited):
+                return call.emit(_rewritten(vault, conflict), _settled, vault)
             return call.emit(reviewing.edit_waiting(vault, edited, in_editor), _waiting)
         done = reviewing.review(
             vault, accept=accept, refuse=refuse, everything=everything, join=join, as_user=as_user, restore=restore, bin=binned
         )
-        told = as_user or call.json or accept or refuse or restore or binned or everything or listed
-        asks = not told and at_terminal()
+        has_choice = as_user or call.json or accept or refuse or restore or binned or everything or listed
+        asks = not has_choice and at_terminal()
         if asks and (done.results or done.unsettled):
             if _one_by_one(call, vault, done.results, join):
                 _each_settled(call, vault, done.unsettled)
@@ -130,24 +130,24 @@ _STATES = {
 @click.option("--turn", default="", metavar="ID", help="The turn of the conversation in which it was said.")
 @click.option("--reason", default="", metavar="TEXT", help="Why, in a sentence.")
 @writes
-def consent(call: Call, id: str, as_user: str, turn: str, reason: str, **said: bool) -> Exit:
+def consent(call: Call, id: str, as_user: str, turn: str, reason: str, **states_given: bool) -> Exit:
     """Record if a person wants a memory kept.
 
     What is refused or withdrawn stays a note as it is, and is in no answer, page or packet until consent is given; the
     owner alone sees it by its id, and may erase it with `vt forget`. An agent may only say that it asked.
     """
-    states = [state for state in _STATES if said[state]]
+    states = [state for state in _STATES if states_given[state]]
     if len(states) > 1:
         raise UsageError(f"--{states[0]} and --{states[1]} exclude each other", "say one of them")
     with call.open_vault() as vault:
         if id and states:
-            made = consents.consent(vault, id, states[0], as_user=as_user, turn=turn, reason=reason)
-            return call.emit(made, _consented, vault.with_withheld())
+            consented = consents.consent(vault, id, states[0], as_user=as_user, turn=turn, reason=reason)
+            return call.emit(consented, _consented, vault.with_withheld())
         if turn or reason or (id and not states):
             which = " or ".join(f"--{state}" for state in _STATES)
             raise UsageError("nothing is said of the consent", f"say {which}" if id else "name the memory first")
-        found = consents.list_consents(vault, state=states[0] if states else "", as_user=as_user)
-        return call.emit(found, _consents, vault.with_withheld())
+        listed = consents.list_consents(vault, state=states[0] if states else "", as_user=as_user)
+        return call.emit(listed, _consents, vault.with_withheld())
 
 
 @command(
@@ -230,10 +230,10 @@ def _one_by_one(call: Call, vault: Context, results: tuple[Waiting, ...], join: 
 
     False where a person quits.
     """
-    for number, one in enumerate(results, 1):
+    for number, memory in enumerate(results, 1):
         output.say(f"{number} of {len(results)}")
-        call.emit(one, _waiting)
-        if not _asked(KEYS, partial(_decided, call, vault, one, join=join)):
+        call.emit(memory, _waiting)
+        if not _asked(KEYS, partial(_decided, call, vault, memory, join=join)):
             return False
     return True
 
@@ -241,12 +241,12 @@ def _one_by_one(call: Call, vault: Context, results: tuple[Waiting, ...], join: 
 def _each_settled(call: Call, vault: Context, results: Sequence[TwoTexts]) -> None:
     """The same for what two machines wrote; settling one copy may leave single places to be settled after it."""
     seen: set[str] = set()
-    while left := [one for one in results if one.key not in seen]:
-        one = left[0]
-        seen.add(one.key)
+    while left := [conflict for conflict in results if conflict.key not in seen]:
+        conflict = left[0]
+        seen.add(conflict.key)
         output.say(f"{len(left)} to be settled")
-        call.emit(one, _two_texts)
-        if not _asked(SETTLING_KEYS, partial(_settled_by_key, call, vault, one)):
+        call.emit(conflict, _two_texts)
+        if not _asked(SETTLING_KEYS, partial(_settled_by_key, call, vault, conflict)):
             return
         results = settling.unsettled(vault).results
 
@@ -265,33 +265,35 @@ def _asked(keys: str, decided: Callable[[str], bool]) -> bool:
             output.say(output.error_line(fault.message, fault.hint))
 
 
-def _settled_by_key(call: Call, vault: Context, one: TwoTexts, key: str) -> bool:
-    kept = {"t": "this", "o": "that", "b": "both"}.get(key)
-    if kept is None and key != "e":
+def _settled_by_key(call: Call, vault: Context, conflict: TwoTexts, key: str) -> bool:
+    side = {"t": "this", "o": "that", "b": "both"}.get(key)
+    if side is None and key != "e":
         raise UsageError(f"`{key}` means nothing here", SETTLING_KEYS)
     call.emit(
-        settling.settle_texts(vault, one.key, kept) if kept else _rewritten(vault, one), partial(_settled, rest=False), vault
+        settling.settle_texts(vault, conflict.key, side) if side else _rewritten(vault, conflict),
+        partial(_settled, rest=False),
+        vault,
     )
     return True
 
 
-def _rewritten(vault: Context, one: TwoTexts) -> Settled:
+def _rewritten(vault: Context, conflict: TwoTexts) -> Settled:
     """Let a person write another text in an editor, from both."""
     try:
-        text = click.edit(settling.text_to_edit(one), extension=".md", require_save=True)
+        text = click.edit(settling.text_to_edit(conflict), extension=".md", require_save=True)
     except click.ClickException as fault:
         raise UsageError(fault.format_message().rstrip("."), "set EDITOR to a program that waits until you are done") from fault
     if text is None:
         raise UsageError("nothing was saved, so nothing was settled", "keep this, that or both")
-    return settling.settle_texts(vault, one.key, text=text if one.what == COPY else text.rstrip("\n"))
+    return settling.settle_texts(vault, conflict.key, text=text if conflict.what == COPY else text.rstrip("\n"))
 
 
-def _decided(call: Call, vault: Context, one: Waiting, key: str, join: bool) -> bool:
+def _decided(call: Call, vault: Context, memory: Waiting, key: str, join: bool) -> bool:
     """Do what a key says of one memory; whether it does not wait any more."""
     if key == "e":
-        call.emit(reviewing.edit_waiting(vault, one.id or one.path, in_editor), _waiting)
+        call.emit(reviewing.edit_waiting(vault, memory.id or memory.path, in_editor), _waiting)
         return False
-    named = (one.id or one.path,)
+    named = (memory.id or memory.path,)
     if key == "a":
         call.emit(reviewing.review(vault, accept=named, join=join), partial(_reviewed, rest=False), vault)
     elif key == "r":
@@ -302,10 +304,10 @@ def _decided(call: Call, vault: Context, one: Waiting, key: str, join: bool) -> 
 
 
 def _reviewed(done: Reviewed, short: Short, rest: bool = True) -> Iterator[Block]:
-    for one in done.accepted:
-        yield f"{short(one.id)}  {one.title}: accepted"
-        replaced = ", ".join(short(old) for old in one.superseded)
-        yield fields(("new subjects", one.subjects_created), ("in place of", replaced), ("path", one.path))
+    for memory in done.accepted:
+        yield f"{short(memory.id)}  {memory.title}: accepted"
+        replaced = ", ".join(short(old) for old in memory.superseded)
+        yield fields(("new subjects", memory.subjects_created), ("in place of", replaced), ("path", memory.path))
     for identity in done.refused:
         lies = identity in done.binned
         done_with = f"; `vt review --restore {identity[:6]}` brings it back" if lies else " and deleted"
@@ -313,7 +315,10 @@ def _reviewed(done: Reviewed, short: Short, rest: bool = True) -> Iterator[Block
     yield from (f"{identity[:6]}: waits again" for identity in done.restored)
     yield fields(("commit", commit_of(done)))
     if rest:
-        rows = [(reviewing.short_in(done.results, one.id), one.type, one.title, one.reason, one.path) for one in done.results]
+        rows = [
+            (reviewing.short_in(done.results, memory.id), memory.type, memory.title, memory.reason, memory.path)
+            for memory in done.results
+        ]
         yield table(("id", "type", "title", "why it waits", "file"), rows, empty="nothing waits for review")
         if done.unsettled:
             yield _rows(done.unsettled)
@@ -322,12 +327,20 @@ def _reviewed(done: Reviewed, short: Short, rest: bool = True) -> Iterator[Block
 def _rows(results: Sequence[TwoTexts]) -> Table:
     """The texts that two machines wrote, a line each."""
     rows = []
-    for one in results:
+    for conflict in results:
         this, that = (
-            (_first_other(one.this, one.that), _first_other(one.that, one.this)) if one.what == COPY else (one.this, one.that)
+            (_first_other(conflict.this, conflict.that), _first_other(conflict.that, conflict.this))
+            if conflict.what == COPY
+            else (conflict.this, conflict.that)
         )
-        place = "conflict copy" if one.what == COPY else one.place
-        rows.append((one.key, *(one_line(text, 36) for text in (one.title, place, this, that)), (one.that_when or one.when)[:10]))
+        place = "conflict copy" if conflict.what == COPY else conflict.place
+        rows.append(
+            (
+                conflict.key,
+                *(one_line(text, 36) for text in (conflict.title, place, this, that)),
+                (conflict.that_when or conflict.when)[:10],
+            )
+        )
     return table(("key", "note", "what", "this", "that", "written"), rows, empty="nothing is to be settled")
 
 
@@ -337,24 +350,24 @@ def _first_other(text: str, beside: str) -> str:
     return next((line for line in text.splitlines() if line.strip() and line not in known), "")
 
 
-def _unsettled(found: Unsettled, short: Short) -> Iterator[Block]:
-    yield _rows(found.results)
+def _unsettled(unsettled: Unsettled, short: Short) -> Iterator[Block]:
+    yield _rows(unsettled.results)
 
 
-def _two_texts(one: TwoTexts, short: Short) -> Iterator[Block]:
-    yield Heading(one.title)
+def _two_texts(conflict: TwoTexts, short: Short) -> Iterator[Block]:
+    yield Heading(conflict.title)
     yield fields(
-        ("key", one.key), ("note", one.path), ("conflict copy" if one.what == COPY else "place", one.place),
-        ("written", one.that_when), ("committed by", one.who), ("at", one.when),
+        ("key", conflict.key), ("note", conflict.path), ("conflict copy" if conflict.what == COPY else "place", conflict.place),
+        ("written", conflict.that_when), ("committed by", conflict.who), ("at", conflict.when),
     )  # fmt: skip
-    if one.what == COPY and one.this:
-        lines = difflib.unified_diff(one.this.splitlines(), one.that.splitlines(), "this", "that", lineterm="", n=2)
+    if conflict.what == COPY and conflict.this:
+        lines = difflib.unified_diff(conflict.this.splitlines(), conflict.that.splitlines(), "this", "that", lineterm="", n=2)
         yield Body("\n".join(lines))
         return
     yield "this:"
-    yield Body(one.this)
+    yield Body(conflict.this)
     yield "that:"
-    yield Body(one.that)
+    yield Body(conflict.that)
 
 
 def _settled(done: Settled, short: Short, rest: bool = True) -> Iterator[Block]:
@@ -367,37 +380,39 @@ def _settled(done: Settled, short: Short, rest: bool = True) -> Iterator[Block]:
 
 def _in_bin(done: Reviewed, short: Short) -> Iterator[Block]:
     yield from (f"{identity[:6]}: waits again" for identity in done.restored)
-    rows = [(reviewing.short_in(done.results, one.id), one.type, one.title, one.refused_at) for one in done.results]
+    rows = [
+        (reviewing.short_in(done.results, memory.id), memory.type, memory.title, memory.refused_at) for memory in done.results
+    ]
     yield table(("id", "type", "title", "refused"), rows, empty="nothing was refused in the last 30 days")
 
 
 def _consented(done: Consented, short: Short) -> Iterator[Block]:
-    told = ": told to nobody" if done.withheld else ""
-    yield f"{short(done.id)}  {done.title}: {done.state or 'nobody was asked'}{told}"
+    withheld = ": told to nobody" if done.withheld else ""
+    yield f"{short(done.id)}  {done.title}: {done.state or 'nobody was asked'}{withheld}"
     yield consent_table(done.records)
     yield fields(("made from it", short_ids(done.citing, short)), ("commit", commit_of(done)))
 
 
-def _consents(found: Consents, short: Short) -> Iterator[Block]:
+def _consents(consents: Consents, short: Short) -> Iterator[Block]:
     rows = [
-        (short(one.id), one.state or "", one.records[-1].by, one.records[-1].at[:10], one.user, one.title)
-        for one in found.results
+        (short(consent.id), consent.state or "", consent.records[-1].by, consent.records[-1].at[:10], consent.user, consent.title)
+        for consent in consents.results
     ]
     yield table(("id", "consent", "by", "on", "about", "title"), rows, empty="nobody was asked for consent")
 
 
-def _waiting(one: Waiting, short: Short) -> Iterator[Block]:
-    yield Heading(one.title)
-    author = ", ".join(part for part in (one.origin, one.model, one.session, one.user) if part)
-    replaced = ", ".join(short(old) for old in one.supersedes)
+def _waiting(memory: Waiting, short: Short) -> Iterator[Block]:
+    yield Heading(memory.title)
+    author = ", ".join(part for part in (memory.origin, memory.model, memory.session, memory.user) if part)
+    replaced = ", ".join(short(old) for old in memory.supersedes)
     yield fields(
-        ("id", short(one.id)), ("type", one.type), ("subjects", one.subjects), ("from", author), ("since", one.since),
-        ("waits because", one.reason), ("in place of", replaced), *one.context.items(), ("file", one.path),
+        ("id", short(memory.id)), ("type", memory.type), ("subjects", memory.subjects), ("from", author), ("since", memory.since),
+        ("waits because", memory.reason), ("in place of", replaced), *memory.context.items(), ("file", memory.path),
     )  # fmt: skip
-    yield Body(one.content)
-    yield detail_fields(one.details, short)
-    if one.problems:
-        yield problem_table(one.problems, "")
+    yield Body(memory.content)
+    yield detail_fields(memory.details, short)
+    if memory.problems:
+        yield problem_table(memory.problems, "")
 
 
 def _forgotten(done: forgetting.Forgotten, short: Short) -> Iterator[Block]:
@@ -409,7 +424,9 @@ def _forgotten(done: forgetting.Forgotten, short: Short) -> Iterator[Block]:
     if done.subjects_removed:
         yield fields(("subjects", done.subjects_removed))
     if done.citing:
-        yield table(("id", "refers by", "title"), [(short(one.id), one.field, one.title) for one in done.citing])
+        yield table(
+            ("id", "refers by", "title"), [(short(citation.id), citation.field, citation.title) for citation in done.citing]
+        )
         yield "These still refer to it, and may repeat it: that is yours to mend."
     if done.in_history:
         # By its whole id: a short one means nothing once the memory is gone.
@@ -426,13 +443,15 @@ def _forgotten_user(done: ForgottenUser, short: Short) -> Iterator[Block]:
     if done.after is not None:
         left = done.after
         counts = (("memories", left.memories), ("waiting", left.waiting), ("refused", left.refused), ("turns", left.turns))
-        found = ", ".join(f"{count} {name}" for name, count in counts if count)
-        yield f"left of them: {found or 'nothing'}"
+        counts_text = ", ".join(f"{count} {name}" for name, count in counts if count)
+        yield f"left of them: {counts_text or 'nothing'}"
     yield from named_elsewhere(done.elsewhere, done.elsewhere_count, short)
     if done.purged is not None:
         yield from _purged(done.purged, short)
     elif done.citing:
-        yield table(("id", "refers by", "title"), [(short(one.id), one.field, one.title) for one in done.citing])
+        yield table(
+            ("id", "refers by", "title"), [(short(citation.id), citation.field, citation.title) for citation in done.citing]
+        )
         yield "These still refer to it, and may repeat it: that is yours to mend."
     if done.in_history:
         yield "Earlier commits, and every clone of them, still hold the texts; --purge writes history anew."
@@ -450,7 +469,7 @@ def _exported(done: rights.Exported, short: Short) -> Iterator[Block]:
 def _purged(done: Purged, short: Short) -> Iterator[Block]:
     yield f"{', '.join(done.ids)}: {'would be purged' if done.dry_run else 'purged'}"
     moved = [
-        f"{one.ref} {one.before[:10]}{' -> ' + (one.after[:10] or 'dropped') if not done.dry_run else ''}" for one in done.refs
+        f"{ref.ref} {ref.before[:10]}{' -> ' + (ref.after[:10] or 'dropped') if not done.dry_run else ''}" for ref in done.refs
     ]
     yield fields(
         ("titles", done.titles), ("commits with new ids", done.commits),
@@ -461,7 +480,9 @@ def _purged(done: Purged, short: Short) -> Iterator[Block]:
     if done.stops:
         yield table(("--despite", "it stops, for"), list(done.stops.items()))
     if done.citing:
-        yield table(("id", "refers by", "title"), [(short(one.id), one.field, one.title) for one in done.citing])
+        yield table(
+            ("id", "refers by", "title"), [(short(citation.id), citation.field, citation.title) for citation in done.citing]
+        )
     if done.left:
         yield fields(("files that repeat it", done.left))
     if done.citing or done.left:

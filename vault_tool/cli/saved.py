@@ -41,16 +41,19 @@ def problem_table(problems: Sequence[Problem], empty: str) -> Block:
 
 def consent_table(records: Sequence[ConsentRecord]) -> Block:
     """The consents that were asked for and their answers, oldest first."""
-    rows = [(one.state, one.by, one.at[:16], one.turn, one.reason, "" if one.counts else "no") for one in records]
+    rows = [
+        (consent.state, consent.by, consent.at[:16], consent.turn, consent.reason, "" if consent.counts else "no")
+        for consent in records
+    ]
     return table(("consent", "by", "at", "turn", "reason", "counts"), rows)
 
 
-def named_elsewhere(found: Sequence[Naming], count: int, short: Short) -> Iterator[Block]:
+def named_elsewhere(namings: Sequence[Naming], count: int, short: Short) -> Iterator[Block]:
     """The notes that name a person and are not filed under them."""
     if not count:
         return
-    more = f" (the first {len(found)})" if count > len(found) else ""
-    said = "1 more note names them but is" if count == 1 else f"{count} more notes name them but are"
-    yield f"{said} not filed under them{more}:"
-    rows = [(short(one.id) if one.id else "", one.type, one.title, one.path) for one in found]
+    more = f" (the first {len(namings)})" if count > len(namings) else ""
+    subject = "1 more note names them but is" if count == 1 else f"{count} more notes name them but are"
+    yield f"{subject} not filed under them{more}:"
+    rows = [(short(naming.id) if naming.id else "", naming.type, naming.title, naming.path) for naming in namings]
     yield table(("id", "type", "title", "path"), rows)

@@ -21,24 +21,24 @@ from vault_tool.features.recall.search import search as search_verb
 @click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
 @click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="`text` for words alone.")
 @takes(search_verb, "everything", "include_global")
-def search(call: Call, words: tuple[str, ...], of_session: str | None, **given: Any) -> Exit:
+def search(call: Call, words: tuple[str, ...], of_session: str | None, **options: Any) -> Exit:
     """Find memories, subjects and pages.
 
     Memories by meaning and words, subjects and pages by their words; superseded and expired ones only with --everything.
     `--kind page` finds pages alone; any other filter leaves them out, for a page has no tags, project or date.
     """
     with call.open_vault() as vault:
-        return call.emit(search_verb(vault, " ".join(words), session=of_session, **given), _found, vault)
+        return call.emit(search_verb(vault, " ".join(words), session=of_session, **options), _found, vault)
 
 
-def _found(found: SearchResults, short: Short) -> Iterator[Block]:
-    rows = [_hit(hit, short) for hit in found.results]
+def _found(results: SearchResults, short: Short) -> Iterator[Block]:
+    rows = [_hit(hit, short) for hit in results.results]
     yield from sourced(("id", "type", "title", "subjects", "from", "score"), rows, right=["score"], empty="nothing found")
-    for hit in found.results:
+    for hit in results.results:
         yield from status_lines(short(hit.id or ""), hit, short)
-    yield from degraded(found.degraded)
-    if found.results:
-        yield found.notice
+    yield from degraded(results.degraded)
+    if results.results:
+        yield results.notice
 
 
 def _hit(hit: SearchResult, short: Short) -> tuple[str, ...]:

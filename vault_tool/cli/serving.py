@@ -84,35 +84,37 @@ def mcp(call: Call, preset: str, only_tools: bool, identity: str, project: str, 
 @click.option("--without-tls", is_flag=True, help="Beyond loopback: something in front encrypts.")
 @click.option("--no-token", is_flag=True, help="On loopback: serve every user of this machine.")
 @click.option("--new-token", is_flag=True, help="Make another token first; the old one is refused from then on.")
-def serve(call: Call, preset: str, project: str, model: str, **given: Any) -> Exit:
+def serve(call: Call, preset: str, project: str, model: str, **options: Any) -> Exit:
     """Serve agents' clients over HTTP.
 
     On this machine alone unless --host says otherwise. A client shows the token that is in a file for you alone;
     beyond loopback there is no way around it, nor around TLS unless --without-tls says that a proxy encrypts.
     """
     _require_agent(call)
-    cert, key = _safe(given)
+    cert, key = _safe(options)
     caller = replace(caller_of(call, project, model), preset=preset)
     with call.open_vault() as vault:
-        if given["new_token"]:
+        if options["new_token"]:
             require_person(vault, "make another token")
         local, location = vault.local, vault.location
-        token = "" if given["no_token"] else local.http_token(anew=given["new_token"])
-    found = http_listening.listening(given["host"], given["port"])
-    door = http_listening.Door(given["host"], found.getsockname()[1], token, given["names"], given["origins"], bool(cert))
+        token = "" if options["no_token"] else local.http_token(anew=options["new_token"])
+    listener = http_listening.listening(options["host"], options["port"])
+    door = http_listening.Door(
+        options["host"], listener.getsockname()[1], token, options["names"], options["origins"], bool(cert)
+    )
     at = Serving(door.url + mcp_http.PATH, str(local.http_token_path) if token else None)
     call.emit(at, _serving)
-    anyio.run(lambda: _serve(call, caller, location, preset, door, found, cert, key))
+    anyio.run(lambda: _serve(call, caller, location, preset, door, listener, cert, key))
     return Exit.DONE
 
 
-def _safe(given: Mapping[str, Any]) -> tuple[str, str]:
+def _safe(options: Mapping[str, Any]) -> tuple[str, str]:
     """The certificate and its key, or two empty names; UsageError where what is asked for would let anybody in, or read along."""
-    cert, key = given["tls_cert"] or "", given["tls_key"] or ""
+    cert, key = options["tls_cert"] or "", options["tls_key"] or ""
     if bool(cert) != bool(key):
         raise UsageError("TLS needs both a certificate and its key", "--tls-cert FILE --tls-key FILE")
     http_listening.require_safe(
-        given["host"], names=given["names"], token=not given["no_token"], tls=bool(cert), without_tls=given["without_tls"]
+        options["host"], names=options["names"], token=not options["no_token"], tls=bool(cert), without_tls=options["without_tls"]
     )
     return cert, key
 
@@ -126,14 +128,14 @@ class Serving:
 
 
 async def _serve(
-    call: Call, caller: Caller, location: Location, preset: str, door: Door, found: socket, cert: str, key: str
+    call: Call, caller: Caller, location: Location, preset: str, door: Door, listener: socket, cert: str, key: str
 ) -> None:
     run = one_thread.OneThread(opening(call, caller, location))
     backend = upstream.RelayBackend(location, caller, backends.VaultBackend(run, caller))
     try:
         async with server_of_mcp.noticing(backend, preset=preset) as notices:
             server = server_of_mcp.connection(backend, preset=preset, caller=caller, notices=notices, standing=False)
-            await http_listening.serve_http(mcp_http.application(server, backend, door), found, cert=cert, key=key)
+            await http_listening.serve_http(mcp_http.application(server, backend, door), listener, cert=cert, key=key)
     finally:
         backend.close()
         await run.close()
@@ -178,8 +180,8 @@ def opening(call: Call, caller: Caller, location: Location | None) -> Callable[[
     return opened
 
 
-def _offered(found: Offered, short: Short) -> Iterator[Block]:
-    rows = [(one.name, "lean, full" if one.lean else "full", str(one.tokens), one.title) for one in found.tools]
+def _offered(offered: Offered, short: Short) -> Iterator[Block]:
+    rows = [(tool.name, "lean, full" if tool.lean else "full", str(tool.tokens), tool.title) for tool in offered.tools]
     yield table(("tool", "preset", "tokens", "what it is"), rows, right=["tokens"])
-    yield fields(*((f"{one.preset}", f"{one.tools} tools, about {one.tokens} tokens") for one in found.presets))
-    yield found.notice
+    yield fields(*((f"{preset.preset}", f"{preset.tools} tools, about {preset.tokens} tokens") for preset in offered.presets))
+    yield offered.notice

@@ -71,60 +71,65 @@ def get_session_context(call: Call, limit: int) -> Exit:
 @click.option("--left-to-do", type=TEXT, default="", help="Where the work stands and what comes next, in two sentences.")
 @takes(ending.end_session, "limit")
 @writes
-def end_session(call: Call, **given: Any) -> Exit:
+def end_session(call: Call, **options: Any) -> Exit:
     """Vote on what was shown, keep what was tried.
 
     An offer, no boundary: it lists what the session was shown and has not judged, and the attempts that its log tells
     of. Votes and attempts given are taken first, all of them or none. Memories and what is left to do are kept each by
     itself, and told of so; then nothing is listed.
     """
-    votes, attempts, memories = _votes(given), _attempts(given), objects(given["memories"], "content")
+    votes, attempts, memories = _votes(options), _attempts(options), objects(options["memories"], "content")
     with call.open_vault() as vault:
-        found = ending.end_session(
-            vault, votes=votes, attempts=attempts, memories=memories, left_to_do=given["left_to_do"] or "", limit=given["limit"]
+        ended = ending.end_session(
+            vault,
+            votes=votes,
+            attempts=attempts,
+            memories=memories,
+            left_to_do=options["left_to_do"] or "",
+            limit=options["limit"],
         )
-        return call.emit(found, _end, vault)
+        return call.emit(ended, _end, vault)
 
 
-def _votes(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    same = {"reason": given["reason"], "problem": given["problem"]}
-    found = [{"id": name, "value": value, **same} for value in ending.VALUES for name in given[value]]
-    return [*found, *objects(given["more_votes"], "id")]
+def _votes(options: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    same = {"reason": options["reason"], "problem": options["problem"]}
+    votes = [{"id": name, "value": value, **same} for value in ending.VALUES for name in options[value]]
+    return [*votes, *objects(options["more_votes"], "id")]
 
 
-def _attempts(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    problem = {"problem": given["problem"]} if given["problem"] else {}
-    found = [{"key": key, "outcome": outcome, **problem} for outcome in ending.OUTCOMES for key in given[outcome]]
-    return [*found, *objects(given["more_attempts"], "key")]
+def _attempts(options: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    problem = {"problem": options["problem"]} if options["problem"] else {}
+    attempts = [{"key": key, "outcome": outcome, **problem} for outcome in ending.OUTCOMES for key in options[outcome]]
+    return [*attempts, *objects(options["more_attempts"], "key")]
 
 
-def _orientation(found: Orientation, short: Short) -> Iterator[Block]:
+def _orientation(orientation: Orientation, short: Short) -> Iterator[Block]:
     for name, attribute in _PARTS:
-        page: CoreUnderstanding | None = getattr(found, attribute)
+        page: CoreUnderstanding | None = getattr(orientation, attribute)
         if page is None:
             continue
         yield Heading(name)
-        said = source(page.origin, page.updated_at, reviewed=page.reviewed)
-        yield fields(("id", short(page.id)), ("summary", page.summary), ("from", said))
+        origin = source(page.origin, page.updated_at, reviewed=page.reviewed)
+        yield fields(("id", short(page.id)), ("summary", page.summary), ("from", origin))
         yield from status_lines(short(page.id), page, short)
         yield ""
         yield Body(page.content)
         yield ""
-    if found.content_policy:
+    if orientation.content_policy:
         yield Heading("What to keep and what never")
-        yield fields(("from", found.content_policy.path))
+        yield fields(("from", orientation.content_policy.path))
         yield ""
-        yield Body(found.content_policy.content)
+        yield Body(orientation.content_policy.content)
         yield ""
-    yield from _activity(found)
-    yield found.notice
+    yield from _activity(orientation)
+    yield orientation.notice
 
 
-def _activity(found: Orientation) -> Iterator[Block]:
-    recent = found.recent_activity
+def _activity(orientation: Orientation) -> Iterator[Block]:
+    recent = orientation.recent_activity
     yield fields(
-        ("generation", found.generation),
-        ("to consolidate", told(found.pending_consolidation_count, found.due_packets)),
+        ("generation", orientation.generation),
+        ("to consolidate", told(orientation.pending_consolidation_count, orientation.due_packets)),
         ("since", recent.since if recent else ""),
         ("new observations", recent.subjects_with_new_observations if recent else ()),
         ("new understandings", recent.subjects_with_new_understandings if recent else ()),
@@ -134,51 +139,59 @@ def _activity(found: Orientation) -> Iterator[Block]:
         yield f"and {more}: `vt get-pending-consolidation` lists what waits, most of it by `--limit 1000`"
 
 
-def _cleared(found: seen.Cleared, short: Short) -> Iterator[Block]:
-    yield f"{found.cleared} {'memory' if found.cleared == 1 else 'memories'} may be shown again"
+def _cleared(cleared: seen.Cleared, short: Short) -> Iterator[Block]:
+    yield f"{cleared.cleared} {'memory' if cleared.cleared == 1 else 'memories'} may be shown again"
 
 
-def _context(found: session_context.SessionContext, short: Short) -> Iterator[Block]:
-    yield Heading(f"Session {found.session}")
+def _context(context: session_context.SessionContext, short: Short) -> Iterator[Block]:
+    yield Heading(f"Session {context.session}")
     yield fields(
-        ("began", found.began),
-        ("last call", found.last_call),
-        ("cut short", f"{found.compactions} {'time' if found.compactions == 1 else 'times'}" if found.compactions else ""),
-        ("subjects", found.subjects),
+        ("began", context.began),
+        ("last call", context.last_call),
+        ("cut short", f"{context.compactions} {'time' if context.compactions == 1 else 'times'}" if context.compactions else ""),
+        ("subjects", context.subjects),
     )
     yield ""
-    rows = [(short(one.id), one.type, one.title, ", ".join(one.subjects)) for one in found.written]
+    rows = [(short(memory.id), memory.type, memory.title, ", ".join(memory.subjects)) for memory in context.written]
     yield table(("wrote", "type", "title", "subjects"), rows, empty="nothing was written")
     yield ""
-    shown = [(short(one.id), one.type, one.title, ", ".join(one.how), one.last_shown) for one in found.shown]
+    shown = [(short(memory.id), memory.type, memory.title, ", ".join(memory.how), memory.last_shown) for memory in context.shown]
     yield table(("was shown", "type", "title", "by", "last"), shown, empty="nothing was shown")
-    if found.judged:
+    if context.judged:
         yield ""
-        yield table(("judged", "mark", "reason"), [(short(one.id), one.mark, one.reason) for one in found.judged])
-    yield found.notice
+        yield table(("judged", "mark", "reason"), [(short(memory.id), memory.mark, memory.reason) for memory in context.judged])
+    yield context.notice
 
 
-def _end(found: ending.SessionEnd, short: Short) -> Iterator[Block]:
-    for voted in found.votes:
+def _end(ended: ending.SessionEnd, short: Short) -> Iterator[Block]:
+    for voted in ended.votes:
         yield f"{short(voted.id)}  {voted.title}: {voted.value}{' (said already)' if voted.already else ''}"
-    for kept in found.recorded:
-        known = " (known already)" if kept.duplicate_of or kept.already else ""
-        yield f"{short(kept.id)}  {kept.title}: {kept.type} for {short(kept.problem_id)}{known}"
-    if found.items:
-        items = [(one.place, one.outcome, short(one.id) if one.id else "", one.why or one.title) for one in found.items]
+    for record in ended.recorded:
+        known = " (known already)" if record.duplicate_of or record.already else ""
+        yield f"{short(record.id)}  {record.title}: {record.type} for {short(record.problem_id)}{known}"
+    if ended.items:
+        items = [
+            (
+                entry.place,
+                entry.outcome,
+                short(entry.id) if entry.id else "",
+                entry.why or entry.title,
+            )
+            for entry in ended.items
+        ]
         yield table(("given as", "", "id", "what"), items)
         return
     yield Heading("To vote on")
-    rows = [(short(one.id), one.type, one.title, ", ".join(one.how)) for one in found.surfaced]
+    rows = [(short(memory.id), memory.type, memory.title, ", ".join(memory.how)) for memory in ended.surfaced]
     yield table(("id", "type", "title", "shown by"), rows, empty="nothing that was shown waits for a vote")
     yield ""
     yield Heading("Tried")
-    tried = [_tried(one, short) for one in found.attempts]
+    tried = [_tried(attempt, short) for attempt in ended.attempts]
     yield table(("key", "when", "outcome", "problem", "what"), tried, empty="the log tells of nothing that is not recorded")
-    yield found.notice
+    yield ended.notice
 
 
-def _tried(one: Attempt, short: Short) -> tuple[str, ...]:
-    tie = "" if one.tied_by == "said" else f" (by {one.tied_by})"
-    problem = f"{short(one.problem_id)}{tie}" if one.problem_id else "?"
-    return one.key, one.at[:16].replace("T", " "), one.outcome, problem, one_line(one.text, 60)
+def _tried(attempt: Attempt, short: Short) -> tuple[str, ...]:
+    tie = "" if attempt.tied_by == "said" else f" (by {attempt.tied_by})"
+    problem = f"{short(attempt.problem_id)}{tie}" if attempt.problem_id else "?"
+    return attempt.key, attempt.at[:16].replace("T", " "), attempt.outcome, problem, one_line(attempt.text, 60)

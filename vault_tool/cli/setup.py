@@ -44,17 +44,17 @@ def init(
     notes = notes or _asked_about(call, path)
     if not (notes == "here" or separate or commit):
         separate, commit = _asked_where(call, path)
-    made = setup.init(
+    created = setup.init(
         path, name=name, description=description, separate=separate, no_git=no_git, notes=notes, commit=commit, who=who
     )
-    offers = bool(made.created) and not made.around and not inside(made) and global_choice.present(os.environ) is None
+    offers = bool(created.created) and not created.around and not inside(created) and global_choice.present(os.environ) is None
     at_hand = not call.json and sys.stdin.isatty() and sys.stderr.isatty()
-    outcome = call.emit(made, lambda found, short: _initialised(found, offers and not at_hand))
+    outcome = call.emit(created, lambda initialised, short: _initialised(initialised, offers and not at_hand))
     if offers and at_hand and click.confirm("Use it in every folder that has no vault of its own?", default=True, err=True):
-        with replace(call, vault=made.root).open_vault() as vault:
-            global_choice.make_global(vault, made.root)
-    if made.created:
-        offer_model(call, made.root)
+        with replace(call, vault=created.root).open_vault() as vault:
+            global_choice.make_global(vault, created.root)
+    if created.created:
+        offer_model(call, created.root)
     return outcome
 
 
@@ -89,17 +89,17 @@ def config(call: Call, name: str, value: str | None, **machine: str | None) -> E
     above is one, and read beside each other one. Owners, keys, addresses and what follows of them are for a person to
     set.
     """
-    given = {option: text.strip() for option, text in machine.items() if text is not None}
+    machine_settings = {option: text.strip() for option, text in machine.items() if text is not None}
     if name == global_choice.NAME and value:
         # Where it is said for the first time, no vault is found from here but the one that is named.
         call = replace(call, vault=value)
     with call.open_vault() as vault:
-        found = setup.config(vault, name, value, machine=given)
-        if given.get("owner") == "off":
+        settings = setup.config(vault, name, value, machine=machine_settings)
+        if machine_settings.get("owner") == "off":
             from vault_tool.owner.spawning import leave_background  # 10 ms, for this setting alone
 
             leave_background(vault.root)
-        return call.emit(found, _settings, vault)
+        return call.emit(settings, _settings, vault)
 
 
 @command("new", "vt new decision --title 'Stay on Postgres' --subject Homelab")
@@ -153,16 +153,16 @@ def in_editor(path: Path) -> None:
     try:
         click.edit(filename=str(path))
     except click.ClickException as fault:
-        said = fault.format_message().rstrip(".")
-        raise UsageError(f"{said[:1].lower()}{said[1:]}", "set EDITOR to a program that waits until you are done") from fault
+        reason = fault.format_message().rstrip(".")
+        raise UsageError(f"{reason[:1].lower()}{reason[1:]}", "set EDITOR to a program that waits until you are done") from fault
 
 
 def _asked_about(call: Call, path: str) -> str:
     """The answer at the terminal about where a folder's notes stay; empty without notes or without a terminal."""
-    found = setup.notes_in(Path(path).expanduser())
-    if not found or call.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    notes = setup.notes_in(Path(path).expanduser())
+    if not notes or call.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return ""
-    question = f"{found}. Serve them where they are, and keep the vault in {setup.free_home(Path(path).expanduser()).name}/?"
+    question = f"{notes}. Serve them where they are, and keep the vault in {setup.free_home(Path(path).expanduser()).name}/?"
     return "here" if click.confirm(question, default=True, err=True) else "own"
 
 
@@ -179,54 +179,57 @@ def _asked_where(call: Call, path: str) -> tuple[bool, bool]:
     return False, click.confirm(f"{inside} Commit the vault to its checked-out branch?", default=False, err=True)
 
 
-def inside(made: setup.Initialised) -> bool:
+def inside(created: setup.Initialised) -> bool:
     """Whether a vault is a folder of a project's repository, which is then what it is for."""
-    return bool(made.repository) and made.repository != made.root
+    return bool(created.repository) and created.repository != created.root
 
 
-def _initialised(made: setup.Initialised, offers: bool) -> Iterator[Block]:
-    yield f"{made.name} is a vault at {made.root}"
+def _initialised(created: setup.Initialised, offers: bool) -> Iterator[Block]:
+    yield f"{created.name} is a vault at {created.root}"
     yield fields(
-        ("written", f"{len(made.created)} files" if made.created else "nothing: all was there"),
-        ("serves", made.around),
-        ("repository", made.repository),
-        ("commit", commit_of(made)),
+        ("written", f"{len(created.created)} files" if created.created else "nothing: all was there"),
+        ("serves", created.around),
+        ("repository", created.repository),
+        ("commit", commit_of(created)),
         ("found", "from its own folder; `vt config global .` typed in it has it found from every other" if offers else ""),
     )
 
 
-def _settings(found: setup.ShownSettings, short: Short) -> Iterator[Block]:
-    rows = [(one.name, _formatted(one.value), "" if one.value == one.default else "set", one.sentence) for one in found.results]
+def _settings(settings: setup.ShownSettings, short: Short) -> Iterator[Block]:
+    rows = [
+        (setting.name, _formatted(setting.value), "" if setting.value == setting.default else "set", setting.sentence)
+        for setting in settings.results
+    ]
     if rows:
         yield table(("setting", "value", "", "meaning"), rows)
-        yield fields(("path", found.path), ("commit", commit_of(found)))
-    if found.machine:
+        yield fields(("path", settings.path), ("commit", commit_of(settings)))
+    if settings.machine:
         yield table(
             ("of this machine", "value", "set in", "meaning"),
-            [(one.name, one.value, one.source, one.sentence) for one in found.machine],
+            [(setting.name, setting.value, setting.source, setting.sentence) for setting in settings.machine],
         )
-        yield fields(("path", found.machine_path))
+        yield fields(("path", settings.machine_path))
 
 
 def _formatted(value: object) -> str:
     if isinstance(value, dict):
         # A perspective's text would fill the table; its name says enough.
-        return ", ".join(name if isinstance(said, str) else f"{name} = {_formatted(said)}" for name, said in value.items())
+        return ", ".join(name if isinstance(text, str) else f"{name} = {_formatted(text)}" for name, text in value.items())
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _written(made: editing.SavedNote, short: Short) -> Iterator[Block]:
-    if not made.changed:
+def _written(saved: editing.SavedNote, short: Short) -> Iterator[Block]:
+    if not saved.changed:
         yield "nothing was changed"
         return
-    yield from saved_as(made.id or "", made.title, made.path, short, made, ("type", made.type))
-    if made.problems:
-        yield problem_table(made.problems, "")
+    yield from saved_as(saved.id or "", saved.title, saved.path, short, saved, ("type", saved.type))
+    if saved.problems:
+        yield problem_table(saved.problems, "")
 
 
-def _adopted(made: editing.Adopted, short: Short) -> Iterator[Block]:
-    rows = [(short(one.id or ""), one.type, one.title, one.path) for one in made.results]
+def _adopted(adopted: editing.Adopted, short: Short) -> Iterator[Block]:
+    rows = [(short(note.id or ""), note.type, note.title, note.path) for note in adopted.results]
     yield table(("id", "type", "title", "path"), rows)
-    yield fields(("commit", commit_of(made)))
+    yield fields(("commit", commit_of(adopted)))

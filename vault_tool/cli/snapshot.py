@@ -24,37 +24,37 @@ def snapshot(call: Call) -> Exit:
         return call.emit_with(state, "memories", memories, _document, vault)
 
 
-def _document(found: PresentState, memories: Iterable[PresentMemory], short: Short) -> Iterator[Block]:
-    yield Heading(f"The present state, as of {found.as_of}")
+def _document(state: PresentState, memories: Iterable[PresentMemory], short: Short) -> Iterator[Block]:
+    yield Heading(f"The present state, as of {state.as_of}")
     yield fields(
-        ("memories", found.count),
-        ("expired", found.expired or None),
-        ("generation", found.generation),
-        ("commit", (found.commit or "")[:10]),
-        ("projection", f"version {found.version}"),
+        ("memories", state.count),
+        ("expired", state.expired or None),
+        ("generation", state.generation),
+        ("commit", (state.commit or "")[:10]),
+        ("projection", f"version {state.version}"),
     )
-    for one in memories:
+    for memory in memories:
         yield ""
-        yield from _memory(one, short)
+        yield from _memory(memory, short)
     yield ""
-    yield found.notice
+    yield state.notice
 
 
-def _memory(one: PresentMemory, short: Short) -> Iterator[Block]:
-    yield Heading(f"{short(one.id)}  {one.title}")
+def _memory(memory: PresentMemory, short: Short) -> Iterator[Block]:
+    yield Heading(f"{short(memory.id)}  {memory.title}")
     yield fields(
-        ("type", one.type),
-        ("subjects", one.subjects),
-        ("truth", f"{one.truth:.2f}"),
-        ("utility", f"{one.utility:.2f}{_questioned(one.questionable)}"),
-        ("standing", f"{one.standing} ({one.decay_score:.2f}), used {counted(one.access_count, 'time')}"),
-        ("replaces", short_ids(one.replaces, short)),
-        ("from", source(one.origin, one.model or "", one.created, reviewed=one.reviewed)),
+        ("type", memory.type),
+        ("subjects", memory.subjects),
+        ("truth", f"{memory.truth:.2f}"),
+        ("utility", f"{memory.utility:.2f}{_questioned(memory.questionable)}"),
+        ("standing", f"{memory.standing} ({memory.decay_score:.2f}), used {counted(memory.access_count, 'time')}"),
+        ("replaces", short_ids(memory.replaces, short)),
+        ("from", source(memory.origin, memory.model or "", memory.created, reviewed=memory.reviewed)),
     )
-    yield Body(one.content)
-    yield detail_fields(one.details, short)
-    yield from status_lines(short(one.id), one, short)
-    for change in one.later:
+    yield Body(memory.content)
+    yield detail_fields(memory.details, short)
+    yield from status_lines(short(memory.id), memory, short)
+    for change in memory.later:
         yield f"changed by {short(change.id)} (truth {change.truth:.2f}, {change.created}):"
         yield Body(change.content)
         yield detail_fields(change.details, short)

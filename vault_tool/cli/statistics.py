@@ -34,28 +34,28 @@ def tags(call: Call, prefix: str, limit: int) -> Exit:
         return call.emit(statistics.tags(vault, prefix, limit), _tags, vault)
 
 
-def _tags(found: statistics.Tags, short: Short) -> Iterator[Block]:
-    rows = [(one.tag, str(one.count), ", ".join(f"{other.tag} {other.count}" for other in one.beside)) for one in found.results]
-    empty = "no tag begins so" if found.tagged else "nothing is tagged yet: `vt remember --tag TAG` does"
+def _tags(tags: statistics.Tags, short: Short) -> Iterator[Block]:
+    rows = [(tag.tag, str(tag.count), ", ".join(f"{other.tag} {other.count}" for other in tag.beside)) for tag in tags.results]
+    empty = "no tag begins so" if tags.tagged else "nothing is tagged yet: `vt remember --tag TAG` does"
     yield table(("tag", "memories", "beside it"), rows, right=["memories"], empty=empty)
-    if len(found.results) < found.total:
-        yield f"{len(found.results)} of {counted(found.total, 'tag')}: --limit shows more, a beginning fewer"
+    if len(tags.results) < tags.total:
+        yield f"{len(tags.results)} of {counted(tags.total, 'tag')}: --limit shows more, a beginning fewer"
 
 
-def _stats(found: statistics.Stats, short: Short) -> Iterator[Block]:
-    yield Heading(found.workspace.name)
+def _stats(stats: statistics.Stats, short: Short) -> Iterator[Block]:
+    yield Heading(stats.workspace.name)
     yield fields(
-        ("description", found.workspace.description),
-        ("subjects", found.subject_count),
-        ("observations", found.observation_count),
-        ("understandings", f"{found.understanding_count}, {found.active_understanding_count} active"),
-        ("edges", found.edge_count),
-        ("pages", found.page_count),
-        ("signals", found.signal_count),
-        ("types", ", ".join(f"{kind} {count}" for kind, count in found.by_type.items())),
-        ("embedded", _coverage(found.embedding_coverage)),
-        ("generation", found.current_generation),
-        ("last consolidated", found.last_consolidated_at or "never"),
+        ("description", stats.workspace.description),
+        ("subjects", stats.subject_count),
+        ("observations", stats.observation_count),
+        ("understandings", f"{stats.understanding_count}, {stats.active_understanding_count} active"),
+        ("edges", stats.edge_count),
+        ("pages", stats.page_count),
+        ("signals", stats.signal_count),
+        ("types", ", ".join(f"{kind} {count}" for kind, count in stats.by_type.items())),
+        ("embedded", _coverage(stats.embedding_coverage)),
+        ("generation", stats.current_generation),
+        ("last consolidated", stats.last_consolidated_at or "never"),
     )
 
 
@@ -63,5 +63,5 @@ def _coverage(coverage: statistics.EmbeddingCoverage) -> str:
     if coverage.share is None:
         return "nothing embeds here"
     each = ", ".join(f"{name} {count}" for name, count in coverage.perspectives.items() if count != coverage.embedded)
-    said = f"{coverage.embedded} of {coverage.embeddable} ({coverage.share:.0%}) by {coverage.model}"
-    return f"{said}; {each}" if each else said
+    sentence = f"{coverage.embedded} of {coverage.embeddable} ({coverage.share:.0%}) by {coverage.model}"
+    return f"{sentence}; {each}" if each else sentence

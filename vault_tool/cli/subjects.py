@@ -32,18 +32,18 @@ SHARE = click.FloatRange(0, 1)
 @click.option("--role", default="", help="E.g. project, person, location.")
 @click.option("--from", "listed", type=TEXT, metavar="JSON", help="A list of objects with these fields; - for standard input.")
 @writes
-def create_subjects(call: Call, names: tuple[str, ...], listed: str | None, **given: Any) -> Exit:
+def create_subjects(call: Call, names: tuple[str, ...], listed: str | None, **options: Any) -> Exit:
     """Make subjects, to tag memories with.
 
     A subject is a named region, without evidence of its own. Nothing is made if one of the names, or an alias, is taken.
     """
     as_json = len(names) == 1 and names[0].lstrip().startswith("[{")
-    wanted = objects(names[0], "name") if as_json else [{**given, "name": name} for name in names]
-    wanted += objects(listed, "name")
-    if len(names) > 1 and any(given.values()):
+    new_subjects = objects(names[0], "name") if as_json else [{**options, "name": name} for name in names]
+    new_subjects += objects(listed, "name")
+    if len(names) > 1 and any(options.values()):
         raise UsageError("these options describe one subject, and several are named", "make them one by one, or pass --from")
     with call.open_vault() as vault:
-        return call.emit(subjects.create_subjects(vault, wanted), _created, vault)
+        return call.emit(subjects.create_subjects(vault, new_subjects), _created, vault)
 
 
 @command("get-subjects", "vt get-subjects", "vt get-subjects Redis Homelab --json")
@@ -63,14 +63,14 @@ def get_subjects(call: Call, names: tuple[str, ...]) -> Exit:
 @takes(understandings.understand, "subjects", "summary", "sources", "replaces", "why", "kind")
 @writes
 @authored
-def understand(call: Call, **given: Any) -> Exit:
+def understand(call: Call, **options: Any) -> Exit:
     """Write what is understood, for what was.
 
     It takes the place of the present understanding, which stays in the history: read that first, and name it. A first one
     rests on two memories or more, a revision on one more, unless --why says that only the wording changed.
     """
     with call.open_vault() as vault:
-        return call.emit(understandings.understand(vault, **given), _known_now, vault)
+        return call.emit(understandings.understand(vault, **options), _known_now, vault)
 
 
 @command(
@@ -81,13 +81,13 @@ def understand(call: Call, **given: Any) -> Exit:
 @takes(understandings.create_understanding, "reason", "importance", "confidence", "pass_id")
 @writes
 @authored
-def create_understanding(call: Call, **given: Any) -> Exit:
+def create_understanding(call: Call, **options: Any) -> Exit:
     """Write what one or several subjects come to.
 
     An understanding is the current best synthesis. An active one of the same kind and subjects is superseded, and named.
     """
     with call.open_vault() as vault:
-        return call.emit(understandings.create_understanding(vault, **given), _understood, vault)
+        return call.emit(understandings.create_understanding(vault, **options), _understood, vault)
 
 
 @command("update-understanding", "vt update-understanding a1b2c3 - --summary 'Redis is the store too, since May' < redis.md")
@@ -97,14 +97,14 @@ def create_understanding(call: Call, **given: Any) -> Exit:
 @takes(understandings.update_understanding, "source_observation_ids", "join", "pass_id")
 @writes
 @authored
-def update_understanding(call: Call, subject_names: tuple[str, ...], **given: Any) -> Exit:
+def update_understanding(call: Call, subject_names: tuple[str, ...], **options: Any) -> Exit:
     """Revise an understanding by superseding it.
 
     The old one stays as it is.
     """
     with call.open_vault() as vault:
-        made = understandings.update_understanding(vault, subject_names=subject_names or None, **given)
-        return call.emit(made, _revised, vault)
+        revised = understandings.update_understanding(vault, subject_names=subject_names or None, **options)
+        return call.emit(revised, _revised, vault)
 
 
 @command(
@@ -115,96 +115,96 @@ def update_understanding(call: Call, subject_names: tuple[str, ...], **given: An
 @takes(understandings.set_structural_understanding, "summary", "reason")
 @writes
 @authored
-def set_structural_understanding(call: Call, **given: Any) -> Exit:
+def set_structural_understanding(call: Call, **options: Any) -> Exit:
     """Write the note on a subject's own place.
 
     That is: its aliases, what contains it, what was merged into it, exceptions.
     """
     with call.open_vault() as vault:
-        return call.emit(understandings.set_structural_understanding(vault, **given), _structured, vault)
+        return call.emit(understandings.set_structural_understanding(vault, **options), _structured, vault)
 
 
-def _created(made: subjects.CreatedSubjects, short: Short) -> Iterator[Block]:
-    rows = [(short(one.id), one.name, "known" if one.existed else "new", one.path) for one in made.results]
+def _created(created: subjects.CreatedSubjects, short: Short) -> Iterator[Block]:
+    rows = [(short(subject.id), subject.name, "known" if subject.existed else "new", subject.path) for subject in created.results]
     yield table(("id", "name", "", "path"), rows)
-    yield fields(("commit", commit_of(made)))
-    for one in made.results:
-        if one.similar_subjects:
-            yield f"{one.name} is near to {', '.join(one.similar_subjects)}"
+    yield fields(("commit", commit_of(created)))
+    for subject in created.results:
+        if subject.similar_subjects:
+            yield f"{subject.name} is near to {', '.join(subject.similar_subjects)}"
 
 
-def _listing(found: subjects.Subjects, short: Short) -> Iterator[Block]:
+def _listing(listing: subjects.Subjects, short: Short) -> Iterator[Block]:
     rows = [
-        (short(one.id), one.name, str(one.observation_count), str(one.understanding_count), one.summary or "")
-        for one in found.results
+        (short(subject.id), subject.name, str(subject.observation_count), str(subject.understanding_count), subject.summary or "")
+        for subject in listing.results
     ]
     numbers = ("observations", "understandings")
     yield table(("id", "name", *numbers, "summary"), rows, right=numbers, empty="no subjects yet; `vt create-subjects NAME`")
 
 
-def _cards(found: subjects.Subjects, short: Short) -> Iterator[Block]:
-    for number, one in enumerate(found.results):
+def _cards(listing: subjects.Subjects, short: Short) -> Iterator[Block]:
+    for number, subject in enumerate(listing.results):
         yield from [""] if number else []
-        yield Heading(one.name)
+        yield Heading(subject.name)
         yield fields(
-            ("id", short(one.id)),
-            ("summary", one.summary),
-            ("aliases", one.aliases),
-            ("tags", one.tags),
-            ("role", one.role),
-            ("observations", one.observation_count),
-            ("understandings", one.understanding_count),
-            ("last observation", one.last_observation_at),
-            ("understanding", _pointer(one.single_subject_understanding, short)),
-            ("structure", _pointer(one.structural_understanding, short)),
-            ("from", source(one.origin)),
-            ("path", one.path),
+            ("id", short(subject.id)),
+            ("summary", subject.summary),
+            ("aliases", subject.aliases),
+            ("tags", subject.tags),
+            ("role", subject.role),
+            ("observations", subject.observation_count),
+            ("understandings", subject.understanding_count),
+            ("last observation", subject.last_observation_at),
+            ("understanding", _pointer(subject.single_subject_understanding, short)),
+            ("structure", _pointer(subject.structural_understanding, short)),
+            ("from", source(subject.origin)),
+            ("path", subject.path),
         )
-        for pointer in filter(None, (one.single_subject_understanding, one.structural_understanding)):
+        for pointer in filter(None, (subject.single_subject_understanding, subject.structural_understanding)):
             yield from status_lines(short(pointer.id), pointer, short)
-        yield from [Body(one.body)] if one.body else []
+        yield from [Body(subject.body)] if subject.body else []
 
 
 def _pointer(pointer: subjects.Pointer | None, short: Short) -> str:
     return f"{short(pointer.id)}  {pointer.summary}" if pointer else ""
 
 
-def _understood(made: understandings.CreatedUnderstanding, short: Short) -> Iterator[Block]:
+def _understood(created: understandings.CreatedUnderstanding, short: Short) -> Iterator[Block]:
     yield from saved_as(
-        made.id,
-        made.title,
-        made.path,
+        created.id,
+        created.title,
+        created.path,
         short,
-        made,
-        ("type", made.type),
-        ("subjects", made.subjects),
-        ("new subjects", made.subjects_created),
-        ("supersedes", short_ids(made.superseded, short)),
+        created,
+        ("type", created.type),
+        ("subjects", created.subjects),
+        ("new subjects", created.subjects_created),
+        ("supersedes", short_ids(created.superseded, short)),
     )
 
 
-def _known_now(made: understandings.Understood, short: Short) -> Iterator[Block]:
+def _known_now(understood: understandings.Understood, short: Short) -> Iterator[Block]:
     yield from saved_as(
-        made.id,
-        f"{made.title}{' (known already, nothing was written)' if made.known else ''}",
-        made.path,
+        understood.id,
+        f"{understood.title}{' (known already, nothing was written)' if understood.known else ''}",
+        understood.path,
         short,
-        made,
-        ("type", made.type),
-        ("subjects", made.subjects),
-        ("new subjects", made.subjects_created),
-        ("supersedes", short_ids(made.superseded, short)),
-        ("sources", short_ids(made.sources, short)),
+        understood,
+        ("type", understood.type),
+        ("subjects", understood.subjects),
+        ("new subjects", understood.subjects_created),
+        ("supersedes", short_ids(understood.superseded, short)),
+        ("sources", short_ids(understood.sources, short)),
     )
 
 
-def _revised(made: understandings.UpdatedUnderstanding, short: Short) -> Iterator[Block]:
-    waits = f"waits, and would supersede {short(made.old_understanding_id)}"
-    replaced = f"supersedes {short_ids(made.superseded, short)}" if made.superseded else waits
-    subjects_of = ("subjects", made.subjects)
-    yield from saved_as(made.new_understanding_id, replaced, made.path, short, made, subjects_of)
+def _revised(updated: understandings.UpdatedUnderstanding, short: Short) -> Iterator[Block]:
+    waits = f"waits, and would supersede {short(updated.old_understanding_id)}"
+    replaced = f"supersedes {short_ids(updated.superseded, short)}" if updated.superseded else waits
+    subjects_of = ("subjects", updated.subjects)
+    yield from saved_as(updated.new_understanding_id, replaced, updated.path, short, updated, subjects_of)
 
 
-def _structured(made: understandings.StructuralUnderstanding, short: Short) -> Iterator[Block]:
-    replaced = ("supersedes", short_ids(made.superseded, short))
-    yield from saved_as(made.understanding_id, made.subject_name, made.path, short, made, replaced)
+def _structured(structural: understandings.StructuralUnderstanding, short: Short) -> Iterator[Block]:
+    replaced = ("supersedes", short_ids(structural.superseded, short))
+    yield from saved_as(structural.understanding_id, structural.subject_name, structural.path, short, structural, replaced)

@@ -168,5 +168,5 @@ def command_of(verb: str) -> str | None:
     """The command of a verb, without `vt`; None where it has none."""
     names = {row.name for rows in SECTIONS.values() for row in rows}
     hyphens = verb.replace("_", "-")
-    wanted = "import" if verb.startswith("import_") else PARTS.get(verb, hyphens)
-    return wanted if wanted in names else None
+    words = "import" if verb.startswith("import_") else PARTS.get(verb, hyphens)
+    return words if words in names else None

@@ -44,7 +44,7 @@ SHOWN = 80
 @click.option("--link", is_flag=True, help="Link all beats of the vault that are not linked yet.")
 @writes
 @authored
-def turn(call: Call, text: str, world: str, candidates: str | None, later: bool, drain: bool, link: bool, **given: Any) -> Exit:
+def turn(call: Call, text: str, world: str, candidates: str | None, later: bool, drain: bool, link: bool, **options: Any) -> Exit:
     """Recall for one turn, and take what it gives.
 
     What the judge let through is safe on the disk before the answer, and is written after it. By default nothing is
@@ -58,10 +58,10 @@ def turn(call: Call, text: str, world: str, candidates: str | None, later: bool,
         who = vault.who
         taken = objects(candidates, "content")
         write: accept.Writes | None = "later" if later else None
-        found = accept.turn(
-            vault, who.session, who.user, world or who.project, text, candidates=taken, write=write, **given
+        turned = accept.turn(
+            vault, who.session, who.user, world or who.project, text, candidates=taken, write=write, **options
         )  # fmt: skip
-        return call.emit(found, _turned, vault)
+        return call.emit(turned, _turned, vault)
 
 
 @command("backstop", "vt backstop --for-user u-7f3a", "vt backstop --settled 5f0c2d")
@@ -69,14 +69,14 @@ def turn(call: Call, text: str, world: str, candidates: str | None, later: bool,
 @click.option("--for-user", "user", default="", metavar="ID", help="Only this user's.")
 @takes(second_look.backstop, "world")
 @click.option("--settled", multiple=True, metavar="ID", help="A turn that was judged again, and need not be kept.")
-def backstop(call: Call, **given: Any) -> Exit:
+def backstop(call: Call, **options: Any) -> Exit:
     """List skipped turns worth a second look.
 
     Names, dates, statements about oneself, preferences, promises and length speak for one; the oldest come first. What is
     worth keeping is given to `vt turn` again, with its candidates. Turns are kept on this machine, for a while.
     """
     with call.open_vault() as vault:
-        return call.emit(second_look.backstop(vault, **given), _missed)
+        return call.emit(second_look.backstop(vault, **options), _missed)
 
 
 @command("list-turns", "vt list-turns --for-user u-7f3a --since 7d", "vt list-turns --json")
@@ -85,14 +85,14 @@ def backstop(call: Call, **given: Any) -> Exit:
 @takes(logged.list_turns, "world")
 @click.option("--since", metavar="TIME", help="Only from then on: 2026-11-20, 7d.")
 @takes(logged.list_turns, "limit")
-def list_turns(call: Call, **given: Any) -> Exit:
+def list_turns(call: Call, **options: Any) -> Exit:
     """List the kept turns, newest first.
 
     This machine keeps a log of the last turns (`turn_log`, `turn_log_turns` and `turn_log_bytes` in vault.toml): what was
     said, judged, recalled and extracted. It is never committed.
     """
     with call.open_vault() as vault:
-        return call.emit(logged.list_turns(vault, **given), _listed)
+        return call.emit(logged.list_turns(vault, **options), _listed)
 
 
 @command("get-turn", "vt get-turn 5f0c2d", "vt get-turn 5f0c2d --replay --json")
@@ -107,14 +107,14 @@ def get_turn(call: Call, turn_id: str, replay: bool) -> Exit:
         return call.emit(logged.get_turn(vault, turn_id, replay=replay), _shown, vault)
 
 
-def _turned(found: accept.Turned, short: Short) -> Iterator[Block]:
+def _turned(turned: accept.Turned, short: Short) -> Iterator[Block]:
     rows = [
-        (short(beat.id), beat.created[:10], beat.why, in_a_cell(beat.content, beat.details, short)) for beat in found.recalled
+        (short(beat.id), beat.created[:10], beat.why, in_a_cell(beat.content, beat.details, short)) for beat in turned.recalled
     ]
     yield table(("id", "day", "why", "remembered"), rows, empty="nothing is remembered of this")
-    yield fields(*_judgement(found.gate), ("accepted", found.accepted or ""), ("waiting", found.waiting or ""))
-    yield from degraded(found.degraded)
-    yield found.notice
+    yield fields(*_judgement(turned.gate), ("accepted", turned.accepted or ""), ("waiting", turned.waiting or ""))
+    yield from degraded(turned.degraded)
+    yield turned.notice
 
 
 def _drained(done: accept.Drained, short: Short) -> Iterator[Block]:
@@ -127,9 +127,9 @@ def _linked(done: linking.LinkedBeats, short: Short) -> Iterator[Block]:
     yield fields(("commit", commit_of(done)))
 
 
-def _missed(found: second_look.Backstop, short: Short) -> Iterator[Block]:
-    rows = [(short(one.id), one.at[:10], one.session, ", ".join(one.why), one.text[:SHOWN]) for one in found.results]
-    yield table(("id", "day", "session", "why", "said"), rows, empty=f"none of {found.kept} skipped turns is worth it")
+def _missed(missed: second_look.Backstop, short: Short) -> Iterator[Block]:
+    rows = [(short(turn.id), turn.at[:10], turn.session, ", ".join(turn.why), turn.text[:SHOWN]) for turn in missed.results]
+    yield table(("id", "day", "session", "why", "said"), rows, empty=f"none of {missed.kept} skipped turns is worth it")
 
 
 def _judgement(gate: Gate) -> Iterator[tuple[str, object]]:
@@ -139,54 +139,62 @@ def _judgement(gate: Gate) -> Iterator[tuple[str, object]]:
     yield "because", gate.reason
 
 
-def _listed(found: logged.TurnList, short: Short) -> Iterator[Block]:
+def _listed(turns: logged.TurnList, short: Short) -> Iterator[Block]:
     rows = [
-        (short(one.id), one.at[:16], one.user or one.session, one.gate.destination, f"{one.recalled}", f"{one.candidates}",
-         _turn_text(one))
-        for one in found.results
+        (short(turn.id), turn.at[:16], turn.user or turn.session, turn.gate.destination, f"{turn.recalled}", f"{turn.candidates}",
+         _turn_text(turn))
+        for turn in turns.results
     ]  # fmt: skip
     columns = ("id", "at", "who", "writes", "recalled", "extracted", "said")
     yield table(columns, rows, right=columns[4:6], empty="no turn is kept")
-    if len(found.results) < found.total:
-        yield f"{len(found.results)} of {found.total} turns: --limit shows more"
-    yield from (f"not a turn: {path}" for path in found.problems)
+    if len(turns.results) < turns.total:
+        yield f"{len(turns.results)} of {turns.total} turns: --limit shows more"
+    yield from (f"not a turn: {path}" for path in turns.problems)
 
 
-def _turn_text(one: logged.TurnLine | logged.TurnShown) -> str:
-    return one_line(one.text, SHOWN) if one.text else f"(not kept: {one.withheld})"
+def _turn_text(turn: logged.TurnLine | logged.TurnShown) -> str:
+    return one_line(turn.text, SHOWN) if turn.text else f"(not kept: {turn.withheld})"
 
 
-def _shown(found: logged.TurnShown, short: Short) -> Iterator[Block]:
-    gate = found.gate
+def _shown(shown: logged.TurnShown, short: Short) -> Iterator[Block]:
+    gate = shown.gate
     yield fields(
-        ("turn", found.id), ("number", found.turn), ("at", found.at), ("user", found.user), ("session", found.session),
-        ("world", found.world), ("said", found.text or f"(not kept: {found.withheld})"), ("mode", gate.mode),
+        ("turn", shown.id), ("number", shown.turn), ("at", shown.at), ("user", shown.user), ("session", shown.session),
+        ("world", shown.world), ("said", shown.text or f"(not kept: {shown.withheld})"), ("mode", gate.mode),
         ("risk", gate.risk), ("flags", gate.flags), ("note", gate.note),
         ("extractMemory", "true" if gate.extractMemory else "false"), *_judgement(gate),
     )  # fmt: skip
-    recalled = [(short(one.id), one.why, _match(one.match, one.weak), one.title or "(gone)") for one in found.recalled]
+    recalled = [
+        (short(memory.id), memory.why, _match(memory.match, memory.weak), memory.title or "(gone)") for memory in shown.recalled
+    ]
     yield table(("id", "why", "match", "recalled"), recalled, right=["match"], empty="nothing was recalled")
     extracted = [
-        (short(one.memory_id or one.id), one.became, one.content[:SHOWN] or "(not shown)", one.reason) for one in found.candidates
+        (
+            short(candidate.memory_id or candidate.id),
+            candidate.became,
+            candidate.content[:SHOWN] or "(not shown)",
+            candidate.reason,
+        )
+        for candidate in shown.candidates
     ]
     yield table(("id", "became", "extracted", "because"), extracted, empty="nothing was extracted")
-    if found.replay:
-        yield from _replayed(found.replay, short)
+    if shown.replay:
+        yield from _replayed(shown.replay, short)
 
 
 def _replayed(replay: Replay, short: Short) -> Iterator[Block]:
     rows = [
-        (short(one.id), one.change, f"{one.was or '-'} > {one.now or '-'}",
-         f"{_match(one.match_was)} > {_match(one.match, one.weak)}",
-         one.title or "(gone)", one.why)
-        for one in replay.differences
+        (short(difference.id), difference.change, f"{difference.was or '-'} > {difference.now or '-'}",
+         f"{_match(difference.match_was)} > {_match(difference.match, difference.weak)}",
+         difference.title or "(gone)", difference.why)
+        for difference in replay.differences
     ]  # fmt: skip
     yield table(("id", "now", "place", "match", "recalled", "because"), rows, empty="nothing is recalled now, nor was then")
-    factors = list(dict.fromkeys(name for one in replay.differences for name in one.factors or {}))
-    explained = [one for one in replay.differences if one.factors]
+    factors = list(dict.fromkeys(name for difference in replay.differences for name in difference.factors or {}))
+    explained = [difference for difference in replay.differences if difference.factors]
     if explained:
-        cells = ((name, *(f"{(one.factors or {}).get(name, 0):.2f}" for one in explained)) for name in factors)
-        yield table(("factor", *(short(one.id) for one in explained)), cells)
+        cells = ((name, *(f"{(difference.factors or {}).get(name, 0):.2f}" for difference in explained)) for name in factors)
+        yield table(("factor", *(short(difference.id) for difference in explained)), cells)
     yield from degraded(replay.degraded)
 
 

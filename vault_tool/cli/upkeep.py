@@ -64,13 +64,13 @@ def doctor(call: Call, fix: bool, every: bool, adopt_local: bool, client: str, m
             return _adopt(call, vault)
         if moved:
             return call.emit(moved_notes.moved(vault, *moved), _moved, vault)
-        found = verb.doctor(vault, fix=fix, every=every)
-        outcome = call.emit(found, _diagnosis, vault)
-        return Exit.FINDINGS if found.findings and outcome is Exit.DONE else outcome
+        diagnosis = verb.doctor(vault, fix=fix, every=every)
+        outcome = call.emit(diagnosis, _diagnosis, vault)
+        return Exit.FINDINGS if diagnosis.findings and outcome is Exit.DONE else outcome
 
 
-def _moved(made: moved_notes.MovedNote, short: Short) -> Iterator[Block]:
-    yield f"{short(made.id)}  {made.title}: {made.was or 'what was gone'} is {made.path} now"
+def _moved(moved: moved_notes.MovedNote, short: Short) -> Iterator[Block]:
+    yield f"{short(moved.id)}  {moved.title}: {moved.was or 'what was gone'} is {moved.path} now"
 
 
 @command("reindex", "vt reindex", "vt reindex --full")
@@ -100,50 +100,50 @@ def _adopt(call: Call, vault: Context) -> Exit:
     return call.emit(adopting.adopt_local(vault), _adopted, vault)
 
 
-def _adopted(found: AdoptedLocal, short: Short) -> Iterator[Block]:
-    if found.dry_run or not found.problems:
-        yield problem_table(found.problems, "nothing to take over")
-    for one in () if found.dry_run else found.problems:
-        yield f"taken over: {one.path}"
+def _adopted(adopted: AdoptedLocal, short: Short) -> Iterator[Block]:
+    if adopted.dry_run or not adopted.problems:
+        yield problem_table(adopted.problems, "nothing to take over")
+    for problem in () if adopted.dry_run else adopted.problems:
+        yield f"taken over: {problem.path}"
 
 
-def _delivery(found: Delivery, short: Short) -> Iterator[Block]:
+def _delivery(delivery: Delivery, short: Short) -> Iterator[Block]:
     marks = {True: "yes", False: "NO", None: "not tried"}
-    yield table(("tried", "works", ""), [(one.what, marks[one.ok], one.said) for one in found.checks])
+    yield table(("tried", "works", ""), [(check.what, marks[check.ok], check.said) for check in delivery.checks])
 
 
-def _status(found: verb.Status, short: Short) -> Iterator[Block]:
-    yield Heading(found.name)
-    git = found.git
+def _status(status: verb.Status, short: Short) -> Iterator[Block]:
+    yield Heading(status.name)
+    git = status.git
     yield fields(
-        ("root", found.root),
-        *((f"{kind}s" if not kind.endswith("s") else kind, count) for kind, count in found.counts.items()),
-        ("pages", found.pages),
-        ("generation", found.generation),
+        ("root", status.root),
+        *((f"{kind}s" if not kind.endswith("s") else kind, count) for kind, count in status.counts.items()),
+        ("pages", status.pages),
+        ("generation", status.generation),
         ("git", git.absence or f"{git.branch or 'no branch'} {git.commit[:10] if git.commit else 'without commits'}"),
         ("uncommitted", git.uncommitted),
         ("waiting", f"{git.waiting} to be committed by the next write" if git.waiting else ""),
-        ("for review", found.for_review or ""),
-        ("conflict copies", found.conflict_copies or ""),
-        ("unsettled", counted(found.unsettled, "note") if found.unsettled else ""),
-        ("contested", counted(found.contested, "memory", "memories") if found.contested else ""),
-        ("turns", f"{found.turns} to be written" if found.turns else ""),
-        ("turn log", f"{counted(found.logged_turns, 'turn')}, {found.logged_bytes:,} bytes" if found.logged_turns else ""),
-        ("to consolidate", told(found.due_observations, found.due_packets)),
-        ("CORE.md", f"{CoreAge(found.core_memories, found.core_days)}: `vt core`" if found.core_memories else ""),
+        ("for review", status.for_review or ""),
+        ("conflict copies", status.conflict_copies or ""),
+        ("unsettled", counted(status.unsettled, "note") if status.unsettled else ""),
+        ("contested", counted(status.contested, "memory", "memories") if status.contested else ""),
+        ("turns", f"{status.turns} to be written" if status.turns else ""),
+        ("turn log", f"{counted(status.logged_turns, 'turn')}, {status.logged_bytes:,} bytes" if status.logged_turns else ""),
+        ("to consolidate", told(status.due_observations, status.due_packets)),
+        ("CORE.md", f"{CoreAge(status.core_memories, status.core_days)}: `vt core`" if status.core_memories else ""),
         ("in conflict", git.conflicted),
         ("remotes", git.remotes),
-        ("problems", ", ".join(counted(count, severity) for severity, count in found.problems.items()) or "none"),
-        *_embeddings(found),
-        ("watcher", _watcher(found)),
-        ("owner", _owner(found.owner)),
+        ("problems", ", ".join(counted(count, severity) for severity, count in status.problems.items()) or "none"),
+        *_embeddings(status),
+        ("watcher", _watcher(status)),
+        ("owner", _owner(status.owner)),
     )
-    for advice in found.next:
+    for advice in status.next:
         yield f"next: {advice}"
 
 
-def _embeddings(found: verb.Status) -> Iterator[tuple[str, object]]:
-    now, vectors = found.embeddings, found.embeddings.vectors
+def _embeddings(status: verb.Status) -> Iterator[tuple[str, object]]:
+    now, vectors = status.embeddings, status.embeddings.vectors
     if now.provider == "none":
         yield "embeddings", f"none ({now.why}): search is by full text"
     else:
@@ -158,7 +158,7 @@ def _embeddings(found: verb.Status) -> Iterator[tuple[str, object]]:
 
 def _vectors(now: VectorStatus) -> str:
     """The vector store, the notes it holds, and its size on disk."""
-    size = sum(one.bytes for one in now.sets) / 1e6
+    size = sum(vector_set.bytes for vector_set in now.sets) / 1e6
     store = f"{now.store}{', approximate' if now.approximate else ''}"
     behind = f", {now.behind} behind" if now.behind else ""
     filling = f", {now.filling} is being made" if now.filling else ""
@@ -170,8 +170,8 @@ def _vectors(now: VectorStatus) -> str:
     return f"{store}: {counted(now.notes, 'note')}{behind}, perspectives {perspectives}, {size:.1f} MB{filling}"
 
 
-def _watcher(found: verb.Status) -> str:
-    watcher = found.watcher
+def _watcher(status: verb.Status) -> str:
+    watcher = status.watcher
     if watcher is None:
         return "none"
     compared = f", all files compared at {watcher.reconciled}" if watcher.reconciled else ""
@@ -179,11 +179,11 @@ def _watcher(found: verb.Status) -> str:
     return f"{watcher.mode}{degraded}, process {watcher.pid} since {watcher.started}{compared}"
 
 
-def _with_the_owners_place(found: verb.Status, vault: Context) -> verb.Status:
+def _with_the_owners_place(status: verb.Status, vault: Context) -> verb.Status:
     """The same, with the reason where no owner could listen if one was started."""
-    if found.owner.absence != verb.NO_OWNER or not (reason := address.why_nowhere(str(vault.root))):
-        return found
-    return replace(found, owner=replace(found.owner, absence=f"none can listen: {reason}"))
+    if status.owner.absence != verb.NO_OWNER or not (reason := address.why_nowhere(str(vault.root))):
+        return status
+    return replace(status, owner=replace(status.owner, absence=f"none can listen: {reason}"))
 
 
 def _owner(now: verb.OwnerStatus) -> str:
@@ -196,13 +196,17 @@ def _owner(now: verb.OwnerStatus) -> str:
     return f"process {now.pid} since {now.started}, {how}{memory}{warm}"
 
 
-def _diagnosis(found: verb.Diagnosis, short: Short) -> Iterator[Block]:
-    for line in found.fixed:
+def _diagnosis(diagnosis: verb.Diagnosis, short: Short) -> Iterator[Block]:
+    for line in diagnosis.fixed:
         yield f"fixed: {line}"
-    alike = [one.as_problem for one in found.alike]
-    yield problem_table((*alike, *found.problems), "no problems")
-    if found.alike or found.left_out:
-        more = f"{counted(found.left_out, 'more finding')}, and all that are alike" if found.left_out else "all that are alike"
+    alike = [group.as_problem for group in diagnosis.alike]
+    yield problem_table((*alike, *diagnosis.problems), "no problems")
+    if diagnosis.alike or diagnosis.left_out:
+        more = (
+            f"{counted(diagnosis.left_out, 'more finding')}, and all that are alike"
+            if diagnosis.left_out
+            else "all that are alike"
+        )
         yield f"`vt doctor --all` shows {more}, one by one"
 
 

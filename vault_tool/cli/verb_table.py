@@ -30,8 +30,8 @@ def verb_table() -> str:
 
 def verbs() -> dict[str, Callable[..., Any]]:
     """Every verb by its name, in the order of the class."""
-    found = ((name, getattr(Vault, name)) for name in vars(Vault) if not name.startswith("_"))
-    return {name: value for name, value in found if inspect.isfunction(value)}
+    methods = ((name, getattr(Vault, name)) for name in vars(Vault) if not name.startswith("_"))
+    return {name: value for name, value in methods if inspect.isfunction(value)}
 
 
 def of_the_whole() -> frozenset[str]:
@@ -43,13 +43,17 @@ def _rows() -> Iterator[str]:
     for name, verb in verbs().items():
         command = command_of(name)
         shown = f"`vt {command}`" if command else ""
-        told = (inspect.getdoc(verb) or "").partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
-        yield f"| `{name}` | {_parameters(verb)} | {shown} | {told} |"
+        summary = (inspect.getdoc(verb) or "").partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+        yield f"| `{name}` | {_parameters(verb)} | {shown} | {summary} |"
 
 
 def _parameters(verb: Callable[..., Any]) -> str:
-    given = [one for one in inspect.signature(verb).parameters.values() if one.name not in ("vault", "self")]
-    return ", ".join(f"`{one.name}`" if one.default is one.empty else f"[`{one.name}`]" for one in given)
+    parameters = [
+        parameter for parameter in inspect.signature(verb).parameters.values() if parameter.name not in ("vault", "self")
+    ]
+    return ", ".join(
+        f"`{parameter.name}`" if parameter.default is parameter.empty else f"[`{parameter.name}`]" for parameter in parameters
+    )
 
 
 if __name__ == "__main__":

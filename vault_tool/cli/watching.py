@@ -140,10 +140,10 @@ def _presence(now: Presence, short: Short) -> Iterator[str]:
 
 
 def _in_the_background(root: Path, idle: float) -> Presence:
-    found = reach(str(root), OWNER_WAIT)
-    if found is not None:
-        found[0].socket.close()
-        if not found[1].get("passing"):
+    owner = reach(str(root), OWNER_WAIT)
+    if owner is not None:
+        owner[0].socket.close()
+        if not owner[1].get("passing"):
             return Presence(answers=True, said="an owner answers already")
         make_way(root)  # one that is meant to stay takes its place
     if not started(root, idle):
@@ -200,7 +200,7 @@ class _Guard(threading.Thread):
             return 0, 0
 
 
-def _ignore(told: WatchReport) -> None:
+def _ignore(report: WatchReport) -> None:
     """Drop a report: a process in the background has no reader."""
 
 
@@ -252,20 +252,20 @@ def _until_stopped() -> Iterator[_StopSignal]:
             signal.signal(number, handler)
 
 
-def _tell(told: WatchReport) -> None:
-    if told.remark:
-        output.say(one_line(told.remark))
-    lines = [_line(change) for change in told.changes[:MOST_LINES]]
-    if len(told.changes) > MOST_LINES:
-        lines.append(f"... and {len(told.changes) - MOST_LINES:,} more")
+def _tell(report: WatchReport) -> None:
+    if report.remark:
+        output.say(one_line(report.remark))
+    lines = [_line(change) for change in report.changes[:MOST_LINES]]
+    if len(report.changes) > MOST_LINES:
+        lines.append(f"... and {len(report.changes) - MOST_LINES:,} more")
     if lines:
         output.write("".join(f"{visible(one_line(line))}\n" for line in lines))
 
 
-def _tell_json(told: WatchReport) -> None:
-    lines = [asdict(change) for change in told.changes]
-    if told.remark:
-        lines.append({"remark": told.remark})
+def _tell_json(report: WatchReport) -> None:
+    lines = [asdict(change) for change in report.changes]
+    if report.remark:
+        lines.append({"remark": report.remark})
     output.write("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
 
 

@@ -90,9 +90,9 @@ def _listener(port: int | None) -> socket:
         return listening.listening(_HOST, 0)
 
 
-def _serve(call: Call, local: LocalFolder, root: Path, found: socket, no_open: bool) -> None:
+def _serve(call: Call, local: LocalFolder, root: Path, listener: socket, no_open: bool) -> None:
     """Show the pages until this process is stopped."""
-    door = listening.Door(_HOST, found.getsockname()[1], "")
+    door = listening.Door(_HOST, listener.getsockname()[1], "")
     entrance, secret = web_door.Entrance(), secrets.token_urlsafe(32)
     app = web_app.application(root, lambda: _opened(call, root), door, entrance, secret)
     local.serve_pages({"port": door.port, "pid": os.getpid(), "secret": secret})
@@ -100,7 +100,7 @@ def _serve(call: Call, local: LocalFolder, root: Path, found: socket, no_open: b
         at = WebPage(_link(door.port, entrance.new_code()), running=False)
         call.emit(at, _shown)
         _open(local, root, at.url, no_open)
-        anyio.run(web_app.serve, app, found)
+        anyio.run(web_app.serve, app, listener)
     finally:
         local.serve_pages(None)
         with suppress(OSError):
@@ -119,20 +119,20 @@ def _link(port: int, code: str) -> str:
 
 def _code_of_running(local: LocalFolder, port: int | None) -> tuple[int, str] | None:
     """Port and code of the process that serves this vault's pages already; None where there is none, or at another port."""
-    said = local.page_server()
-    at, secret = said.get("port"), said.get("secret")
+    running = local.page_server()
+    at, secret = running.get("port"), running.get("secret")
     if not isinstance(at, int) or not isinstance(secret, str) or port not in (None, 0, at):
         return None
     line = HTTPConnection(_HOST, at, timeout=_PATIENCE)
     try:
         line.request("POST", "/start/new", headers={"Authorization": f"Bearer {secret}", "Content-Length": "0"})
         answer = line.getresponse()
-        found = json.loads(answer.read(10_000)) if answer.status == 200 else {}
+        fields = json.loads(answer.read(10_000)) if answer.status == 200 else {}
     except (OSError, HTTPException, ValueError):
         return None  # it ended without saying so, and something else may listen there
     finally:
         line.close()
-    code = found.get("code") if isinstance(found, dict) else None
+    code = fields.get("code") if isinstance(fields, dict) else None
     return (at, code) if isinstance(code, str) else None
 
 

@@ -25,25 +25,25 @@ def in_words(text: str) -> str:
 
 def in_json(text: str) -> str:
     """JSON with the texts in it in words, and beside each hint that names a verb its `next`: the verb and its arguments."""
-    made = orjson.loads(text)
+    answer = orjson.loads(text)
     indent = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE if text.startswith(("{\n", "[\n")) else 0
-    return orjson.dumps(_with_next(made), option=indent).decode()
+    return orjson.dumps(_with_next(answer), option=indent).decode()
 
 
 def _with_next(value: Any) -> Any:
     if isinstance(value, str):
         return in_words(value)
     if isinstance(value, list):
-        return [_with_next(one) for one in value]
+        return [_with_next(part) for part in value]
     if not isinstance(value, dict):
         return value
-    made: dict[str, Any] = {}
-    for name, one in value.items():
-        made[name] = _with_next(one)
-        if name == "hint" and isinstance(one, str) and (step := hints.next_step(one)) is not None:
-            known = {key: None if said is OPEN else said for key, said in step.arguments.items()}
-            made["next"] = {"verb": step.verb, "arguments": known}
-    return made
+    worded: dict[str, Any] = {}
+    for name, part in value.items():
+        worded[name] = _with_next(part)
+        if name == "hint" and isinstance(part, str) and (step := hints.next_step(part)) is not None:
+            known = {key: None if argument is OPEN else argument for key, argument in step.arguments.items()}
+            worded["next"] = {"verb": step.verb, "arguments": known}
+    return worded
 
 
 class CommandLine:
@@ -69,12 +69,12 @@ class CommandLine:
     def option(self, name: str, value: Value) -> str | None:
         """A flag of the command that runs; None where it has none of that name."""
         command = RUNNING.get()
-        found = _option(command, name) if command is not None else None
-        if found is None:
+        parameter = _option(command, name) if command is not None else None
+        if parameter is None:
             return None
-        if isinstance(found, click.Argument):
-            return _metavar(found) if value is OPEN else _quoted(value)
-        return f"`{' '.join(_flagged(found, value))}`"
+        if isinstance(parameter, click.Argument):
+            return _metavar(parameter) if value is OPEN else _quoted(value)
+        return f"`{' '.join(_flagged(parameter, value))}`"
 
     def shell(self, command: str) -> str | None:
         """A command of git, as it is typed."""
@@ -90,23 +90,23 @@ def _typed(command: click.Command, step: Step, part: list[str]) -> Iterator[str]
 
     What no flag is called by is the argument.
     """
-    places = [one for one in command.params if isinstance(one, click.Argument)]
-    flags = {name: found for name in step.arguments if isinstance(found := _option(command, name), click.Option)}
-    said = [value for name, value in step.arguments.items() if name not in (*flags, "add", "remove")]
-    if part and len(said) > 1:  # the option takes them all
-        yield from (*part, *(("PATH" if one is OPEN else _quoted(one)) for one in said))
+    places = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
+    flags = {name: parameter for name in step.arguments if isinstance(parameter := _option(command, name), click.Option)}
+    words = [value for name, value in step.arguments.items() if name not in (*flags, "add", "remove")]
+    if part and len(words) > 1:  # the option takes them all
+        yield from (*part, *(("PATH" if word is OPEN else _quoted(word)) for word in words))
     else:
-        for place, value in zip(places, said, strict=False):
+        for place, value in zip(places, words, strict=False):
             yield _metavar(place) if value is OPEN else _quoted(value)
-        for sign, name in (("+", "add"), ("-", "remove")) if "signed" in [one.name for one in places] else ():
-            yield from (f"{sign}{_quoted(one)}" for one in step.arguments.get(name, ()))
+        for sign, name in (("+", "add"), ("-", "remove")) if "signed" in [place.name for place in places] else ():
+            yield from (f"{sign}{_quoted(word)}" for word in step.arguments.get(name, ()))
         yield from part
     for name, option in flags.items():
         yield from _flagged(option, step.arguments[name])
 
 
 def _option(command: click.Command, name: str) -> click.Parameter | None:
-    return next((one for one in command.params if one.name == name), None)
+    return next((parameter for parameter in command.params if parameter.name == name), None)
 
 
 def _flagged(option: click.Parameter, value: Value) -> Iterator[str]:
@@ -116,8 +116,8 @@ def _flagged(option: click.Parameter, value: Value) -> Iterator[str]:
             flag = option.secondary_opts[0]
         yield flag
         return
-    for one in value if isinstance(value, (list, tuple)) else (value,):
-        yield f"{flag} {_metavar(option) if one is OPEN else _quoted(one)}"
+    for part in value if isinstance(value, (list, tuple)) else (value,):
+        yield f"{flag} {_metavar(option) if part is OPEN else _quoted(part)}"
 
 
 def _metavar(option: click.Parameter) -> str:

@@ -66,24 +66,24 @@ def told_of(root: Path, now: float) -> list[tuple[Path, dict[str, Any]]]:
     """The notes of ended sessions that were told of and kept, the newest first; what is too old goes."""
     from vault_tool.files.local_trust import place  # as above
 
-    found: list[tuple[float, Path, dict[str, Any]]] = []
+    notes: list[tuple[float, Path, dict[str, Any]]] = []
     for path in _files(place(root) / _LOCAL / _ENDED):
         if path.suffix != _TOLD:
             continue
         note = _note(path)
         at = note.get("at")
         if isinstance(at, (int, float)) and now - at < _KEPT_SECONDS:
-            found.append((at, path, note))
+            notes.append((at, path, note))
         else:
             with suppress(OSError):
                 path.unlink()
-    return [(path, note) for _, path, note in sorted(found, key=lambda one: one[0], reverse=True)]
+    return [(path, note) for _, path, note in sorted(notes, key=lambda dated: dated[0], reverse=True)]
 
 
 def _note(path: Path) -> dict[str, Any]:
     with suppress(OSError, ValueError, RecursionError), open(path, encoding="utf-8") as file:
-        told = json.loads(file.read(_LONGEST))
-        return told if isinstance(told, dict) else {}
+        note = json.loads(file.read(_LONGEST))
+        return note if isinstance(note, dict) else {}
     return {}
 
 

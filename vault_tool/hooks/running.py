@@ -102,8 +102,8 @@ def answered(event: str, client: str, data: bytes, environ: Mapping[str, str], v
         if event == END:
             from vault_tool.hooks.ended import hand_over  # next to nothing, and all that an end has time for
 
-            kept = {"client": client, "user": user or user_of(fields, environ), "transcript": _transcript(fields)}
-            hand_over(session, folder, vault, environ, **kept)
+            known = {"client": client, "user": user or user_of(fields, environ), "transcript": _transcript(fields)}
+            hand_over(session, folder, vault, environ, **known)
             return b""
         prompt, source = prompt_of(fields) if event == PROMPT else "", str(fields.get("source") or "startup")
         # The client replays what it was given before.
@@ -122,10 +122,10 @@ def answered(event: str, client: str, data: bytes, environ: Mapping[str, str], v
         return b""
 
 
-def _transcript(told: Mapping[str, Any]) -> str:
+def _transcript(fields: Mapping[str, Any]) -> str:
     """The file in which the client keeps the session; empty where it names none."""
-    said = told.get("transcript_path")
-    return said if isinstance(said, str) and len(said) < _LONGEST_PATH else ""
+    path = fields.get("transcript_path")
+    return path if isinstance(path, str) and len(path) < _LONGEST_PATH else ""
 
 
 def _absolute(path: str) -> str:

@@ -84,20 +84,20 @@ def asked(
     verb = without_query(called.arguments) if tool == "recall" else _verb(tool, caller.preset)
     if tool == "recall" != verb:
         called.arguments.pop("query", None)
-    given = called.checked(named("full")[verb])
+    parameters = called.checked(named("full")[verb])
     names = RENAMED.get(verb, {})
-    with_names = {names.get(name, name): value for name, value in given.items() if name != "session"}
-    asking = asked_by(caller, vault, given.get("session") or "")
+    with_names = {names.get(name, name): value for name, value in parameters.items() if name != "session"}
+    asking = asked_by(caller, vault, parameters.get("session") or "")
     asking.progress = progress
     if tool == "recall" and caller.preset == "lean":
         with_names.setdefault("limit", LIMIT)
         forget_after_gap(asking)
     if verb == "orient" != tool:
         return asking, start_page(asking)
-    found = asked_as_checked(asking, verb, with_names)
+    result = asked_as_checked(asking, verb, with_names)
     if verb == "list" and tool == "recall":
-        note_seen(asking, [one.id for one in found.results], tool)
-    return asking, found
+        note_seen(asking, [memory.id for memory in result.results], tool)
+    return asking, result
 
 
 def _verb(tool: str, preset: str) -> str:
@@ -108,76 +108,76 @@ def _verb(tool: str, preset: str) -> str:
 def in_words(tool: str, asking: Vault, result: Any, preset: str = "") -> tuple[str, dict[str, Any]]:
     """A verb's result in the lean form, as text and as values."""
     if hasattr(result, "lean"):
-        made = _plain(result.lean(Shortened(asking, _ids_in(result))))
+        lean = _plain(result.lean(Shortened(asking, _ids_in(result))))
         if fault := asking.settings_fault:
-            made["degraded"] = [*made.get("degraded", ()), fault]
+            lean["degraded"] = [*lean.get("degraded", ()), fault]
     else:
-        found = lean_values(_plain(result), asking, TOOLS[_verb(tool, preset)].omit)
-        made = found if isinstance(found, dict) else {}
-        if (fault := asking.settings_fault) and "freshness" not in made:
-            made["degraded"] = [*made.get("degraded", ()), fault]
-    if MARK in (text := bounded(made)):
-        made = wording.in_words(made, wording.ForClient(preset, tool))
-        text = bounded(made)
-    return text, made
+        values = lean_values(_plain(result), asking, TOOLS[_verb(tool, preset)].omit)
+        lean = values if isinstance(values, dict) else {}
+        if (fault := asking.settings_fault) and "freshness" not in lean:
+            lean["degraded"] = [*lean.get("degraded", ()), fault]
+    if MARK in (text := bounded(lean)):
+        lean = wording.in_words(lean, wording.ForClient(preset, tool))
+        text = bounded(lean)
+    return text, lean
 
 
 def _ids_in(result: object) -> Iterator[str]:
     """The ids of the memories that an answer lists."""
-    for one in (*getattr(result, "results", ()), *getattr(result, "recent_observations", ())):
-        if isinstance(identity := getattr(one, "id", None), str):
+    for memory in (*getattr(result, "results", ()), *getattr(result, "recent_observations", ())):
+        if isinstance(identity := getattr(memory, "id", None), str):
             yield identity
 
 
-def _as_text(made: Mapping[str, Any]) -> str:
+def _as_text(values: Mapping[str, Any]) -> str:
     """An answer as one line of JSON, in which whatever a note's text holds stays within its quotation marks and is seen."""
-    text = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
     # Most of a text is plain, of which one look at it says so.
     if text.isascii() and "\x7f" not in text:
         return text
-    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return _UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
-def bounded(made: dict[str, Any]) -> str:
+def bounded(values: dict[str, Any]) -> str:
     """An answer as text that clients take whole: in `made` long texts are cut, then long lists; `cut` says so."""
-    while (over := len((text := _as_text(made)).encode()) - LONGEST) > 0:
-        longest = max((len(text) for _, _, text in _texts_in(made)), default=0)
-        lists = max(_lists_in(made), key=len, default=[])
+    while (over := len((text := _as_text(values)).encode()) - LONGEST) > 0:
+        longest = max((len(text) for _, _, text in _texts_in(values)), default=0)
+        lists = max(_lists_in(values), key=len, default=[])
         if longest > _PASSAGE:
             most = max(_PASSAGE, longest - over) - 1
-            for where, name, text in list(_texts_in(made)):
+            for where, name, text in list(_texts_in(values)):
                 where[name] = text if len(text) <= most else f"{text[:most]}…"
         elif len(lists) > 1:
             del lists[len(lists) // 2 :]
         else:
             break
-        made["cut"] = "too long for one answer: ask for less, or read the file"
+        values["cut"] = "too long for one answer: ask for less, or read the file"
     return text
 
 
 def _texts_in(value: Any) -> Iterator[tuple[Any, Any, str]]:
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, one in pairs:
-        if isinstance(one, str):
-            yield value, name, one
-        yield from _texts_in(one)
+    for name, part in pairs:
+        if isinstance(part, str):
+            yield value, name, part
+        yield from _texts_in(part)
 
 
 def _lists_in(value: Any) -> Iterator[list[Any]]:
     if isinstance(value, list):
         yield value
-    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _lists_in(one)
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _lists_in(part)
 
 
 def in_a_line(fault: VaultError, tool: str = "", preset: str = "") -> str:
     """An error as text for the caller: a line for each fault, with what to do instead."""
     client = wording.ForClient(preset, tool)
     if isinstance(fault, InvalidRequest):
-        lines = (_line(f"{one.pointer.lstrip('/')} " if one.pointer else "", one) for one in fault.faults)
+        lines = (_line(f"{flaw.pointer.lstrip('/')} " if flaw.pointer else "", flaw) for flaw in fault.faults)
         return told_by("\n".join(lines), client)
-    kept = "; nothing was changed, try again" if fault.exit_code is Exit.BUSY and not fault.hint else ""
-    return told_by(_line("", RequestFault("", fault.message, fault.hint)), client) + kept
+    notice = "; nothing was changed, try again" if fault.exit_code is Exit.BUSY and not fault.hint else ""
+    return told_by(_line("", RequestFault("", fault.message, fault.hint)), client) + notice
 
 
 def _line(place: str, fault: RequestFault) -> str:
@@ -224,14 +224,14 @@ def _checked(tool: Tool, arguments: Mapping[str, Any], listed: Tool) -> dict[str
     One text where a list of texts belongs is the list that it reads as. `listed` is the tool as its client has it.
     """
     known = tool["inputSchema"]["properties"]
-    given = dict(arguments)
-    if (flaw := flaw_in(given)) is not None:
+    parameters = dict(arguments)
+    if (flaw := flaw_in(parameters)) is not None:
         raise InvalidRequest([RequestFault(one_line(pointer(*flaw.place), 120), flaw.message, flaw.hint)])
-    if len(json.dumps(given)) > LONGEST_CALL:
+    if len(json.dumps(parameters)) > LONGEST_CALL:
         raise UsageError(f"the arguments take more than {LONGEST_CALL // 2**20} MiB", "a note is one thought: split it")
     takes = f"it takes {', '.join(listed['inputSchema']['properties'])}"
-    faults = [RequestFault(one_line(name, 60), "is no argument of this tool", takes) for name in given if name not in known]
-    checked = {name: as_meant(value, known[name], (name,)) for name, value in given.items() if name in known}
+    faults = [RequestFault(one_line(name, 60), "is no argument of this tool", takes) for name in parameters if name not in known]
+    checked = {name: as_meant(value, known[name], (name,)) for name, value in parameters.items() if name in known}
     faults += [fault for error in _validator(tool["name"]).iter_errors(checked) for fault in faults_of(error)]
     if faults:
         raise InvalidRequest(faults)
@@ -247,5 +247,5 @@ def _plain(value: object) -> Any:
     """A result as JSON values."""
     options = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_NON_STR_KEYS
     return orjson.loads(
-        orjson.dumps(value, default=lambda one: str(one) if (named := json_fields(one)) is None else named, option=options)
+        orjson.dumps(value, default=lambda part: str(part) if (named := json_fields(part)) is None else named, option=options)
     )

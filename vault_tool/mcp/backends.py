@@ -134,8 +134,8 @@ def resource(caller: Caller, uri: str, vault: Vault) -> tuple[str, str]:
     from vault_tool.mcp.answering import asked_by  # as above
     from vault_tool.mcp.resources import read
 
-    found = read(asked_by(caller, vault), uri)
-    return found.text, found.kind
+    contents = read(asked_by(caller, vault), uri)
+    return contents.text, contents.kind
 
 
 def versions(caller: Caller, uris: frozenset[str], since: str, vault: Vault) -> tuple[str, Mapping[str, str]]:
@@ -143,10 +143,10 @@ def versions(caller: Caller, uris: frozenset[str], since: str, vault: Vault) -> 
     now = vault.whole_index.catalog.seq()
     if now == since:
         return now, {}
-    found = {}
+    texts = {}
     for uri in uris:
         try:
-            found[uri] = resource(caller, uri, vault)[0]
+            texts[uri] = resource(caller, uri, vault)[0]
         except VaultError:
-            found[uri] = ""  # it is gone, or not there yet
-    return now, found
+            texts[uri] = ""  # it is gone, or not there yet
+    return now, texts

@@ -68,8 +68,8 @@ def _refused(scope: Scope, door: Door) -> tuple[int, str] | None:
         return 403, reason
     if scope["path"] in (ALIVE, READY):
         return None if scope["method"] in ("GET", "HEAD") else (405, "GET")
-    given = headers_of(scope, b"authorization")
-    if door.token and (len(given) != 1 or not _shows(given[0], door.token)):
+    headers = headers_of(scope, b"authorization")
+    if door.token and (len(headers) != 1 or not _shows(headers[0], door.token)):
         return 401, "show the token of this vault: Authorization: Bearer TOKEN"
     if scope["path"] != PATH:
         return 404, f"there is {PATH}"
@@ -77,8 +77,8 @@ def _refused(scope: Scope, door: Door) -> tuple[int, str] | None:
     return None if scope["method"] == "POST" else (405, "POST")
 
 
-def _shows(given: str, token: str) -> bool:
-    kind, _, shown = given.partition(" ")
+def _shows(header: str, token: str) -> bool:
+    kind, _, shown = header.partition(" ")
     return kind.lower() == "bearer" and hmac.compare_digest(shown.strip().encode("latin-1"), token.encode())
 
 
@@ -100,11 +100,11 @@ async def _in_time(app: App, scope: Scope, receive: Receive, send: Send, seconds
         async with asyncio.timeout(seconds):
             more = True
             while more:
-                found = await receive()
-                if found["type"] == "http.disconnect":
+                message = await receive()
+                if message["type"] == "http.disconnect":
                     return
-                body += found.get("body", b"")
-                more = found.get("more_body", False)
+                body += message.get("body", b"")
+                more = message.get("more_body", False)
                 if len(body) > MOST_BYTES:
                     await _say(send, 413, f"a request may take {MOST_BYTES // 2**20} MiB")
                     return

@@ -59,7 +59,7 @@ class Door:
     def hosts(self) -> tuple[str, ...]:
         """The exact values that a Host header may have."""
         near = (*LOOPBACK, self.host) if self.host in LOOPBACK else (self.host,)
-        return tuple(dict.fromkeys((*(f"{_bracketed(one)}:{self.port}" for one in near), *self.names)))
+        return tuple(dict.fromkeys((*(f"{_bracketed(host)}:{self.port}" for host in near), *self.names)))
 
     @property
     def allowed_origins(self) -> tuple[str, ...]:
@@ -91,24 +91,24 @@ def require_safe(host: str, *, names: Collection[str], token: bool, tls: bool, w
 def listening(host: str, port: int) -> socket.socket:
     """A socket that listens there; Busy where something else does, UsageError for an address that is not this machine's."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family)
+    listener = socket.socket(family)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((host, port))
-        found.listen(MOST_IN_A_BURST)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(MOST_IN_A_BURST)
     except OSError as fault:
-        found.close()
+        listener.close()
         if isinstance(fault, socket.gaierror) or fault.errno not in _TAKEN:
             raise UsageError(
                 f"{host}:{port} cannot be listened on: {fault.strerror}", "an address of this machine, and a port"
             ) from fault
         raise Busy(f"something else listens on {host}:{port}", "choose another with --port; 0 takes any that is free") from fault
-    return found
+    return listener
 
 
-async def serve_http(app: App, found: socket.socket, *, cert: str = "", key: str = "") -> None:
+async def serve_http(app: App, listener: socket.socket, *, cert: str = "", key: str = "") -> None:
     """Serve until this process is told to end."""
-    await http_server(app, cert=cert, key=key).serve(sockets=[found])
+    await http_server(app, cert=cert, key=key).serve(sockets=[listener])
 
 
 def http_server(app: App, *, cert: str = "", key: str = "") -> uvicorn.Server:
@@ -152,7 +152,9 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc,valid-type]
         self._since = self.loop.time()
         while len(strangers) > MOST_CONNECTIONS:
             # Who waits for an answer goes last.
-            ends = next((one for one in strangers.values() if not one._is_answered()), next(iter(strangers.values())))
+            ends = next(
+                (stranger for stranger in strangers.values() if not stranger._is_answered()), next(iter(strangers.values()))
+            )
             if self._since - ends._since < BURST and len(strangers) <= _most_in_a_burst():
                 break
             strangers.pop(ends.client, None)
@@ -207,17 +209,17 @@ class _Server(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {one: signal.signal(one, self.handle_exit) for one in (signal.SIGINT, signal.SIGTERM)}
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
         finally:
-            for one, handler in before.items():
-                signal.signal(one, handler)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 def headers_of(scope: Scope, name: bytes) -> list[str]:
     """All values of a header, by its name in small letters."""
-    return [value.decode("latin-1") for one, value in scope["headers"] if one.lower() == name]
+    return [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
 
 
 def foreign(scope: Scope, door: Door) -> str | None:
@@ -226,9 +228,9 @@ def foreign(scope: Scope, door: Door) -> str | None:
     if len(hosts) != 1 or hosts[0].lower() not in door.hosts:
         return "this server does not go by that name"
     origins = headers_of(scope, b"origin")
-    if any(one not in door.allowed_origins for one in origins) or len(origins) > 1:
+    if any(origin not in door.allowed_origins for origin in origins) or len(origins) > 1:
         return "pages of other sites are not served"
-    if not origins and any(one not in ("same-origin", "none") for one in headers_of(scope, b"sec-fetch-site")):
+    if not origins and any(site not in ("same-origin", "none") for site in headers_of(scope, b"sec-fetch-site")):
         return "pages of other sites are not served"
     return None
 

@@ -58,13 +58,13 @@ class Notices:
         self, ctx: ServerRequestContext[Any, Any], params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Tell a client of today, on the stream that answers its request, for as long as that is open."""
-        wanted = frozenset(params.notifications.resource_subscriptions or ())
-        await self._begin(wanted)
-        self._listened.update(wanted)
+        uris = frozenset(params.notifications.resource_subscriptions or ())
+        await self._begin(uris)
+        self._listened.update(uris)
         try:
             return await self._handler(ctx, params)
         finally:
-            self._listened.subtract(wanted)
+            self._listened.subtract(uris)
 
     async def subscribe(self, ctx: ServerRequestContext[Any, Any], params: types.SubscribeRequestParams) -> types.EmptyResult:
         """Tell a client of old, by messages of its connection."""

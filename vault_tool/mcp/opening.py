@@ -23,8 +23,8 @@ def initialized(version: str) -> dict[str, Any]:
     client = {"name": "any", "version": "1"}
     params = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
     (answer,) = asyncio.run(answers([{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}]))
-    found: dict[str, Any] = answer["result"]
-    return found
+    opened: dict[str, Any] = answer["result"]
+    return opened
 
 
 async def answers(messages: Sequence[Mapping[str, Any]], preset: str = "lean") -> list[dict[str, Any]]:
@@ -35,7 +35,7 @@ async def answers(messages: Sequence[Mapping[str, Any]], preset: str = "lean") -
         for message in messages:
             yield json.dumps(message).encode() + b"\n"
             # The protocol's library refuses what comes before it has opened the conversation.
-            while "id" in message and not any(one.get("id") == message["id"] for one in written):
+            while "id" in message and not any(reply.get("id") == message["id"] for reply in written):
                 await asyncio.sleep(0)
 
     async def write(line: bytes) -> None:
@@ -52,8 +52,8 @@ def written() -> str:
     """The text of opening.json."""
     result = initialized(HANDSHAKE_PROTOCOL_VERSIONS[-1])
     del result["protocolVersion"]
-    kept = {"versions": [*HANDSHAKE_PROTOCOL_VERSIONS], "lean": sorted(LEAN), "meta": {ALWAYS: True}, "result": result}
-    return json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
+    record = {"versions": [*HANDSHAKE_PROTOCOL_VERSIONS], "lean": sorted(LEAN), "meta": {ALWAYS: True}, "result": result}
+    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":

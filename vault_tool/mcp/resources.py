@@ -39,15 +39,15 @@ def read(vault: Vault, uri: str) -> Contents:
             return _lean(vault, vault.show(called))
         case "subject", True:
             # A session would note what it was shown.
-            found = vault.as_(session="").recall(called)
-            if found.mode != "subject":
+            view = vault.as_(session="").recall(called)
+            if view.mode != "subject":
                 raise NotFound(f"no subject is called `{one_line(called, 60)}`", "`get_subjects` lists them")
-            return _lean(vault, found)
+            return _lean(vault, view)
     raise UsageError(
         f"there is no resource {one_line(uri, 80)}", "vault://core, vault://reflection, vault://subject/NAME, vault://memory/ID"
     )
 
 
-def _lean(vault: Vault, found: object) -> Contents:
-    lean = found.lean(lambda identity: short(vault, identity))  # type: ignore[attr-defined]
+def _lean(vault: Vault, result: object) -> Contents:
+    lean = result.lean(lambda identity: short(vault, identity))  # type: ignore[attr-defined]
     return Contents(bounded(orjson.loads(orjson.dumps(lean))), JSON)

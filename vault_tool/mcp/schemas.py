@@ -146,7 +146,7 @@ def tools() -> Iterator[Schema]:
 
 def lean_tools() -> Iterator[Schema]:
     """Every tool of the small preset as it is listed, in the order of its table."""
-    full = {one["name"]: one for one in tools()}
+    full = {tool["name"]: tool for tool in tools()}
     for name, lean in LEAN_TOOLS.items():
         verb = full[VERBS.get(name, name)]
         about = {"name": name, "description": lean.about, "title": full[name]["title"], "annotations": full[name]["annotations"]}
@@ -156,7 +156,7 @@ def lean_tools() -> Iterator[Schema]:
 def written() -> str:
     """The whole file: both presets, a tool a line."""
     presets = {"lean": lean_tools(), "full": tools()}
-    parts = (f'"{preset}":[\n' + ",\n".join(map(_as_line, found)) + "\n]" for preset, found in presets.items())
+    parts = (f'"{preset}":[\n' + ",\n".join(map(_as_line, offered)) + "\n]" for preset, offered in presets.items())
     return "{" + ",\n".join(parts) + "}\n"
 
 
@@ -167,15 +167,15 @@ def _as_line(tool: Schema) -> str:
 def table() -> str:
     """The tools as the table of docs/mcp.md."""
 
-    def cells(one: Schema) -> Iterator[str]:
-        yield f"`{one['name']}`"
-        yield "yes" if one["name"] in LEAN else ""
-        yield "" if one["annotations"]["readOnlyHint"] else "writes"
-        yield str(cost([one]))
-        yield one["description"]
-        yield f"`{json.dumps(TOOLS[one['name']].example, ensure_ascii=False)}`"
+    def cells(tool: Schema) -> Iterator[str]:
+        yield f"`{tool['name']}`"
+        yield "yes" if tool["name"] in LEAN else ""
+        yield "" if tool["annotations"]["readOnlyHint"] else "writes"
+        yield str(cost([tool]))
+        yield tool["description"]
+        yield f"`{json.dumps(TOOLS[tool['name']].example, ensure_ascii=False)}`"
 
-    rows = (f"| {' | '.join(cells(one))} |\n" for one in tools())
+    rows = (f"| {' | '.join(cells(tool))} |\n" for tool in tools())
     return "| tool | lean | | tokens | what a model is told | an example |\n|---|---|---|---|---|---|\n" + "".join(rows)
 
 
@@ -184,12 +184,12 @@ def _arguments(tool: str, verb: Callable[..., Any]) -> Schema:
     names = {theirs: ours for ours, theirs in RENAMED.get(tool, {}).items()}
     properties: dict[str, Schema] = {}
     required = []
-    for one in inspect.signature(verb).parameters.values():
-        if one.name in LEFT_OUT:
+    for parameter in inspect.signature(verb).parameters.values():
+        if parameter.name in LEFT_OUT:
             continue
-        name = names.get(one.name, one.name)
-        properties[name] = _argument(tool, name, one)
-        if one.default is one.empty:
+        name = names.get(parameter.name, parameter.name)
+        properties[name] = _argument(tool, name, parameter)
+        if parameter.default is parameter.empty:
             required.append(name)
     properties["session"] = {**TEXT, "description": SESSION}
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
@@ -213,13 +213,13 @@ def _kind(schema: Schema) -> Schema:
     return {"type": schema["type"]}
 
 
-def _argument(tool: str, name: str, one: inspect.Parameter) -> Schema:
+def _argument(tool: str, name: str, parameter: inspect.Parameter) -> Schema:
     meaning = MEANINGS.get(name)
     about = MEANINGS_OF.get(tool, {}).get(name) or (meaning.help if meaning and name != "kind" else "")
-    made = {**_value(str(one.annotation).removesuffix(" | None"), name), **_OF.get((tool, name), {})}
-    if isinstance(one.default, (int, str)) and one.default not in (False, ""):
-        made["default"] = one.default
-    return {**made, **({"description": about} if about else {})}
+    schema = {**_value(str(parameter.annotation).removesuffix(" | None"), name), **_OF.get((tool, name), {})}
+    if isinstance(parameter.default, (int, str)) and parameter.default not in (False, ""):
+        schema["default"] = parameter.default
+    return {**schema, **({"description": about} if about else {})}
 
 
 def _value(annotation: str, name: str) -> Schema:
@@ -227,21 +227,21 @@ def _value(annotation: str, name: str) -> Schema:
         case "observations":
             return _list(_observation())
         case "subjects":
-            one = _object(name=TEXT, summary=TEXT, tags=TEXTS, aliases=TEXTS, key=TEXT, role=TEXT)
-            return _list({**one, "required": ["name"]})
+            element = _object(name=TEXT, summary=TEXT, tags=TEXTS, aliases=TEXTS, key=TEXT, role=TEXT)
+            return _list({**element, "required": ["name"]})
         case "memories":
             return _list({"type": "object"})
         case "votes":
             value = {**TEXT, "enum": ["useful", "questionable"]}
-            one = _object(id=TEXT, value=value, reason=TEXT, problem=TEXT, evidence=TEXTS)
-            return _list({**one, "required": ["id", "value"]})
+            element = _object(id=TEXT, value=value, reason=TEXT, problem=TEXT, evidence=TEXTS)
+            return _list({**element, "required": ["id", "value"]})
         case "attempts":
             outcome = {**TEXT, "enum": ["worked", "failed"]}
-            one = _object(
+            element = _object(
                 key=TEXT, outcome=outcome, problem=TEXT, content=TEXT, title=TEXT, subject_names=TEXTS,
                 failure_mode=TEXT, rationale=TEXT, confidence=SHARE, evidence=TEXTS,
             )  # fmt: skip
-            return _list({**one, "required": ["outcome"]})
+            return _list({**element, "required": ["outcome"]})
         case "limit" | "budget" | "tokens" | "semantic_hops":
             return {"type": "integer", "minimum": 0 if name == "semantic_hops" else 1}
         case "importance" | "confidence" | "strength":
@@ -254,16 +254,19 @@ def _value(annotation: str, name: str) -> Schema:
 def _observation() -> Schema:
     """One of several observations: what `remember` takes."""
     whole = _arguments("remember", Vault.remember)
-    bare = {name: {key: value for key, value in one.items() if key != "description"} for name, one in whole["properties"].items()}
+    bare = {
+        name: {key: value for key, value in property_schema.items() if key != "description"}
+        for name, property_schema in whole["properties"].items()
+    }
     del bare["session"]
     return {"type": "object", "properties": bare, "required": whole["required"], "additionalProperties": False}
 
 
 def _result(verb: Callable[..., Any], described: Described) -> Schema:
     """The output schema of a result that has no lean form: its fields, those that say nothing left out."""
-    made = _of(get_type_hints(verb, vars(sys.modules[verb.__module__]))["return"])
-    properties = {name: one for name, one in made["properties"].items() if name not in described.omit}
-    return {**made, "properties": properties}
+    schema = _of(get_type_hints(verb, vars(sys.modules[verb.__module__]))["return"])
+    properties = {name: property_schema for name, property_schema in schema["properties"].items() if name not in described.omit}
+    return {**schema, "properties": properties}
 
 
 def _cut(schema: Schema) -> Schema:
@@ -277,22 +280,22 @@ def _of(kind: Any) -> Schema:
         hints = get_type_hints(kind, {**_UNLOADED, **vars(sys.modules[kind.__module__])})
         return _object(**{json_name(name): _of(hints[name]) for name in told_fields(cast(type, kind))})
     if origin in (Union, types.UnionType):
-        return _any([_of(one) for one in inner if one is not types.NoneType])
+        return _any([_of(member) for member in inner if member is not types.NoneType])
     if origin is Literal:
         return {"enum": list(inner)}
     if origin is not None and issubclass(origin, Mapping):
         return {"type": "object", "additionalProperties": _of(inner[1])}
     if origin is not None and issubclass(origin, Sequence | frozenset | set):
         if origin is tuple and len(inner) > 1 and inner[1] is not Ellipsis:
-            return _list(_any([_of(one) for one in inner]))
+            return _list(_any([_of(member) for member in inner]))
         return _list(_of(inner[0]))
     if issubclass(kind, Enum):
-        return {"enum": [one.value for one in kind]}
+        return {"enum": [member.value for member in kind]}
     return {} if not issubclass(kind, (str, int, float, Path)) else _SCALARS["str" if issubclass(kind, Path) else kind.__name__]
 
 
-def _any(found: list[Schema]) -> Schema:
-    different = [one for number, one in enumerate(found) if one not in found[:number]]
+def _any(schemas: list[Schema]) -> Schema:
+    different = [schema for number, schema in enumerate(schemas) if schema not in schemas[:number]]
     return different[0] if len(different) == 1 else {"anyOf": different}
 
 

@@ -59,33 +59,33 @@ def connection(backend: Backend, *, preset: str, caller: Caller, notices: Notice
     prompts = offered(tools)
 
     async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[types.Tool.model_validate(one) for one in listed(preset)])
+        return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in listed(preset)])
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name not in called:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool `{one_line(params.name, 60)}`; there are {', '.join(tools)}")
         try:
-            found = await _called(backend, ctx, params.name, params.arguments or {})
+            answer = await _called(backend, ctx, params.name, params.arguments or {})
         finally:
             notices.look()
-        text = types.TextContent(text=found.text)
-        return types.CallToolResult(content=[text], structured_content=found.values, is_error=found.values is None)
+        text = types.TextContent(text=answer.text)
+        return types.CallToolResult(content=[text], structured_content=answer.values, is_error=answer.values is None)
 
     async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         pages = () if caller.user else (("core", "What is remembered first of all"), ("reflection", "Themes and patterns"))
-        found = [
+        resources = [
             types.Resource(uri=f"vault://{name}", name=name, title=f"{name.upper()}.md", description=about, mime_type=_MARKDOWN)
             for name, about in pages
         ]
-        return types.ListResourcesResult(resources=found)
+        return types.ListResourcesResult(resources=resources)
 
     async def list_templates(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
         kinds = (("subject", "name", "A subject: what is understood of it, and what was seen last"), ("memory", "id", "A memory"))
-        found = [
+        templates = [
             types.ResourceTemplate(uri_template=f"vault://{kind}/{{{by}}}", name=kind, description=about, mime_type=_JSON)
             for kind, by, about in kinds
         ]
-        return types.ListResourceTemplatesResult(resource_templates=found)
+        return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         try:
@@ -99,21 +99,21 @@ def connection(backend: Backend, *, preset: str, caller: Caller, notices: Notice
             prompts=[
                 types.Prompt(
                     name=name,
-                    title=one.title,
-                    description=one.about,
-                    arguments=[types.PromptArgument(name=taken, description=about) for taken, about in one.takes],
+                    title=prompt.title,
+                    description=prompt.about,
+                    arguments=[types.PromptArgument(name=taken, description=about) for taken, about in prompt.takes],
                 )
-                for name, one in prompts.items()
+                for name, prompt in prompts.items()
             ]
         )
 
     async def get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        found = prompts.get(params.name)
-        if found is None:
+        prompt = prompts.get(params.name)
+        if prompt is None:
             what = f"there is no prompt `{one_line(params.name, 60)}`; there are {', '.join(prompts)}"
             raise MCPError(types.INVALID_PARAMS, what)
-        text = types.TextContent(text=found.filled(params.arguments or {}))
-        return types.GetPromptResult(description=found.about, messages=[types.PromptMessage(role="user", content=text)])
+        text = types.TextContent(text=prompt.filled(params.arguments or {}))
+        return types.GetPromptResult(description=prompt.about, messages=[types.PromptMessage(role="user", content=text)])
 
     return Server(
         NAME,
@@ -170,9 +170,9 @@ async def serve(
 
     async def tell() -> None:
         async with outgoing:
-            async for one in outgoing:
-                await write(one.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
-                asked.tell(one)
+            async for message in outgoing:
+                await write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                asked.tell(message)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(hear)
@@ -186,8 +186,8 @@ async def serve_stdio(opening: Callable[[], Vault], *, preset: str = "lean", cal
     async with stdio_server(_own_input()) as (received, sent):
         run = OneThread(opening)
         with suppress(NotImplementedError):  # Windows has no such handlers
-            for one in (signal.SIGINT, signal.SIGTERM):
-                asyncio.get_running_loop().add_signal_handler(one, lambda: asyncio.ensure_future(_leave(run)))
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, lambda: asyncio.ensure_future(_leave(run)))
         try:
             await _serve(received, sent, run, preset, caller or Caller())
         finally:
@@ -284,18 +284,18 @@ class Asked:
         self._open: set[int | str] = set()
         self._none_left = anyio.Event()
 
-    def hear(self, said: SessionMessage | Exception) -> None:
+    def hear(self, arrived: SessionMessage | Exception) -> None:
         """Note what a client asked, or gave up."""
-        message = said.message if isinstance(said, SessionMessage) else None
+        message = arrived.message if isinstance(arrived, SessionMessage) else None
         if isinstance(message, types.JSONRPCRequest) and message.method != "subscriptions/listen":
             self._open.add(message.id)
         elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
             self._done((message.params or {}).get("requestId"))
 
-    def tell(self, said: SessionMessage) -> None:
+    def tell(self, message: SessionMessage) -> None:
         """Note what is on its way to the client."""
-        if isinstance(said.message, types.JSONRPCResponse | types.JSONRPCError):
-            self._done(said.message.id)
+        if isinstance(message.message, types.JSONRPCResponse | types.JSONRPCError):
+            self._done(message.message.id)
 
     @property
     def none_open(self) -> bool:

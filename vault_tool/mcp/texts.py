@@ -37,10 +37,10 @@ class Prompt:
     needs: tuple[str, ...]
     takes: tuple[tuple[str, str], ...] = ()
 
-    def filled(self, given: Mapping[str, str]) -> str:
+    def filled(self, arguments: Mapping[str, str]) -> str:
         """The text with what was given for it, each on a line of its own as a quotation."""
-        said = "".join(f"\n- {name}: {' '.join(given[name].split())}" for name, _ in self.takes if given.get(name))
-        return self.text + said
+        lines = "".join(f"\n- {name}: {' '.join(arguments[name].split())}" for name, _ in self.takes if arguments.get(name))
+        return self.text + lines
 
 
 PROMPTS: Mapping[str, Prompt] = {

@@ -44,14 +44,14 @@ def listed(preset: str) -> tuple[Tool, ...]:
     """The tools of a preset as they stand on the wire; always the same, in the same order. UsageError for no preset."""
     if preset not in PRESETS:
         raise UsageError(f"`{preset}` is no preset of tools", f"one of {', '.join(PRESETS)}")
-    found: list[dict[str, Any]] = json.loads(files(__package__).joinpath("tools.json").read_bytes())[preset]
-    return tuple({**one, "_meta": {ALWAYS: True}} if one["name"] in LEAN else one for one in found)
+    tools: list[dict[str, Any]] = json.loads(files(__package__).joinpath("tools.json").read_bytes())[preset]
+    return tuple({**tool, "_meta": {ALWAYS: True}} if tool["name"] in LEAN else tool for tool in tools)
 
 
 @cache
 def named(preset: str) -> Mapping[str, Tool]:
     """The same by their names."""
-    return {one["name"]: one for one in listed(preset)}
+    return {tool["name"]: tool for tool in listed(preset)}
 
 
 def plain_names(preset: str, tool: str) -> Mapping[str, str]:
@@ -94,20 +94,20 @@ class Offered:
 
 def offered() -> Offered:
     """The tools and presets for `vt mcp --tools`."""
-    small = {one["name"]: cost([one]) for one in listed("lean")}
+    small = {tool["name"]: cost([tool]) for tool in listed("lean")}
     tools = tuple(
         OfferedTool(
-            one["name"], one["title"], one["name"] in LEAN, one["annotations"]["readOnlyHint"], cost([one]), one["description"],
-            small.get(one["name"], 0),
+            tool["name"], tool["title"], tool["name"] in LEAN, tool["annotations"]["readOnlyHint"], cost([tool]),
+            tool["description"], small.get(tool["name"], 0),
         )
-        for one in listed("full")
+        for tool in listed("full")
     )  # fmt: skip
     return Offered(tuple(Preset(name, len(listed(name)), cost(listed(name))) for name in PRESETS), tools)
 
 
-def cost(found: Iterable[Tool]) -> int:
+def cost(tools: Iterable[Tool]) -> int:
     """About how many tokens tools take in a model's context: their names, descriptions and arguments as compact JSON."""
-    return sum(tokens(_compact({part: one[part] for part in _READ})) for one in found)
+    return sum(tokens(_compact({part: tool[part] for part in _READ})) for tool in tools)
 
 
 def _compact(value: object) -> str:

@@ -28,27 +28,30 @@ def refusal(item: Exception | types.JSONRPCMessage) -> types.JSONRPCError | None
     """The answer to an unreadable message, and to a request without a valid id; None where no answer is expected."""
     if isinstance(item, Exception):
         line, value = _sent(item)
-        code, said = _fault(line, value)
+        code, reason = _fault(line, value)
         identity = value.get("id") if isinstance(value, Mapping) else _id_in(line)
     elif isinstance(item, types.JSONRPCNotification) and not item.method.startswith(_OF_NOTIFICATIONS):
-        code, said, identity = types.INVALID_REQUEST, "the id is neither a text nor a whole number", None
+        code, reason, identity = types.INVALID_REQUEST, "the id is neither a text nor a whole number", None
     else:
         return None
     # Half a character in it could not be written back.
     is_id = isinstance(identity, (str, int)) and not isinstance(identity, bool) and is_unicode(str(identity))
     known = identity if is_id else None
-    return types.JSONRPCError(jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=said))
+    return types.JSONRPCError(jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=reason))
 
 
 def _sent(fault: Exception) -> tuple[str, object]:
     """The line that was sent, where it is no JSON for the protocol's library, and the value, as far as Python reads one."""
     errors = fault.errors(include_url=False, include_context=False) if isinstance(fault, ValidationError) else []
-    raw = next((one["input"] for one in errors if one["type"] in _NO_JSON), "")
+    raw = next((error["input"] for error in errors if error["type"] in _NO_JSON), "")
     # Bytes that are no UTF-8 become half characters, which are told of by their place.
     line = raw.decode("utf-8", "surrogateescape") if isinstance(raw, bytes) else str(raw)
     if not line:
-        objects = (one["input"] for one in errors if isinstance(one["input"], Mapping))
-        return "", next((one for one in objects if "jsonrpc" in one or "id" in one or "method" in one), None)
+        objects = (error["input"] for error in errors if isinstance(error["input"], Mapping))
+        return "", next(
+            (sent for sent in objects if "jsonrpc" in sent or "id" in sent or "method" in sent),
+            None,
+        )
     try:
         return line, json.loads(line)
     except (ValueError, RecursionError):
@@ -70,12 +73,12 @@ def _fault(line: str, value: object) -> tuple[int, str]:
 def _id_in(line: str) -> Any:
     """The id of an object that cannot be read whole."""
     depth = 0
-    for found in _PART.finditer(line):
-        part = found[0]
+    for match in _PART.finditer(line):
+        part = match[0]
         if part in "[{":
             depth += 1
         elif part in "]}":
             depth -= 1
-        elif depth == 1 and part == '"id"' and (value := _VALUE.match(line, found.end())):
+        elif depth == 1 and part == '"id"' and (value := _VALUE.match(line, match.end())):
             return json.loads(value[1])
     return None

@@ -28,18 +28,18 @@ class ForClient(PlainWords):
         called = _TOOLS.get(step.verb, step.verb) if self._preset == "lean" else step.verb
         if called not in self._tools:
             return None
-        said = [self._given(called, name, value) for name, value in step.arguments.items()]
-        given = [one for one in said if one is not None]
-        if len(given) < len(said):
+        arguments = [self._given(called, name, value) for name, value in step.arguments.items()]
+        arguments_known = [argument for argument in arguments if argument is not None]
+        if len(arguments_known) < len(arguments):
             return None
-        return f"`{called}` ({', '.join(given)})" if given else f"`{called}`"
+        return f"`{called}` ({', '.join(arguments_known)})" if arguments_known else f"`{called}`"
 
     def option(self, name: str, value: Value) -> str | None:
         """An argument of the tool that was called; None where it takes none of that name."""
-        said = self._given(self._tool, name, value) if self._tool in self._tools else None
-        if said is None:
+        argument = self._given(self._tool, name, value) if self._tool in self._tools else None
+        if argument is None:
             return None
-        name, colon, rest = said.partition(": ")
+        name, colon, rest = argument.partition(": ")
         return f"`{name}`{colon}{rest}"
 
     def _given(self, tool: str, name: str, value: Value) -> str | None:
@@ -54,9 +54,9 @@ def in_words(value: Any, wording: ForClient) -> Any:
     if isinstance(value, str):
         return hints.told(value, wording)
     if isinstance(value, dict):
-        return {name: in_words(one, wording) for name, one in value.items()}
+        return {name: in_words(part, wording) for name, part in value.items()}
     if isinstance(value, list):
-        return [in_words(one, wording) for one in value]
+        return [in_words(part, wording) for part in value]
     return value
 
 

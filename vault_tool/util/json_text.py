@@ -78,17 +78,17 @@ def flaw_in(value: object) -> Flaw | None:
     """The first thing in a value, however deep, that cannot be stored: half a character, no number, nesting without end."""
     waiting: list[tuple[tuple[str | int, ...], object]] = [((), value)]
     while waiting:
-        place, one = waiting.pop()
-        if isinstance(one, str):
-            if not is_unicode(one):
+        place, part = waiting.pop()
+        if isinstance(part, str):
+            if not is_unicode(part):
                 return Flaw(place, *HALF_A_CHARACTER)
-        elif isinstance(one, (int, float)):
-            if not -_WIDEST <= one < _WIDEST and (isinstance(one, int) or not isfinite(one)):
+        elif isinstance(part, (int, float)):
+            if not -_WIDEST <= part < _WIDEST and (isinstance(part, int) or not isfinite(part)):
                 return Flaw(place, "is no number that can be kept", "give a finite number")
-        elif isinstance(one, (Mapping, Collection)) and not isinstance(one, (bytes, bytearray)):
+        elif isinstance(part, (Mapping, Collection)) and not isinstance(part, (bytes, bytearray)):
             if len(place) >= MOST_LEVELS:
                 return Flaw(place[:3], "is nested too deeply", "give plain objects and lists")
-            waiting.extend(reversed([*_inside(place, one)]))
+            waiting.extend(reversed([*_inside(place, part)]))
     return None
 
 

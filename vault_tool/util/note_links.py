@@ -50,13 +50,13 @@ def links_in(body: str) -> Iterator[str]:
         if "[" not in line and "](" not in line:
             continue
         line = without_code(line)
-        if defined and (found := _DEFINED.match(line)):
-            ends.setdefault(_label(found[1]), path_of(found[2] if found[2] is not None else found[3]))
+        if defined and (definition := _DEFINED.match(line)):
+            ends.setdefault(_label(definition[1]), path_of(definition[2] if definition[2] is not None else definition[3]))
             continue
         if wiki and "[[" in line:
             yield from _wikilinks(line)
         if inline:
-            written = (one[1] if one[1] is not None else one[2] for one in _INLINE.finditer(line))
+            written = (match[1] if match[1] is not None else match[2] for match in _INLINE.finditer(line))
             yield from filter(None, map(path_of, written))
         if defined:
             named.update(map(_label, _BRACKETS.findall(line)))
@@ -90,8 +90,8 @@ def with_paths_decoded(body: str) -> str:
     return _ENCODED.sub(_decoded, body) if "%" in body and "]" in body else body
 
 
-def _decoded(found: re.Match[str]) -> str:
-    return found[1] + unquote(found[2]) if path_of(found[2]) else found[0]
+def _decoded(match: re.Match[str]) -> str:
+    return match[1] + unquote(match[2]) if path_of(match[2]) else match[0]
 
 
 def is_note(path: str) -> bool:
@@ -112,7 +112,7 @@ def is_path(link: str) -> bool:
 
 
 def readings(link: str) -> tuple[str, ...]:
-    """What a link may mean, the likeliest first: its whole target, that without heading and block, and the same of its label."""
+    """The possible meanings of a link, the likeliest first: its target whole, then without heading and block, then its labels."""
     return tuple(dict.fromkeys((*targets(link), *labels(link))))
 
 
@@ -139,7 +139,7 @@ def led_to(link: str, path: str, top: str) -> str:
 def _without_parts(text: str) -> tuple[str, ...]:
     whole = text.strip()
     before = whole.partition("#")[0].partition("^")[0].strip()
-    return tuple(dict.fromkeys(one for one in (whole, before) if one)) if before else ()
+    return tuple(dict.fromkeys(target for target in (whole, before) if target)) if before else ()
 
 
 def _wikilinks(line: str) -> Iterator[str]:
@@ -160,7 +160,7 @@ def _in_value(value: object) -> Iterator[str]:
             yield from _in_value(inner)
     elif isinstance(value, (list, tuple)):
         # Without quotes a link is a list in a list to YAML.
-        if len(value) == 1 and isinstance(value[0], (list, tuple)) and all(isinstance(one, str) for one in value[0]):
+        if len(value) == 1 and isinstance(value[0], (list, tuple)) and all(isinstance(part, str) for part in value[0]):
             yield from _wikilinks(f"[[{', '.join(value[0])}]]")
             return
         for item in value:

@@ -41,9 +41,9 @@ async def undo(request: Request) -> Response:
 async def find(request: Request) -> Response:
     """The page of what a name means: an id, a title, a file name, an alias, a subject."""
     name, path = request.query_params.get("name", ""), request.query_params.get("of", "")
-    found = await ask(request, lambda vault: vault.show(_meant(vault, path, name)))
-    to = subject_path(found.id) if found.record_class == RecordClass.SUBJECT.value else memory_path(found.id)
-    to = to if found.id else url("/page", path=found.path)
+    memory = await ask(request, lambda vault: vault.show(_meant(vault, path, name)))
+    to = subject_path(memory.id) if memory.record_class == RecordClass.SUBJECT.value else memory_path(memory.id)
+    to = to if memory.id else url("/page", path=memory.path)
     return RedirectResponse(to, 303)
 
 
@@ -52,8 +52,8 @@ def _meant(vault: Vault, path: str, name: str) -> str:
     if not path:
         return name
     vault.fresh()
-    found = link_meaning.meant(vault, path, name)
-    return found[0].id if len(found) == 1 else (targets(name) or (name,))[-1]
+    meanings = link_meaning.meant(vault, path, name)
+    return meanings[0].id if len(meanings) == 1 else (targets(name) or (name,))[-1]
 
 
 ROUTES = [
