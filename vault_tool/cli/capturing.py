@@ -17,7 +17,7 @@ from vault_tool.vault.person import at_terminal
 @command(
     "capture", "vt capture", "vt capture --set point", "vt capture --set point --folder . --not ~/private", "vt capture --set off"
 )
-@click.argument("named", metavar="[SESSION|FILE]", type=TEXT, required=False)
+@click.argument("named", metavar="[SESSION|FILE]", type=TEXT, required=False, help="A session to look at, with --dry-run.")
 @click.option("--set", "mode", type=TEXT, metavar="off|point", help="What is read from now on, on this machine.")
 @click.option("--folder", "folders", type=TEXT, multiple=True, metavar="PATH", help="Read sessions in it; / is everywhere.")
 @click.option("--not", "but", type=TEXT, multiple=True, metavar="PATH", help="Never those in it.")
@@ -25,7 +25,7 @@ from vault_tool.vault.person import at_terminal
 def capture(
     call: Call, named: str | None, mode: str | None, folders: Sequence[str], but: Sequence[str], *, dry_run: bool
 ) -> Exit:
-    """Show or set what of agents' sessions is read.
+    """Show or set what of sessions is read.
 
     A client (Claude Code, Codex) keeps what was said in a file. `point` asks no model: after a session ended, the next one in
     the same folder is shown up to 6 of its turns, once. It is `off` until a person sets it, here, for this machine alone.

@@ -139,7 +139,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
         ("ask query why what who", ("recall", "search")),
         ("find grep lookup", ("search", "recall")),
         ("ls all browse", ("list", "get-subjects", "decay")),
-        ("add note save store create capture write-note log-entry", ("remember", "new")),
+        ("add note save store create write-note log-entry", ("remember", "new")),
         ("open cat view read-note", ("show", "get")),
         ("delete rm remove erase", ("forget", "undo")),
         ("subjects topics", ("get-subjects",)),
