@@ -169,10 +169,10 @@ class Started:
 def list_passes(vault: Context, *, limit: int = LISTED) -> PassList:
     """The consolidation passes, the newest first; each one's ledger is its text."""
     known = passes(vault)
-    newest = sorted(known.all, key=lambda one: (one.generation or 0, one.by_created, one.id), reverse=True)
+    newest = sorted(known.all, key=lambda entry: (entry.generation or 0, entry.by_created, entry.id), reverse=True)
     results = tuple(
-        Memory(vault, one).told(PassLine, generation=one.generation or 0, ended=ledger.read(body_of(vault, one)).ended)
-        for one in newest[:limit]
+        Memory(vault, entry).told(PassLine, generation=entry.generation or 0, ended=ledger.read(body_of(vault, entry)).ended)
+        for entry in newest[:limit]
     )
     return PassList(results=results, total=len(newest))
 
@@ -182,11 +182,11 @@ def recent_activity(vault: Context, most: int | None = None) -> RecentActivity |
     known = passes(vault)
     regions = regions_of(vault.index.catalog)
     counts: dict[RecordClass, Counter[str]] = {RecordClass.OBSERVATION: Counter(), RecordClass.UNDERSTANDING: Counter()}
-    some = False
+    any_new = False
     for entry in chain.from_iterable(unread_batches(vault, known)):
-        some = True
+        any_new = True
         counts[entry.record_class].update({region.name for region in regions.of(entry)})
-    if not some:
+    if not any_new:
         return None
     observed, understood = counts.values()
     of = observed + understood
@@ -257,9 +257,9 @@ def start(vault: Context, *, again: bool = False, empty: bool = False) -> Starte
             _complete(op, known.open, regions)
         if len(entries) > len(fresh):
             packets = plans(vault, entries, closed, again=again)
-        made = _began(op, known, entries, packets)
-        saved = op.carry_out(f"pass {made.generation}", [made.id])
-    return _begun(vault, saved, made, entries, packets, regions)
+        record = _began(op, known, entries, packets)
+        saved = op.carry_out(f"pass {record.generation}", [record.id])
+    return _begun(vault, saved, record, entries, packets, regions)
 
 
 @verb
@@ -270,20 +270,20 @@ def end_consolidation(vault: Context, pass_id: str = "", *, core: bool = True) -
     With `core` CORE.md is made anew as well, in a commit of its own, if more than its date would change.
     """
     with writing(vault, "consolidate") as op:
-        one = open_pass(vault, pass_id)
-        said = _complete(op, one, regions_of(vault.index.catalog))
-        saved = op.carry_out(f"pass {said.number} ended", [one.id])
+        entry = open_pass(vault, pass_id)
+        completed = _complete(op, entry, regions_of(vault.index.catalog))
+        saved = op.carry_out(f"pass {completed.number} ended", [entry.id])
     return Ended(
         **saved.fields(*(_refreshed(vault) if core else ())),
-        id=one.id,
-        generation=said.number,
-        written=tuple(line.id for line in said.written),
-        superseded=tuple(line.id for line in said.superseded),
-        skipped=tuple(one.label for one in said.skipped),
-        left=said.left,
-        before=dict(said.before),
-        after=dict(said.after),
-        path=one.path,
+        id=entry.id,
+        generation=completed.number,
+        written=tuple(line.id for line in completed.written),
+        superseded=tuple(line.id for line in completed.superseded),
+        skipped=tuple(packet.label for packet in completed.skipped),
+        left=completed.left,
+        before=dict(completed.before),
+        after=dict(completed.after),
+        path=entry.path,
     )
 
 
@@ -301,10 +301,10 @@ def open_pass(vault: Context, pass_id: str = "") -> Entry:
     """The pass that is meant, or the open one; NotFound with what to type where there is none. Indexes must be fresh."""
     if pass_id:
         return resolve.find(vault, pass_id, (RecordClass.CONSOLIDATION,))
-    found = passes(vault).open
-    if found is None:
+    open_entry = passes(vault).open
+    if open_entry is None:
         raise NotFound("no pass of consolidation is open", f"{step('consolidate')} begins one where anything is new")
-    return found
+    return open_entry
 
 
 def head_of(plan: PacketPlan, done: Collection[tuple[str, ...]] = ()) -> PacketHead:
@@ -324,51 +324,51 @@ def head_of(plan: PacketPlan, done: Collection[tuple[str, ...]] = ()) -> PacketH
 
 def _resumed(vault: Context, known: Passes, regions: Regions) -> Started:
     """The answer where nothing new came: the open pass as it stands, or nothing at all."""
-    one = known.open
-    entries = items_of(vault, one) if one else []
-    done = written_packets(vault, one, regions) | skipped(vault.root, one.id) if one else set()
-    found = of_pass(vault, one, known).all if one else []
+    open_entry = known.open
+    entries = items_of(vault, open_entry) if open_entry else []
+    done = written_packets(vault, open_entry, regions) | skipped(vault.root, open_entry.id) if open_entry else set()
+    packets = of_pass(vault, open_entry, known).all if open_entry else []
     answer = Begun(
-        id=one.id if one else None,
+        id=open_entry.id if open_entry else None,
         generation=known.generation,
         began=False,
         new_count=len(entries),
-        packets=tuple(head_of(plan, done) for plan in found[:LISTED]),
-        more=len(found[LISTED:]),
+        packets=tuple(head_of(plan, done) for plan in packets[:LISTED]),
+        more=len(packets[LISTED:]),
         unplaced=_unplaced(vault, entries),
-        path=one.path if one else "",
+        path=open_entry.path if open_entry else "",
     )
-    return Started(answer, one, tuple(found), regions)
+    return Started(answer, open_entry, tuple(packets), regions)
 
 
 def _begun(
     vault: Context,
     saved: Saved,
-    made: Consolidation,
+    record: Consolidation,
     entries: Sequence[Entry],
-    found: Sequence[PacketPlan],
+    packets: Sequence[PacketPlan],
     regions: Regions,
 ) -> Started:
-    written = next(iter(vault.index.catalog.get(made.id)), None)
+    written = next(iter(vault.index.catalog.get(record.id)), None)
     answer = Begun(
         **saved.fields(),
-        id=made.id,
-        generation=made.generation or 0,
+        id=record.id,
+        generation=record.generation or 0,
         began=True,
         new_count=len(entries),
-        packets=tuple(head_of(plan) for plan in found[:LISTED]),
-        more=len(found[LISTED:]),
+        packets=tuple(head_of(plan) for plan in packets[:LISTED]),
+        more=len(packets[LISTED:]),
         unplaced=_unplaced(vault, entries),
         path=written.path if written else "",
     )
-    return Started(answer, written, tuple(found), regions)
+    return Started(answer, written, tuple(packets), regions)
 
 
 def _began(op: Operation, known: Passes, entries: Sequence[Entry], packets: Sequence[PacketPlan]) -> Consolidation:
     """Plan the new pass's file, with its ledger as far as it is known at the beginning."""
     vault = op.vault
     number = known.generation + 1
-    said = Ledger(
+    started = Ledger(
         number=number,
         begun=vault.now(),
         new=_lines(entries),
@@ -377,7 +377,7 @@ def _began(op: Operation, known: Passes, entries: Sequence[Entry], packets: Sequ
     )
     who = vault.who
     record = Consolidation(
-        id=new_id(), type="consolidation", body=ledger.body(said), created=vault.now(), generation=number,
+        id=new_id(), type="consolidation", body=ledger.body(started), created=vault.now(), generation=number,
         parents=tuple(sorted(entry.id for entry in known.heads)), session=who.session, model=who.model, origin=who.origin,
     )  # fmt: skip
     path = op.create(record)
@@ -386,22 +386,22 @@ def _began(op: Operation, known: Passes, entries: Sequence[Entry], packets: Sequ
     return record
 
 
-def _complete(op: Operation, one: Entry, regions: Regions) -> Ledger:
+def _complete(op: Operation, entry: Entry, regions: Regions) -> Ledger:
     """Plan the completed ledger of a pass; its head stays as it is."""
     vault = op.vault
-    text = body_of(vault, one)
-    written = written_in(vault, one)
-    entries = items_of(vault, one)
-    packets = of_pass(vault, one, passes(vault))
-    kept = walk(vault.root, one.id)
-    passed = skipped(vault.root, one.id)
-    done = written_packets(vault, one, regions)
+    text = body_of(vault, entry)
+    written = written_in(vault, entry)
+    entries = items_of(vault, entry)
+    packets = of_pass(vault, entry, passes(vault))
+    kept_walk = walk(vault.root, entry.id)
+    passed = skipped(vault.root, entry.id)
+    done = written_packets(vault, entry, regions)
     left = [*packets.next, *packets.left]
-    shown = {plan.keys: _shown(plan, kept) for plan in packets.done}
+    shown = {plan.keys: _shown(plan, kept_walk) for plan in packets.done}
     cut = [identity for plan in packets.done for identity in plan.due.new if identity not in shown[plan.keys]]
-    said = Ledger(
-        number=one.generation or 0,
-        begun=one.text("created"),
+    completed = Ledger(
+        number=entry.generation or 0,
+        begun=entry.text("created"),
         new=_lines(entries),
         packets=ledger.packets(text),
         before=ledger.before(text),
@@ -415,13 +415,15 @@ def _complete(op: Operation, one: Entry, regions: Regions) -> Ledger:
         after=_counts(vault),
         new_as_written=ledger.new_as_written(text),
     )
-    old = reader.read(vault.root, one.path)
+    old = reader.read(vault.root, entry.path)
     # The head stays byte for byte: a person may have written into it.
-    new = old[: frontmatter.split(old).body_start] + ledger.body(said).encode("utf-8")
-    op.rewrite(one.path, old, new)
-    summary = f"{len(said.written)} written, {len(said.superseded)} superseded, {len(said.left)} left"
-    op.log_entry(EpisodeEntry(at=vault.now(), title=f"Pass {said.number} ended", type=PASS, path=one.path, summary=summary))
-    return said
+    new = old[: frontmatter.split(old).body_start] + ledger.body(completed).encode("utf-8")
+    op.rewrite(entry.path, old, new)
+    summary = f"{len(completed.written)} written, {len(completed.superseded)} superseded, {len(completed.left)} left"
+    op.log_entry(
+        EpisodeEntry(at=vault.now(), title=f"Pass {completed.number} ended", type=PASS, path=entry.path, summary=summary)
+    )
+    return completed
 
 
 def _with_left(vault: Context, known: Passes, fresh: Sequence[Entry]) -> list[Entry]:
@@ -444,9 +446,9 @@ def _not_read(vault: Context, left: Iterable[PacketPlan], cut: Sequence[str] = (
     return entries_of(vault.index.catalog, [*(identity for plan in left for identity in plan.due.weights), *cut])
 
 
-def _shown(plan: PacketPlan, kept: Walk | None) -> tuple[str, ...]:
+def _shown(plan: PacketPlan, kept_walk: Walk | None) -> tuple[str, ...]:
     """What of a packet's new memories its reader saw: all of them, where it is not known what was given."""
-    shown = kept.shown(plan.keys) if kept else None
+    shown = kept_walk.shown(plan.keys) if kept_walk else None
     return plan.due.new if shown is None else shown
 
 
@@ -474,7 +476,7 @@ def _counts(vault: Context) -> dict[str, int]:
     return {
         "subjects": by_class[RecordClass.SUBJECT.value],
         "observations": by_class[RecordClass.OBSERVATION.value],
-        "active understandings": sum(one not in gone for one in known),
+        "active understandings": sum(identity not in gone for identity in known),
         "observations placed nowhere": unlinked_count(catalog),
     }
 

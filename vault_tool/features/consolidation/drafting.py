@@ -66,7 +66,7 @@ def write_packet(vault: Context, pass_id: str, packet: Packet, editor: Editor) -
 
 
 def _written(vault: Context, pass_id: str, packet: Packet, content: str, summary: str) -> DraftOutcome:
-    sources = [one.id for one in packet.observations]
+    sources = [observation.id for observation in packet.observations]
     if packet.current is not None:
         revised = understandings.update_understanding(
             vault, packet.current.id, content, summary, source_observation_ids=sources, join=True, pass_id=pass_id
@@ -74,11 +74,11 @@ def _written(vault: Context, pass_id: str, packet: Packet, content: str, summary
         identity, replaced, path = revised.new_understanding_id, revised.superseded, revised.path
         saved: Saved = revised
     else:
-        made = understandings.create_understanding(
+        understanding = understandings.create_understanding(
             vault, packet.subjects, content, summary, kind=packet.type, source_observation_ids=sources, pass_id=pass_id
         )
-        identity, replaced, path = made.id, made.superseded, made.path
-        saved = made
+        identity, replaced, path = understanding.id, understanding.superseded, understanding.path
+        saved = understanding
     return DraftOutcome(
         committed=saved.committed, commit=saved.commit, reason=saved.reason, attention=saved.attention,
         conflicts=saved.conflicts, warnings=saved.warnings, id=identity, label=packet.label, summary=summary,
@@ -110,24 +110,33 @@ def _text(packet: Packet) -> Iterator[str]:
     yield ""
     yield CUT
     yield f"{packet.label}: {packet.new_count} new of {packet.observation_count}. The summary is {_HINT}; an empty text skips it."
-    for one in packet.sides:
-        yield from ("", f"== What is understood of {', '.join(one.subjects)} ==", "", one.content)
-    for one in packet.new_understandings:
-        yield from _known(one)
+    for side in packet.sides:
+        yield from ("", f"== What is understood of {', '.join(side.subjects)} ==", "", side.content)
+    for side in packet.new_understandings:
+        yield from _known(side)
     for observation in packet.observations:
         yield from _observed(observation)
     if packet.left_out:
         yield from ("", f"{packet.left_out} older observations are not shown.")
 
 
-def _known(one: Current) -> Iterator[str]:
-    yield from ("", f"== {one.type}, {one.updated[:10]}: {one.summary} ==", "", one.content)
+def _known(understanding: Current) -> Iterator[str]:
+    yield from (
+        "",
+        f"== {understanding.type}, {understanding.updated[:10]}: {understanding.summary} ==",
+        "",
+        understanding.content,
+    )
 
 
-def _observed(one: PacketObservation) -> Iterator[str]:
-    new = "NEW " if one.new else ""
-    yield from ("", f"== {new}{one.type} {one.id[:8]}, {one.observed[:10]} ({', '.join(one.subjects)}) ==", "")
-    yield one.content
-    if one.details:
+def _observed(observation: PacketObservation) -> Iterator[str]:
+    new = "NEW " if observation.new else ""
+    yield from (
+        "",
+        f"== {new}{observation.type} {observation.id[:8]}, {observation.observed[:10]} ({', '.join(observation.subjects)}) ==",
+        "",
+    )
+    yield observation.content
+    if observation.details:
         yield ""
-        yield from (f"{label}: {text}" for label, text in in_lines(one.details, lambda identity: identity[:SHOWN_PREFIX]))
+        yield from (f"{label}: {text}" for label, text in in_lines(observation.details, lambda identity: identity[:SHOWN_PREFIX]))

@@ -46,40 +46,42 @@ class Walk:
 
     def shown(self, keys: tuple[str, ...]) -> tuple[str, ...] | None:
         """What the packet of these keys showed; None where none was given."""
-        found = [one.shown for one in self.given if one.keys == keys]
-        return found[-1] if found else None
+        shown = [packet.shown for packet in self.given if packet.keys == keys]
+        return shown[-1] if shown else None
 
 
 def walk(root: Path, pass_id: str = "") -> Walk | None:
     """What is kept of the pass that is walked, or of this one; None where nothing readable says so."""
     try:
-        said = read_own((place(root) / LOCAL / _FILE).read_bytes())
-        found = _walk(said)
+        stored = read_own((place(root) / LOCAL / _FILE).read_bytes())
+        restored = _walk(stored)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return None if pass_id and found.pass_id != pass_id else found
+    return None if pass_id and restored.pass_id != pass_id else restored
 
 
-def keep(root: Path, kept: Walk) -> None:
+def keep(root: Path, kept_walk: Walk) -> None:
     """Keep where a pass stands, in place of what was kept of another. Raises StorageError."""
     folder = place(root) / LOCAL
     with atomic.storage(f"{LOCAL}/{_FILE}"):
         folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
-    atomic.write(folder / _FILE, json.dumps(asdict(kept)).encode() + b"\n", mode=0o600)
+    atomic.write(folder / _FILE, json.dumps(asdict(kept_walk)).encode() + b"\n", mode=0o600)
 
 
-def _walk(said: Mapping[str, Any]) -> Walk:
-    given = tuple(
+def _walk(stored: Mapping[str, Any]) -> Walk:
+    packets = tuple(
         Given(
-            str(one["id"]), _texts(one["keys"]), _texts(one["new"]), _texts(one["shown"]), str(one["understanding"]),
-            one["settled"] is True,
+            str(packet["id"]), _texts(packet["keys"]), _texts(packet["new"]), _texts(packet["shown"]),
+            str(packet["understanding"]), packet["settled"] is True,
         )
-        for one in said["given"]
+        for packet in stored["given"]
     )  # fmt: skip
-    return Walk(str(said["pass_id"]), str(said["at"]), int(said["budget"]), int(said["spent"]), said["again"] is True, given)
+    return Walk(
+        str(stored["pass_id"]), str(stored["at"]), int(stored["budget"]), int(stored["spent"]), stored["again"] is True, packets
+    )
 
 
-def _texts(said: Any) -> tuple[str, ...]:
-    if not isinstance(said, list):
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
         raise ValueError("this is no list")
-    return tuple(map(str, said))
+    return tuple(map(str, value))

@@ -49,13 +49,13 @@ class Finding:
 
 def soul_findings(text: str) -> list[Finding]:
     """What speaks against a soul: it has grown procedural, or gathered lessons from single sessions."""
-    found = []
+    findings = []
     if rules := procedural(text):
         why = (
             f"the soul has grown procedural ({len(rules)} rules, e.g. {_quoted(rules[0])}): it is a shape to inhabit, not a list"
         )
-        found.append(Finding("procedural", why))
-    return [*found, *_lessons(text, "soul")]
+        findings.append(Finding("procedural", why))
+    return [*findings, *_lessons(text, "soul")]
 
 
 def protocol_findings(text: str) -> list[Finding]:
@@ -69,7 +69,7 @@ def procedural(text: str) -> tuple[str, ...]:
     Items of lists count as rules in any language, sentences that command in English.
     """
     statements = list(_statements(text))
-    rules = [said for said, listed in statements if listed or _RULE.match(said)]
+    rules = [statement for statement, listed in statements if listed or _RULE.match(statement)]
     many = len(rules) >= FEWEST_RULES and len(rules) >= LEAST_SHARE * len(statements)
     return tuple(one_line(rule, _SHOWN) for rule in rules) if many else ()
 
@@ -79,17 +79,17 @@ def tactical(text: str) -> tuple[str, ...]:
 
     What one session taught is an observation; a soul and a protocol hold what has proven durable.
     """
-    told = [(said, len(_TRACE.findall(said))) for said, _ in _statements(text)]
-    if sum(traces for _, traces in told) < FEWEST_TRACES:
+    traced = [(statement, len(_TRACE.findall(statement))) for statement, _ in _statements(text)]
+    if sum(traces for _, traces in traced) < FEWEST_TRACES:
         return ()
-    return tuple(one_line(said, _SHOWN) for said, traces in told if traces)
+    return tuple(one_line(statement, _SHOWN) for statement, traces in traced if traces)
 
 
 def _lessons(text: str, kind: str) -> list[Finding]:
-    told = tactical(text)
-    if not told:
+    lessons = tactical(text)
+    if not lessons:
         return []
-    why = f"the {kind} has gathered lessons of single sessions (e.g. {_quoted(told[0])}): make observations of them"
+    why = f"the {kind} has gathered lessons of single sessions (e.g. {_quoted(lessons[0])}): make observations of them"
     return [Finding("tactical", why)]
 
 
@@ -106,7 +106,7 @@ def _statements(text: str) -> Iterator[tuple[str, bool]]:
         if not (fence or item or fenced or _HEADING.match(line)) and line.strip():
             prose.append(line.strip())
             continue
-        yield from ((said.strip(), False) for said in _SENTENCE.split(" ".join(prose)) if said.strip(" *_"))
+        yield from ((sentence.strip(), False) for sentence in _SENTENCE.split(" ".join(prose)) if sentence.strip(" *_"))
         prose.clear()
         if item:
             yield item[1].strip(), True

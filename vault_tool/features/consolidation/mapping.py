@@ -77,13 +77,13 @@ def open_map(vault: Context, around: str = "", *, hops: int = 2, limit: int = 15
     if middle is None:
         return Map(around="", nodes=(), edges=(), more=0)
     near, more = _near(regions, middle, hops, limit)
-    nodes = [_subject(one, regions) for one in near]
+    nodes = [_subject(region, regions) for region in near]
     edges = list(_shared(regions, near))
     if memories:
-        found = _newest(regions, near, memories)
-        nodes += _memories(vault, found)
-        edges += _about(regions, near, found)
-        edges += _links(vault, found)
+        newest = _newest(regions, near, memories)
+        nodes += _memories(vault, newest)
+        edges += _about(regions, near, newest)
+        edges += _links(vault, newest)
     return Map(around=middle.name, nodes=tuple(nodes), edges=tuple(edges), more=more)
 
 
@@ -93,65 +93,70 @@ def _largest(vault: Context, regions: Regions) -> Iterator[Region]:
 
 def _near(regions: Regions, middle: Region, hops: int, limit: int) -> tuple[list[Region], int]:
     """The regions nearest to one, that one first; how many more there are that were met."""
-    first = [one for one, _ in regions.neighbours(middle)]
-    met = {one.key: one for one in (middle, *first)}
+    first = [neighbour for neighbour, _ in regions.neighbours(middle)]
+    met = {region.key: region for region in (middle, *first)}
     if hops > 1:
-        for one in first[:_BROAD]:
+        for neighbour in first[:_BROAD]:
             if len(met) > 4 * limit:
                 break
-            met |= {other.key: other for other, _ in regions.neighbours(one) if other.key not in met}
+            met |= {other.key: other for other, _ in regions.neighbours(neighbour) if other.key not in met}
     return list(met.values())[:limit], max(0, len(met) - limit)
 
 
-def _subject(one: Region, regions: Regions) -> MapNode:
-    entry = one.entry
+def _subject(region: Region, regions: Regions) -> MapNode:
+    entry = region.entry
     return MapNode(
-        id=one.key, name=one.name, record_class="subject", type="subject", created=entry.text("created") if entry else "",
-        size=len(regions.observations(one)),
+        id=region.key, name=region.name, record_class="subject", type="subject", created=entry.text("created") if entry else "",
+        size=len(regions.observations(region)),
     )  # fmt: skip
 
 
 def _shared(regions: Regions, near: Sequence[Region]) -> Iterator[MapEdge]:
     """What each two of the regions share, by their observations."""
-    sets = [(one, regions.observations(one)) for one in near]
-    said = _understood(regions, near)
-    for at, (one, mine) in enumerate(sets):
+    sets = [(subject, regions.observations(subject)) for subject in near]
+    summary_by_pair = _understood(regions, near)
+    for at, (subject, own) in enumerate(sets):
         for other, theirs in sets[at + 1 :]:
-            if (count := len(mine & theirs)) or frozenset((one.key, other.key)) in said:
-                words = said.get(frozenset((one.key, other.key)), "")
-                yield MapEdge(source=one.key, target=other.key, type="shares", weight=count, said=words)
+            if (count := len(own & theirs)) or frozenset((subject.key, other.key)) in summary_by_pair:
+                words = summary_by_pair.get(frozenset((subject.key, other.key)), "")
+                yield MapEdge(source=subject.key, target=other.key, type="shares", weight=count, said=words)
 
 
 def _understood(regions: Regions, near: Sequence[Region]) -> Mapping[frozenset[str], str]:
     """What is understood of pairs of the regions, by their keys."""
-    found: dict[frozenset[str], str] = {}
-    for one in near[:_BROAD]:
-        for entry in regions.touching(one):
+    summary_by_pair: dict[frozenset[str], str] = {}
+    for subject in near[:_BROAD]:
+        for entry in regions.touching(subject):
             keys = frozenset(other.key for other in regions.of(entry))
             if len(keys) == 2 and entry.type == "relationship":
-                found.setdefault(keys, entry.text("summary") or entry.title)
-    return found
+                summary_by_pair.setdefault(keys, entry.text("summary") or entry.title)
+    return summary_by_pair
 
 
 def _newest(regions: Regions, near: Sequence[Region], limit: int) -> list[Entry]:
     """The newest memories of the regions: of each in turn, so that none is without."""
-    each = [sorted(regions.all_members(one), key=lambda e: (e.by_created, e.id), reverse=True) for one in near[: 2 * _BROAD]]
-    found: dict[str, Entry] = {}
+    each = [
+        sorted(regions.all_members(region), key=lambda e: (e.by_created, e.id), reverse=True) for region in near[: 2 * _BROAD]
+    ]
+    newest: dict[str, Entry] = {}
     for place in range(max(map(len, each), default=0)):
         for members in each:
-            if place < len(members) and len(found) < limit:
-                found.setdefault(members[place].id, members[place])
-        if len(found) >= limit:
+            if place < len(members) and len(newest) < limit:
+                newest.setdefault(members[place].id, members[place])
+        if len(newest) >= limit:
             break
-    return list(found.values())
+    return list(newest.values())
 
 
-def _memories(vault: Context, found: Iterable[Entry]) -> Iterator[MapNode]:
-    entries = list(found)
+def _memories(vault: Context, memories: Iterable[Entry]) -> Iterator[MapNode]:
+    entries = list(memories)
     replaced = vault.superseded()
-    by_id = {one: next(iter(vault.index.catalog.get(one)), None) for one in {o for e in entries for o in replaced.get(e.id, ())}}
+    by_id = {
+        identity: next(iter(vault.index.catalog.get(identity)), None)
+        for identity in {o for e in entries for o in replaced.get(e.id, ())}
+    }
     for entry in entries:
-        times = [other.text("created") for one in replaced.get(entry.id, ()) if (other := by_id[one]) is not None]
+        times = [other.text("created") for identity in replaced.get(entry.id, ()) if (other := by_id[identity]) is not None]
         truth = round(vault.standings.belief_of(entry).truth, 3)
         yield MapNode(
             id=entry.id, name=entry.title, record_class=entry.record_class.value, type=entry.type, created=entry.text("created"),
@@ -159,26 +164,26 @@ def _memories(vault: Context, found: Iterable[Entry]) -> Iterator[MapNode]:
         )  # fmt: skip
 
 
-def _about(regions: Regions, near: Sequence[Region], found: Iterable[Entry]) -> Iterator[MapEdge]:
-    keys = {one.key for one in near}
-    for entry in found:
-        for one in regions.of(entry):
-            if one.key in keys:
-                yield MapEdge(source=entry.id, target=one.key, type="about")
+def _about(regions: Regions, near: Sequence[Region], memories: Iterable[Entry]) -> Iterator[MapEdge]:
+    keys = {subject.key for subject in near}
+    for entry in memories:
+        for subject in regions.of(entry):
+            if subject.key in keys:
+                yield MapEdge(source=entry.id, target=subject.key, type="about")
 
 
-def _links(vault: Context, found: Sequence[Entry]) -> Iterator[MapEdge]:
+def _links(vault: Context, memories: Sequence[Entry]) -> Iterator[MapEdge]:
     """The links among the memories that are shown: typed ones with their prose, and the fields that name another."""
-    ids = {entry.id for entry in found}
+    ids = {entry.id for entry in memories}
     seen: set[tuple[str, str, str]] = set()
     for target, pointing in vault.index.catalog.pointing_at_each(ids).items():
         for field, source in pointing:
             if source.record_class is RecordClass.EDGE:
-                one = MapEdge(
+                edge = MapEdge(
                     source=source.text("from_id"), target=source.text("to_id"), type=source.type, said=source.preview[:200]
                 )
             else:
-                one = MapEdge(source=source.id, target=target, type=field)
-            if {one.source, one.target} <= ids and (key := (one.source, one.target, one.type)) not in seen:
+                edge = MapEdge(source=source.id, target=target, type=field)
+            if {edge.source, edge.target} <= ids and (key := (edge.source, edge.target, edge.type)) not in seen:
                 seen.add(key)
-                yield one
+                yield edge

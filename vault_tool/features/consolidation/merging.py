@@ -103,17 +103,17 @@ def find_similar_subjects(vault: Context, subject_name: str = "", *, limit: int 
 
     With `subject_name` only the pairs that it is in. Nothing is changed: `merge_subjects` makes one of two.
     """
-    lacks = prepared(vault)
+    degraded = prepared(vault)
     regions = regions_of(vault.index.catalog)
     only = regions.called(resolve.existing_subject(vault, subject_name).title).key if subject_name else ""
-    found = [pair for pair in _similar(vault, regions) if not only or only in (pair.subject_a.id, pair.subject_b.id)]
-    found.sort(
+    pairs = [pair for pair in _similar(vault, regions) if not only or only in (pair.subject_a.id, pair.subject_b.id)]
+    pairs.sort(
         key=lambda pair: (-max(pair.name_score or 0, pair.similarity_score or 0), pair.subject_a.name, pair.subject_b.name)
     )
     return SimilarSubjects(
-        results=tuple(found[:limit]),
-        more=len(found) - len(found[:limit]),
-        degraded=lacks,
+        results=tuple(pairs[:limit]),
+        more=len(pairs) - len(pairs[:limit]),
+        degraded=degraded,
     )
 
 
@@ -129,38 +129,38 @@ def merge_subjects(vault: Context, primary: str, duplicate: str, *, reason: str 
     """
     vault = vault.with_withheld()
     with writing(vault, "merge-subjects") as op:
-        kept, gone = resolve.existing_subject(vault, primary), resolve.existing_subject(vault, duplicate)
-        _require_mergeable(vault, kept, gone)
+        primary_entry, gone = resolve.existing_subject(vault, primary), resolve.existing_subject(vault, duplicate)
+        _require_mergeable(vault, primary_entry, gone)
         tagged = vault.index.catalog.tagged([names_of(gone)])
         pointing = vault.index.catalog.pointing_at(gone.id)
-        unfit = {entry.path: _unreadable(entry) for entry in (kept, gone) if entry.stale}
-        plans = [(entry, partial(_retag, op, entry, kept, gone)) for entry in tagged]
-        plans += [(entry, partial(_relink, op, entry, field, kept, gone)) for field, entry in pointing]
-        plans += [(kept, partial(_take_over, op, kept, gone))]
+        unfit = {entry.path: _unreadable(entry) for entry in (primary_entry, gone) if entry.stale}
+        plans = [(entry, partial(_retag, op, entry, primary_entry, gone)) for entry in tagged]
+        plans += [(entry, partial(_relink, op, entry, field, primary_entry, gone)) for field, entry in pointing]
+        plans += [(primary_entry, partial(_take_over, op, primary_entry, gone))]
         for entry, plan in plans:
             try:
                 plan()
             except EditRefused as fault:
                 unfit.setdefault(entry.path, _unfit(entry, fault))
-        added = _names_added(kept, gone)
+        added = _names_added(primary_entry, gone)
         if dry_run:
-            return _preview(vault, kept, gone, tagged, len(pointing), added, tuple(unfit.values()))
+            return _preview(vault, primary_entry, gone, tagged, len(pointing), added, tuple(unfit.values()))
         if unfit:
             first = next(iter(unfit.values()))
             more = f" (and {counted(len(unfit) - 1, 'more note')})" if len(unfit) > 1 else ""
             raise EditRefused(f"{first.reason}{more}", first.hint or "mend it, then merge again")
-        note = _structural(op, kept, gone, reason)
+        note = _structural(op, primary_entry, gone, reason)
         op.remove(gone.path)
         summary = f"{len(tagged)} memories retagged; {gone.path} removed"
-        title = f"{gone.title} merged into {kept.title}"
-        op.log_entry(EpisodeEntry(at=vault.now(), title=title, type=MERGE, path=kept.path, summary=summary))
-        saved = op.carry_out(f"{gone.title} into {kept.title}", [kept.id, note.id])
+        title = f"{gone.title} merged into {primary_entry.title}"
+        op.log_entry(EpisodeEntry(at=vault.now(), title=title, type=MERGE, path=primary_entry.path, summary=summary))
+        saved = op.carry_out(f"{gone.title} into {primary_entry.title}", [primary_entry.id, note.id])
     regions = regions_of(vault.index.catalog)
-    one = regions.called(kept.title)
-    disputes = tuple(_contested(regions, one))
+    primary_region = regions.called(primary_entry.title)
+    disputes = tuple(_contested(regions, primary_region))
     return Merged(
-        **saved.fields(*_remarks(disputes, kept)),
-        primary=line_of(vault, one),
+        **saved.fields(*_remarks(disputes, primary_entry)),
+        primary=line_of(vault, primary_region),
         duplicate=gone.title,
         aliases_added=added,
         observations_retagged=_count(tagged, RecordClass.OBSERVATION),
@@ -179,10 +179,10 @@ def _similar(vault: Context, regions: Regions) -> Iterator[SimilarPair]:
     names = _near_in_name(subjects.values())
     meanings = _near_in_meaning(vault, list(subjects.values()))
     for pair in dict.fromkeys((*names, *meanings)):
-        one, other = (subjects[key] for key in pair)
-        shared = len(regions.observations(one) & regions.observations(other))
+        first, other = (subjects[key] for key in pair)
+        shared = len(regions.observations(first) & regions.observations(other))
         if pair in names or shared <= SMALL:
-            yield _pair(vault, one, other, names.get(pair), meanings.get(pair), shared)
+            yield _pair(vault, first, other, names.get(pair), meanings.get(pair), shared)
 
 
 def _near_in_name(subjects: Iterable[Region]) -> dict[tuple[str, str], float]:
@@ -191,18 +191,18 @@ def _near_in_name(subjects: Iterable[Region]) -> dict[tuple[str, str], float]:
     for region in subjects:
         for name in region.names:
             owners[name].append(region.key)
-    twins = ((one, other, 1.0) for keys in owners.values() for one, other in combinations(keys, 2))
-    near = ((one, other, score) for a, b, score in near_pairs(owners) for one in owners[a] for other in owners[b])
-    found: dict[tuple[str, str], float] = {}
-    for one, other, score in (*twins, *near):
-        if one != other:
-            pair = (min(one, other), max(one, other))
-            found[pair] = max(found.get(pair, 0.0), round(score, 3))
-    return found
+    twins = ((key, other, 1.0) for keys in owners.values() for key, other in combinations(keys, 2))
+    near = ((key, other, score) for a, b, score in near_pairs(owners) for key in owners[a] for other in owners[b])
+    scores: dict[tuple[str, str], float] = {}
+    for key, other, score in (*twins, *near):
+        if key != other:
+            pair = (min(key, other), max(key, other))
+            scores[pair] = max(scores.get(pair, 0.0), round(score, 3))
+    return scores
 
 
-def _pair(vault: Context, one: Region, other: Region, name: float | None, meaning: float | None, shared: int) -> SimilarPair:
-    first, second = sorted((one, other), key=lambda region: normal_name(region.name))
+def _pair(vault: Context, region: Region, other: Region, name: float | None, meaning: float | None, shared: int) -> SimilarPair:
+    first, second = sorted((region, other), key=lambda region: normal_name(region.name))
     return SimilarPair(
         subject_a=line_of(vault, first),
         subject_b=line_of(vault, second),
@@ -217,14 +217,14 @@ def _near_in_meaning(vault: Context, subjects: Sequence[Region]) -> Mapping[tupl
     """The pairs whose summaries are nearer than unrelated texts of this vault ever are."""
     least = unusual(vault)
     cosines = between(vault, subjects, subjects)
-    return {(one, other): cosine for (one, other), cosine in cosines.items() if one < other and cosine >= least}
+    return {(key, other): cosine for (key, other), cosine in cosines.items() if key < other and cosine >= least}
 
 
-def _require_mergeable(vault: Context, kept: Entry, gone: Entry) -> None:
-    if kept.path == gone.path or kept.id == gone.id:
-        raise UsageError(f"`{kept.title}` cannot be merged with itself", "name two subjects, by id where one name means both")
+def _require_mergeable(vault: Context, primary: Entry, gone: Entry) -> None:
+    if primary.path == gone.path or primary.id == gone.id:
+        raise UsageError(f"`{primary.title}` cannot be merged with itself", "name two subjects, by id where one name means both")
     for name in names_of(gone):
-        others = [e for e in vault.index.catalog.subject_named(name) if e.path not in (kept.path, gone.path)]
+        others = [e for e in vault.index.catalog.subject_named(name) if e.path not in (primary.path, gone.path)]
         if others:
             raise Refused(f"`{name}` is a name of {others[0].path} too", "rename one of them, or merge those first")
     # Undo brings back what was committed, and hand edits were not.
@@ -232,25 +232,25 @@ def _require_mergeable(vault: Context, kept: Entry, gone: Entry) -> None:
         raise Refused(
             f"{gone.path} has changes that are not committed, and it would be removed", f"{step('commit', paths=gone.path)} first"
         )
-    if review_policy.policy(vault, _draft(vault, kept, "", "")) == "review":
+    if review_policy.policy(vault, _draft(vault, primary, "", "")) == "review":
         raise Refused("a merge writes an understanding, and those wait for a person here", "ask the owner to merge them")
 
 
-def _retag(op: Operation, entry: Entry, kept: Entry, gone: Entry) -> None:
+def _retag(op: Operation, entry: Entry, primary: Entry, gone: Entry) -> None:
     """Plan the subjects of one note: the duplicate's forms go, the primary stands there once; others are not touched."""
-    own, old = set(names_of(kept)), set(names_of(gone)) - set(names_of(kept))
+    own, old = set(names_of(primary)), set(names_of(gone)) - set(names_of(primary))
     leaving = [name for name in entry.texts("subjects") if normal_name(name) in old]
     staying = any(normal_name(name) in own for name in entry.texts("subjects"))
     changes: list[Change] = [RemoveItems("subjects", leaving)] if leaving else []
     if leaving and not staying:
-        changes.append(AddItems("subjects", op.as_written([kept.title])))
+        changes.append(AddItems("subjects", op.as_written([primary.title])))
     if not changes:
         return
     try:
         op.edit(entry.path, *changes)
     except EditRefused:
         # An unquoted link is a list in a list to YAML, of which not every single item can be taken out.
-        op.edit(entry.path, Set("subjects", op.as_written(_replaced(entry.texts("subjects"), old, kept.title))))
+        op.edit(entry.path, Set("subjects", op.as_written(_replaced(entry.texts("subjects"), old, primary.title))))
 
 
 def _replaced(names: Iterable[str], old: set[str], new: str) -> list[str]:
@@ -268,16 +268,19 @@ def _unreadable(entry: Entry) -> UnfitNote:
 
 
 def _preview(
-    vault: Context, kept: Entry, gone: Entry, tagged: Sequence[Entry], relinked: int, added: tuple[str, ...],
+    vault: Context, primary: Entry, gone: Entry, tagged: Sequence[Entry], relinked: int, added: tuple[str, ...],
     unfit: tuple[UnfitNote, ...],
 ) -> Merged:  # fmt: skip
     """What a merge would come to."""
     regions = regions_of(vault.index.catalog)
-    one, other = regions.called(kept.title), regions.called(gone.title)
-    touching = {entry.path: entry for region in (one, other) for entry in regions.touching(region)}.values()
+    primary_region, other = regions.called(primary.title), regions.called(gone.title)
+    touching = {entry.path: entry for region in (primary_region, other) for entry in regions.touching(region)}.values()
     # What is structural of either, or of the two as a pair, goes into one.
-    held = [(entry, frozenset(one.key if key.key == other.key else key.key for key in regions.of(entry))) for entry in touching]
-    ours = frozenset({one.key})
+    held = [
+        (entry, frozenset(primary_region.key if key.key == other.key else key.key for key in regions.of(entry)))
+        for entry in touching
+    ]
+    ours = frozenset({primary_region.key})
     settled = {
         entry.path
         for entry, keys in held
@@ -285,7 +288,7 @@ def _preview(
     }
     disputes = contested([(entry, keys) for entry, keys in held if entry.path not in settled])
     return Merged(
-        primary=line_of(vault, one), duplicate=gone.title, aliases_added=added,
+        primary=line_of(vault, primary_region), duplicate=gone.title, aliases_added=added,
         observations_retagged=_count(tagged, RecordClass.OBSERVATION),
         understandings_retagged=_count(tagged, RecordClass.UNDERSTANDING),
         relinked=relinked, removed=gone.path, structural_understanding_id="",
@@ -293,50 +296,50 @@ def _preview(
     )  # fmt: skip
 
 
-def _names_added(kept: Entry, gone: Entry) -> tuple[str, ...]:
+def _names_added(primary: Entry, gone: Entry) -> tuple[str, ...]:
     """The names that the primary answers to afterwards, and did not before."""
-    mine = {normal_name(name) for name in (kept.text("name"), *kept.texts("aliases"))}
+    primary_names = {normal_name(name) for name in (primary.text("name"), *primary.texts("aliases"))}
     theirs = {normal_name(name): name for name in (gone.text("name"), *gone.texts("aliases")) if name}
-    return tuple(name for normal, name in theirs.items() if normal not in mine)
+    return tuple(name for normal, name in theirs.items() if normal not in primary_names)
 
 
-def _relink(op: Operation, entry: Entry, field: str, kept: Entry, gone: Entry) -> None:
+def _relink(op: Operation, entry: Entry, field: str, primary: Entry, gone: Entry) -> None:
     """Plan a head that points at the duplicate to point at the primary."""
     many = dict(REFERENCES[entry.record_class])[field]
     if many:
-        op.edit(entry.path, RemoveItems(field, [gone.id]), AddItems(field, [kept.id]))
+        op.edit(entry.path, RemoveItems(field, [gone.id]), AddItems(field, [primary.id]))
         return
-    changes: list[Change] = [Set(field, kept.id)]
+    changes: list[Change] = [Set(field, primary.id)]
     title = field.removesuffix("_id") + "_title"
     if entry.text(title):
-        changes.append(Set(title, kept.title))
+        changes.append(Set(title, primary.title))
     op.edit(entry.path, *changes)
 
 
-def _take_over(op: Operation, kept: Entry, gone: Entry) -> None:
+def _take_over(op: Operation, primary: Entry, gone: Entry) -> None:
     """Plan what the primary gets of the duplicate's head: names as aliases, tags, and what it lacks itself."""
-    added = _names_added(kept, gone)
+    added = _names_added(primary, gone)
     changes: list[Change] = [AddItems("aliases", added)] if added else []
-    tags = [tag for tag in gone.texts("tags") if tag not in kept.texts("tags")]
+    tags = [tag for tag in gone.texts("tags") if tag not in primary.texts("tags")]
     if tags:
         changes.append(AddItems("tags", tags))
-    lacking = [field for field in ("summary", "key", "role") if gone.text(field) and not kept.text(field)]
+    lacking = [field for field in ("summary", "key", "role") if gone.text(field) and not primary.text(field)]
     changes.extend(Set(field, gone.text(field)) for field in lacking)
-    if gone.pinned and not kept.pinned:
+    if gone.pinned and not primary.pinned:
         changes.append(Set("pinned", True))
     if changes:
-        op.edit(kept.path, *changes)
+        op.edit(primary.path, *changes)
 
 
-def _structural(op: Operation, kept: Entry, gone: Entry, reason: str) -> Understanding:
+def _structural(op: Operation, primary: Entry, gone: Entry, reason: str) -> Understanding:
     """Plan the structural understanding that says what was merged, with all that both had in theirs."""
     vault = op.vault
     regions = regions_of(vault.index.catalog)
-    both = [regions.called(one.title) for one in (kept, gone)]
-    before = list({e.id: e for one in both for e in regions.understandings([one], "structural")}.values())
+    both = [regions.called(subject.title) for subject in (primary, gone)]
+    before = list({e.id: e for region in both for e in regions.understandings([region], "structural")}.values())
     pair = regions.understandings(both, "relationship") if both[0].key != both[1].key else []
-    said = [body_of(vault, entry) for entry in before]
-    said += [f"When they were two, it was said of them:\n\n{body_of(vault, entry)}" for entry in pair]
+    bodies = [body_of(vault, entry) for entry in before]
+    bodies += [f"When they were two, it was said of them:\n\n{body_of(vault, entry)}" for entry in pair]
     merged = f"Merged from {gone.title} ({gone.id}) in generation {vault.index.catalog.generation()}."
     own = [f"{merged} {one_line(reason)}".rstrip()]
     if gone.text("summary"):
@@ -344,7 +347,7 @@ def _structural(op: Operation, kept: Entry, gone: Entry, reason: str) -> Underst
     if text := body_of(vault, gone).strip():
         own.append(f"Its own page said:\n\n{text}")
     summary = " ".join([*(entry.text("summary") for entry in before), f"Merged from {gone.title}."])
-    draft = _draft(vault, kept, "\n\n".join([*said, *own]), summary)
+    draft = _draft(vault, primary, "\n\n".join([*bodies, *own]), summary)
     record = replace(
         draft, supersedes=tuple(entry.id for entry in (*before, *pair)), sources=inherited((*before, *pair), ()),
         pinned=any(entry.pinned for entry in (*before, *pair)), reason=one_line(reason) or "two subjects became one",
@@ -353,24 +356,24 @@ def _structural(op: Operation, kept: Entry, gone: Entry, reason: str) -> Underst
     return record
 
 
-def _draft(vault: Context, kept: Entry, content: str, summary: str) -> Understanding:
+def _draft(vault: Context, primary: Entry, content: str, summary: str) -> Understanding:
     return Understanding(
-        id=new_id(), type="structural", body=body_text(content), title=f"{kept.title}: structure",
-        summary=one_line(summary, SUMMARY), subjects=(kept.title,), generation=vault.index.catalog.generation(),
+        id=new_id(), type="structural", body=body_text(content), title=f"{primary.title}: structure",
+        summary=one_line(summary, SUMMARY), subjects=(primary.title,), generation=vault.index.catalog.generation(),
         created=vault.now(), **vault.who.provenance(),
     )  # fmt: skip
 
 
-def _contested(regions: Regions, one: Region) -> Iterator[tuple[str, ...]]:
+def _contested(regions: Regions, merged: Region) -> Iterator[tuple[str, ...]]:
     """The understandings of one subject, alone or with others, of which more than one of a kind and place is active."""
-    held = [(entry, frozenset(region.key for region in regions.of(entry))) for entry in regions.touching(one)]
+    held = [(entry, frozenset(region.key for region in regions.of(entry))) for entry in regions.touching(merged)]
     yield from (tuple(entry.id for entry in group) for group in contested(held))
 
 
-def _remarks(disputes: Sequence[tuple[str, ...]], kept: Entry) -> Iterator[str]:
+def _remarks(disputes: Sequence[tuple[str, ...]], primary: Entry) -> Iterator[str]:
     if disputes:
         joining = step("update_understanding", understanding_id=disputes[0][0], join=True)
-        yield f"{kept.title} has several active understandings of one kind now: {joining}"
+        yield f"{primary.title} has several active understandings of one kind now: {joining}"
 
 
 def _count(entries: Iterable[Entry], kind: RecordClass) -> int:

@@ -139,15 +139,15 @@ def open_around(vault: Context, subject_name: str, *, limit: int | None = 20) ->
 
     Large and similar is a documented relation, large and dissimilar mere context, small and similar worth developing.
     """
-    lacks = prepared(vault)
+    degraded = prepared(vault)
     regions = Regions(vault.index.catalog, vault.clock.now())
     own = region(vault, regions, subject_name)
-    found = regions.neighbours(own)
-    near = between(vault, [own], [other for other, _ in found])
+    neighbours = regions.neighbours(own)
+    near = between(vault, [own], [other for other, _ in neighbours])
     least = usual(vault)
-    shown = found[:limit]
+    shown = neighbours[:limit]
     related = {other.key: regions.understandings([own, other], "relationship")[:1] for other, _ in shown}
-    told = {one.id: one for one in briefs(vault, [entry for some in related.values() for entry in some])}
+    brief_by_id = {brief.id: brief for brief in briefs(vault, [entry for entries in related.values() for entry in entries])}
     return Neighborhood(
         subject=line_of(vault, own),
         neighbors=tuple(
@@ -155,13 +155,13 @@ def open_around(vault: Context, subject_name: str, *, limit: int | None = 20) ->
                 subject=line_of(vault, other),
                 intersection_size=size,
                 similarity_score=near.get((own.key, other.key)),
-                intersection_understanding=next((told[entry.id] for entry in related[other.key]), None),
+                intersection_understanding=next((brief_by_id[entry.id] for entry in related[other.key]), None),
                 reading=reading(size, near.get((own.key, other.key)), least),
             )
             for other, size in shown
         ),
-        more=len(found) - len(shown),
-        degraded=lacks,
+        more=len(neighbours) - len(shown),
+        degraded=degraded,
     )
 
 
@@ -174,22 +174,22 @@ def open_intersection(vault: Context, subject_a: str, subject_b: str, *, limit: 
     shown, and all of them are `contested`.
     """
     regions = Regions(vault.index.catalog, vault.clock.now())
-    one, other = region(vault, regions, subject_a), region(vault, regions, subject_b)
-    if one.key == other.key:
+    first, other = region(vault, regions, subject_a), region(vault, regions, subject_b)
+    if first.key == other.key:
         raise UsageError(f"`{subject_a}` and `{subject_b}` are one subject", "name two")
-    members = regions.members(one, other)
-    related = regions.understandings([one, other], "relationship")
+    members = regions.members(first, other)
+    related = regions.understandings([first, other], "relationship")
     observations = _newest([e for e in members if e.record_class is RecordClass.OBSERVATION])
     present = {entry.id for entry in related[:1]}
     others = [e for e in members if e.record_class is RecordClass.UNDERSTANDING and e.id not in present]
-    told = statuses(vault, observations[:limit])
+    status_by_path = statuses(vault, observations[:limit])
     return Intersection(
-        subject_a=line_of(vault, one),
+        subject_a=line_of(vault, first),
         subject_b=line_of(vault, other),
         relationship_understanding=_relationship(vault, related[0]) if related else None,
         contested=briefs(vault, related) if len(related) > 1 else (),
         other_understandings=briefs(vault, others),
-        observations=tuple(_shared(vault, entry, told[entry.path]) for entry in observations[:limit]),
+        observations=tuple(_shared(vault, entry, status_by_path[entry.path]) for entry in observations[:limit]),
         more=len(observations) - len(observations[:limit]),
         intersection_size=len(members),
         provenance=tuple(_chain(vault, related[0])) if related else (),
@@ -204,11 +204,11 @@ def region(vault: Context, regions: Regions, name: str) -> Region:
     return regions.called(resolve.existing_subject(vault, name).title)
 
 
-def line_of(vault: Context, one: Region) -> SubjectLine:
+def line_of(vault: Context, region: Region) -> SubjectLine:
     """A subject in a few words."""
-    if one.entry is None:
-        return SubjectLine(id=None, name=one.name, summary=None)
-    return Memory(vault, one.entry).told(SubjectLine, name=one.name)
+    if region.entry is None:
+        return SubjectLine(id=None, name=region.name, summary=None)
+    return Memory(vault, region.entry).told(SubjectLine, name=region.name)
 
 
 def brief(vault: Context, entry: Entry) -> Brief:
@@ -219,8 +219,8 @@ def brief(vault: Context, entry: Entry) -> Brief:
 def briefs(vault: Context, entries: Sequence[Entry]) -> tuple[Brief, ...]:
     """Several of them, looked up together."""
     judged = vault.standings.beliefs(entries, live=False)
-    told = statuses(vault, entries, believed=judged)
-    return tuple(Memory(vault, entry, told[entry.path], judged[entry.id]).told_first(Brief) for entry in entries)
+    status_by_path = statuses(vault, entries, believed=judged)
+    return tuple(Memory(vault, entry, status_by_path[entry.path], judged[entry.id]).told_first(Brief) for entry in entries)
 
 
 def reading(size: int, similarity: float | None, least: float) -> str:
@@ -238,10 +238,10 @@ def _relationship(vault: Context, entry: Entry) -> Relationship:
 
 def _chain(vault: Context, present: Entry) -> list[RelationshipRevision]:
     """The revisions of an understanding, the newest first; what was joined into it is among them."""
-    found = lineage(vault.index.catalog, present)
-    ordered = sorted(found, key=lambda e: (e.id == present.id, e.by_created), reverse=True)
-    told = statuses(vault, ordered)
-    return [Memory(vault, entry, told[entry.path]).told_first(RelationshipRevision) for entry in ordered]
+    versions = lineage(vault.index.catalog, present)
+    ordered = sorted(versions, key=lambda e: (e.id == present.id, e.by_created), reverse=True)
+    status_by_path = statuses(vault, ordered)
+    return [Memory(vault, entry, status_by_path[entry.path]).told_first(RelationshipRevision) for entry in ordered]
 
 
 def _shared(vault: Context, entry: Entry, status: HasStatus) -> SharedObservation:

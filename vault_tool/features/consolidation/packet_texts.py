@@ -118,9 +118,9 @@ class Packet:
         return filled({
             "label": self.label, "type": self.type, "trivial": self.trivial, "new": self.new_count,
             "of": self.observation_count, "current": self.current and self.current.lean(short),
-            "sides": [one.lean(short) for one in self.sides],
-            "new_understandings": [one.lean(short) for one in self.new_understandings],
-            "observations": [one.lean(short) for one in self.observations], "left_out": self.left_out or None,
+            "sides": [side.lean(short) for side in self.sides],
+            "new_understandings": [understanding.lean(short) for understanding in self.new_understandings],
+            "observations": [observation.lean(short) for observation in self.observations], "left_out": self.left_out or None,
             "next_step": self.next_step,
         })  # fmt: skip
 
@@ -147,7 +147,7 @@ class PassStep(Answer):
         return filled({
             "pass_id": self.pass_id and short(self.pass_id), "packet": self.packet and self.packet.lean(short),
             "remaining": self.remaining, "trivial": self.trivial or None,
-            "next": [one.label for one in self.packets if self.packet is None or one.label != self.packet.label],
+            "next": [packet.label for packet in self.packets if self.packet is None or packet.label != self.packet.label],
             "notice": NOTICE if self.packet else "",
         })  # fmt: skip
 
@@ -167,7 +167,7 @@ def consolidate(
     # What the indexes know of without a comparison only says where it is made: here, or where a pass is begun.
     if passes(vault).open is not None:
         vault.fresh()
-        walk = _Walk(vault, one) if (one := passes(vault).open) else None
+        walk = _Walk(vault, pass_entry) if (pass_entry := passes(vault).open) else None
     if walk is None or not walk.open:
         started = start(vault)
         begun = started.answer
@@ -217,9 +217,9 @@ class _Walk:
         self.entry = entry
         self.regions = regions or regions_of(vault.index.catalog)
         self.done = written_packets(vault, entry, self.regions) | skipped(vault.root, entry.id)
-        found = of_pass(vault, entry, passes(vault)) if planned is None else None
-        self.plans = [*found.all, *found.left] if found else list(planned or ())
-        self.open = found.next if found else [plan for plan in self.plans if plan.keys not in self.done]
+        packets = of_pass(vault, entry, passes(vault)) if planned is None else None
+        self.plans = [*packets.all, *packets.left] if packets else list(planned or ())
+        self.open = packets.next if packets else [plan for plan in self.plans if plan.keys not in self.done]
 
     @property
     def next(self) -> PacketPlan | tuple[str, ...] | None:
@@ -227,8 +227,8 @@ class _Walk:
         if self.open:
             return self.open[0]
         # Nothing else says where we are otherwise than before.
-        some = written_in(self.vault, self.entry) or self._related_to_orientation()
-        return ORIENTATION if some and ORIENTATION not in self.done else None
+        is_changed = written_in(self.vault, self.entry) or self._related_to_orientation()
+        return ORIENTATION if is_changed and ORIENTATION not in self.done else None
 
     def without(self, packets: Sequence[str], *, trivial: bool) -> _Walk:
         """The same walk once the packets that somebody calls so are passed over, and with `trivial` those that share little."""
@@ -246,15 +246,15 @@ class _Walk:
 
     def labelled(self, text: str) -> PacketPlan | tuple[str, ...]:
         """The packet that somebody calls `text`: as it is printed, or its subjects with an `x` between them."""
-        wanted = _key(text)
-        if wanted == _key(label(())):
+        wanted_key = _key(text)
+        if wanted_key == _key(label(())):
             return ORIENTATION
-        found = next((plan for plan in self.plans if _key(plan.label) == wanted), None)
-        if found is None:
+        packet = next((plan for plan in self.plans if _key(plan.label) == wanted_key), None)
+        if packet is None:
             raise NotFound(
                 f"this pass has no packet `{one_line(text, 60)}`", f"{step('consolidate', listed=True)} shows its packets"
             )
-        return found
+        return packet
 
     def step(self, packet: Packet | None) -> PassStep:
         """The answer about this walk."""
@@ -287,14 +287,14 @@ class _Walk:
             left_out=plan.observations,
             next_step=self._advice(plan),
         )
-        found, new = self._evidence(plan)
-        return self._with_evidence(empty, found, tokens, new)
+        evidence, new = self._evidence(plan)
+        return self._with_evidence(empty, evidence, tokens, new)
 
     def _known(self, plan: PacketPlan, tokens: int) -> tuple[Current | None, tuple[Current, ...], tuple[Current, ...]]:
         """The current understanding of a packet, in a pair those of both sides, and the other new ones about it."""
         paired = len(plan.regions) > 1
         each = (self.regions.understandings([region], "single_subject")[:1] for region in plan.regions if paired)
-        sides = [one for found in each for one in found]
+        sides = [entry for side in each for entry in side]
         new = set(plan.due.new)
         shown = {entry.id for entry in sides} | ({plan.understanding.id} if plan.understanding else set())
         others = [
@@ -305,32 +305,34 @@ class _Walk:
         count = len(sides) + len(others) + bool(plan.understanding)
         room = tokens // _CURRENT_SHARE // max(1, count)
         current = self._current(plan.understanding, room) if plan.understanding else None
-        return current, tuple(self._current(one, room) for one in sides), tuple(self._current(one, room) for one in others)
+        return current, tuple(self._current(side, room) for side in sides), tuple(self._current(other, room) for other in others)
 
     def _evidence(self, plan: PacketPlan) -> tuple[list[Entry], set[str]]:
         """The observations of a packet: first what was said of the current understanding, whatever it is tagged with, then the
         new ones, then the newest. Beside them the ids of the new ones.
         """
         new = set(plan.due.new)
-        said = {e.path: e for e in related_to(self.vault, plan.understanding)} if plan.understanding else {}
+        related = {e.path: e for e in related_to(self.vault, plan.understanding)} if plan.understanding else {}
         known = {e.path: e for e in self.regions.members(*plan.regions) if e.record_class is RecordClass.OBSERVATION}
-        found = sorted({**known, **said}.values(), key=lambda e: e.by_observed, reverse=True)
-        found.sort(key=lambda e: (e.path not in said, e.id not in new))
-        return found, new
+        observations = sorted({**known, **related}.values(), key=lambda e: e.by_observed, reverse=True)
+        observations.sort(key=lambda e: (e.path not in related, e.id not in new))
+        return observations, new
 
-    def _with_evidence(self, packet: Packet, found: Sequence[Entry], tokens: int, new: Collection[str] | None = None) -> Packet:
+    def _with_evidence(
+        self, packet: Packet, observations: Sequence[Entry], tokens: int, new: Collection[str] | None = None
+    ) -> Packet:
         """The packet with as many observations as it has room for, and what it takes then; without `new` all of them are."""
         room = tokens - lean_tokens(packet)
-        texts = _texts(self.vault, found, room)
-        told = statuses(self.vault, found[: len(texts)])
+        texts = _texts(self.vault, observations, room)
+        status_by_path = statuses(self.vault, observations[: len(texts)])
 
         def evidence(place: int, cut: Cut) -> PacketObservation:
-            entry = found[place]
-            return _evidence(self.vault, entry, cut, new is None or entry.id in new, told[entry.path])
+            entry = observations[place]
+            return _evidence(self.vault, entry, cut, new is None or entry.id in new, status_by_path[entry.path])
 
         cuts = fitted(texts, room, lambda place, cut: lean_tokens(evidence(place, cut)) + 1)
         shown = tuple(evidence(place, cut) for place, cut in enumerate(cuts))
-        whole = replace(packet, observations=shown, left_out=len(found) - len(shown))
+        whole = replace(packet, observations=shown, left_out=len(observations) - len(shown))
         return replace(whole, tokens=lean_tokens(whole))
 
     def _current(self, entry: Entry, room: int) -> Current:
@@ -341,27 +343,27 @@ class _Walk:
         """The last packet: where we are now, beside what the pass wrote."""
         newest = self._newest_orientation()
         written = written_in(self.vault, self.entry)
-        said = self._related_to_orientation()
-        room = tokens // (3 if said else 2)
+        related = self._related_to_orientation()
+        room = tokens // (3 if related else 2)
         share = room // max(1, len(written))
         current = self._current(newest, room) if newest else None
-        found = tuple(self._current(entry, share) for entry in written)
+        understandings = tuple(self._current(entry, share) for entry in written)
         empty = Packet(
             type="orientation",
             label=label(ORIENTATION),
             subjects=(),
             trivial=False,
             new_count=len(written),
-            observation_count=len(said),
+            observation_count=len(related),
             value=0.0,
             current=current,
             sides=(),
-            new_understandings=found,
+            new_understandings=understandings,
             observations=(),
-            left_out=len(said),
+            left_out=len(related),
             next_step=self._orientation_advice(newest),
         )
-        return self._with_evidence(empty, said, tokens)
+        return self._with_evidence(empty, related, tokens)
 
     def _newest_orientation(self) -> Entry | None:
         held = holding_place(self.vault.index.catalog, "orientation", ())
@@ -380,8 +382,8 @@ class _Walk:
 
     def _advice(self, plan: PacketPlan) -> str:
         """What settles a packet, and what passes it over."""
-        made = self._revision(plan.understanding, source_observation_ids=...) if plan.understanding else self._first(plan)
-        return f"{made}\nor, to pass it over: {step('consolidate', skip=[plan.label])}"
+        settling = self._revision(plan.understanding, source_observation_ids=...) if plan.understanding else self._first(plan)
+        return f"{settling}\nor, to pass it over: {step('consolidate', skip=[plan.label])}"
 
     def _first(self, plan: PacketPlan) -> str:
         names, entry = list(plan.names), self._short(self.entry)
@@ -400,13 +402,13 @@ class _Walk:
 
 def _texts(vault: Context, entries: Iterable[Entry], room: int) -> list[str]:
     """The first bodies, read one by one up to the one with which they are `room` tokens or more."""
-    found: list[str] = []
+    texts: list[str] = []
     for entry in entries:
         if room <= 0:
             break
-        found.append(body_of(vault, entry))
-        room -= text_tokens(found[-1])
-    return found
+        texts.append(body_of(vault, entry))
+        room -= text_tokens(texts[-1])
+    return texts
 
 
 def _evidence(vault: Context, entry: Entry, cut: Cut, new: bool, status: HasStatus) -> PacketObservation:

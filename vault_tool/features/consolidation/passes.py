@@ -82,15 +82,17 @@ def unread(vault: Context, known: Passes) -> list[Entry]:
     Written since the last pass began, or come from elsewhere too late for it. The cost grows with what was written
     during the last three passes, not with the vault.
     """
-    return [entry for some in unread_batches(vault, known) for entry in some]
+    return [entry for batch in unread_batches(vault, known) for entry in batch]
 
 
 def unread_batches(vault: Context, known: Passes, *, observations: bool = True) -> Iterator[list[Entry]]:
     """The same, by the thousand: after an import it is most of the vault; without `observations` the understandings alone."""
     catalog = vault.index.catalog
-    found = unread_ids(vault, known)
-    for some in batches_of(catalog, [*(found.observations if observations else ()), *found.understandings]):
-        yield active(catalog, [e for e in some if _counts(e) and not any(precedes(e, one) for one in found.doubtful)])
+    ids = unread_ids(vault, known)
+    for batch in batches_of(catalog, [*(ids.observations if observations else ()), *ids.understandings]):
+        yield active(
+            catalog, [e for e in batch if _counts(e) and not any(precedes(e, doubtful_pass) for doubtful_pass in ids.doubtful)]
+        )
 
 
 def unread_ids(vault: Context, known: Passes) -> UnreadIds:
@@ -109,16 +111,16 @@ def unread_ids(vault: Context, known: Passes) -> UnreadIds:
     ledgers = [(entry, ledger.read(body_of(vault, entry))) for entry in asked]
     # Of two passes that took a memory in, the later one says whether it was read or left new.
     ledgers.sort(key=lambda pair: (pair[0].generation or 0, pair[0].by_created))
-    is_read = {start: start in kept.new for _, kept in ledgers for start in kept.new | kept.unread}
+    is_read = {start: start in contents.new for _, contents in ledgers for start in contents.new | contents.unread}
     read = {start for start, yes in is_read.items() if yes}
-    left = {start for entry, kept in ledgers if entry in known.heads for start in kept.unread} - read
+    left = {start for entry, contents in ledgers if entry in known.heads for start in contents.unread} - read
     # What the last passes left new stays so, however old it is by now.
     observations = list(dict.fromkeys((*observations, *_observations_of(catalog, left))))
     # Ledgers hold the beginnings of ids, and so are asked for the beginning.
     return UnreadIds(
         [identity for identity in observations if ledger.known(identity) not in read],
         [identity for identity in understandings if ledger.known(identity) not in read],
-        [entry for entry, kept in ledgers if not kept.listed],
+        [entry for entry, contents in ledgers if not contents.listed],
     )
 
 
@@ -163,34 +165,34 @@ class Planned:
 
 def planned(vault: Context, touched: Touched, known: Passes, done: Collection[Keys] = (), *, again: bool = False) -> Planned:
     """The packets of what was touched; of two that show the same, the one that says more comes."""
-    found = Finder(vault, known, again=again).found(touched)
-    names = {keys: label([region.name for region in one.regions]) for keys, one in found.items()}
-    over = {keys: one for keys, one in found.items() if keys in done}
-    shown = {identity for one in over.values() for identity in one.due.weights}
+    eligible = Finder(vault, known, again=again).found(touched)
+    names = {keys: label([region.name for region in packet.regions]) for keys, packet in eligible.items()}
+    over = {keys: packet for keys, packet in eligible.items() if keys in done}
+    shown = {identity for packet in over.values() for identity in packet.due.weights}
     chosen: list[PacketPlan] = []
     for size in (1, 2):
-        open_ones = {keys: one.due for keys, one in found.items() if len(keys) == size and keys not in over}
+        open_ones = {keys: packet.due for keys, packet in eligible.items() if len(keys) == size and keys not in over}
         taken = packets.in_order(open_ones, names, shown)
         if size > 1:
             taken = taken[: max(0, MOST_PAIRS - sum(len(keys) > 1 for keys in over))]
-        chosen += [_plan(found[one.keys], worth) for one, worth in taken]
-        shown.update(identity for one, _ in taken for identity in one.weights)
+        chosen += [_plan(eligible[due_packet.keys], worth) for due_packet, worth in taken]
+        shown.update(identity for due_packet, _ in taken for identity in due_packet.weights)
     taken_keys = {plan.keys for plan in chosen} | over.keys()
     return Planned(
-        [_plan(one, one.due.worth()) for one in over.values()],
+        [_plan(packet, packet.due.worth()) for packet in over.values()],
         chosen,
-        [_plan(one, 0.0) for keys, one in found.items() if keys not in taken_keys],
+        [_plan(packet, 0.0) for keys, packet in eligible.items() if keys not in taken_keys],
     )
 
 
-def of_pass(vault: Context, one: Entry, known: Passes) -> Planned:
+def of_pass(vault: Context, entry: Entry, known: Passes) -> Planned:
     """The packets of a pass, as far as they are known of its ledger."""
     regions = regions_of(vault.index.catalog)
     touched = Touched()
-    touched.add_entries(vault, items_of(vault, one), regions)
-    done = written_packets(vault, one, regions) | skipped(vault.root, one.id)
-    kept = walk(vault.root, one.id)
-    return planned(vault, touched, replace(known, open=one), done, again=kept is not None and kept.again)
+    touched.add_entries(vault, items_of(vault, entry), regions)
+    done = written_packets(vault, entry, regions) | skipped(vault.root, entry.id)
+    kept_walk = walk(vault.root, entry.id)
+    return planned(vault, touched, replace(known, open=entry), done, again=kept_walk is not None and kept_walk.again)
 
 
 def pending(vault: Context) -> Planned:
@@ -199,8 +201,10 @@ def pending(vault: Context) -> Planned:
     """
     known = passes(vault)
     over = skipped(vault.root, known.open.id) if known.open else frozenset()
-    kept = walk(vault.root, known.open.id) if known.open else None
-    return vault.index.catalog.derived(("pending", over, kept is not None and kept.again), lambda: _pending(vault, known))
+    kept_walk = walk(vault.root, known.open.id) if known.open else None
+    return vault.index.catalog.derived(
+        ("pending", over, kept_walk is not None and kept_walk.again), lambda: _pending(vault, known)
+    )
 
 
 def changed_pairs(vault: Context) -> list[PacketPlan]:
@@ -213,8 +217,10 @@ def changed_pairs(vault: Context) -> list[PacketPlan]:
     else:
         _touch_new(vault, known, touched)
     done = written_packets(vault, known.open, regions) if known.open else ()
-    found = [_plan(one, one.due.worth()) for keys, one in Finder(vault, known).changed(touched).items() if keys not in done]
-    return sorted(found, key=lambda plan: (-plan.worth, plan.label))
+    plans = [
+        _plan(packet, packet.due.worth()) for keys, packet in Finder(vault, known).changed(touched).items() if keys not in done
+    ]
+    return sorted(plans, key=lambda plan: (-plan.worth, plan.label))
 
 
 def _pending(vault: Context, known: Passes) -> Planned:
@@ -232,39 +238,41 @@ def is_placed(vault: Context, entry: Entry) -> bool:
 
 def related_to(vault: Context, view: Entry) -> list[Entry]:
     """What was related to an understanding, and since it was written to one that it replaces."""
-    found = vault.index.catalog.pointing_at_each([one.id for one in lineage(vault.index.catalog, view)], ("related_to",))
+    related = vault.index.catalog.pointing_at_each(
+        [version.id for version in lineage(vault.index.catalog, view)], ("related_to",)
+    )
     return [
         entry
-        for target, pointing in found.items()
+        for target, pointing in related.items()
         for _, entry in pointing
         if target == view.id or entry.by_created > view.by_created
     ]
 
 
-def written_packets(vault: Context, one: Entry, regions: Regions) -> set[tuple[str, ...]]:
+def written_packets(vault: Context, pass_entry: Entry, regions: Regions) -> set[tuple[str, ...]]:
     """The packets of a pass for which an understanding was written in it."""
-    found = set()
-    written = written_in(vault, one)
+    packets = set()
+    written = written_in(vault, pass_entry)
     last = max((entry.by_created[0] for entry in written), default=None)
     for entry in written:
         keys = tuple(sorted(region.key for region in regions.of(entry)))
         # It comes last, always: of what was understood after it, it says nothing.
         if entry.type == "orientation":
-            found.update([ORIENTATION] if entry.by_created[0] == last else [])
+            packets.update([ORIENTATION] if entry.by_created[0] == last else [])
         elif entry.type in ("single_subject", "relationship"):
-            found.add(keys)
-    return found
+            packets.add(keys)
+    return packets
 
 
-def written_in(vault: Context, one: Entry) -> list[Entry]:
+def written_in(vault: Context, entry: Entry) -> list[Entry]:
     """The understandings that carry a pass's id, in the order in which they were written."""
-    found = [entry for _, entry in vault.index.catalog.pointing_at(one.id, ("pass",))]
-    return sorted(found, key=lambda entry: (entry.by_created[0], entry.path))
+    entries = [entry for _, entry in vault.index.catalog.pointing_at(entry.id, ("pass",))]
+    return sorted(entries, key=lambda entry: (entry.by_created[0], entry.path))
 
 
-def _plan(one: Eligible, worth: float) -> PacketPlan:
+def _plan(packet: Eligible, worth: float) -> PacketPlan:
     return PacketPlan(
-        regions=one.regions, due=one.due, observations=one.observations, understanding=one.understanding, worth=worth
+        regions=packet.regions, due=packet.due, observations=packet.observations, understanding=packet.understanding, worth=worth
     )
 
 
@@ -280,8 +288,8 @@ def _counts(entry: Entry) -> bool:
 
 
 def _some_days_before(moment: str) -> str:
-    found = parse_time(moment)
-    return stamp(found - _SLACK) if found else ""
+    parsed = parse_time(moment)
+    return stamp(parsed - _SLACK) if parsed else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,12 +318,12 @@ def _touch_new(vault: Context, known: Passes, touched: Touched) -> None:
     ids = unread_ids(vault, known)
     observations = set(ids.observations)
     if ids.doubtful or len(observations) <= _FEW:
-        for some in unread_batches(vault, known):
-            touched.add_entries(vault, some, regions)
+        for batch in unread_batches(vault, known):
+            touched.add_entries(vault, batch, regions)
         return
     # The tags of many are read at once and without their heads.
     tags = tagging(catalog)
-    heads = [one for one, _ in catalog.pairs("related_to") if one in observations]
+    heads = [head for head, _ in catalog.pairs("related_to") if head in observations]
     for number, identity, _, _ in ages(catalog, RecordClass.OBSERVATION):
         if identity in observations:
             keys = tags.get(number, frozenset())
@@ -323,5 +331,5 @@ def _touch_new(vault: Context, known: Passes, touched: Touched) -> None:
                 heads.append(identity)  # which of them make pairs depends on their order
             else:
                 touched.add(tuple(keys))
-    for some in batches_of(catalog, heads):
-        touched.add_entries(vault, some, regions)
+    for batch in batches_of(catalog, heads):
+        touched.add_entries(vault, batch, regions)

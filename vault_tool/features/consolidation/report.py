@@ -188,9 +188,9 @@ def get_consolidation_report(vault: Context, *, limit: int | None = 20) -> Conso
 
 
 def _reported(vault: Context, limit: int | None) -> ConsolidationReport:
-    lacks = prepared(vault)
+    degraded = prepared(vault)
     seen = _Survey(vault)
-    found: dict[str, Sequence[object]] = {
+    lists: dict[str, Sequence[object]] = {
         "subjects_needing_understanding": list(seen.uncovered()),
         "stale_understandings": list(seen.stale()),
         "semantically_dense_intersections": seen.dense(),
@@ -203,10 +203,10 @@ def _reported(vault: Context, limit: int | None) -> ConsolidationReport:
     waits = due(vault)
     count = unlinked_count(vault.index.catalog)
     pairs = changed_pairs(vault)
-    totals = {name: len(items) for name, items in found.items()}
+    totals = {name: len(items) for name, items in lists.items()}
     totals |= {"unlinked_observations": count, "intersections_needing_synthesis": len(pairs)}
     return ConsolidationReport(
-        **{name: tuple(items[:limit]) for name, items in found.items()},  # type: ignore[arg-type]
+        **{name: tuple(items[:limit]) for name, items in lists.items()},  # type: ignore[arg-type]
         generation=seen.generation,
         pending_consolidation_count=waits.observations,
         due_packets=waits.packets,
@@ -214,7 +214,7 @@ def _reported(vault: Context, limit: int | None) -> ConsolidationReport:
         stale_orientation=seen.orientation(),
         intersections_needing_synthesis=tuple(map(seen.changed, pairs[:limit])),
         counts=totals,
-        degraded=lacks,
+        degraded=degraded,
     )
 
 
@@ -269,8 +269,8 @@ class _Survey:
 
     def dense(self) -> list[Dense]:
         pairs = self.coverage.unrelated(DENSE)[:_CANDIDATES]
-        found = {key: self._region(key) for pair in pairs for key in pair}
-        cosines = between(self.vault, list(found.values()), list(found.values()))
+        region_by_key = {key: self._region(key) for pair in pairs for key in pair}
+        cosines = between(self.vault, list(region_by_key.values()), list(region_by_key.values()))
         least = usual(self.vault)
         rows = [(pair, self.coverage.pairs[pair], cosines.get(pair)) for pair in pairs]
         near = [row for row in rows if not cosines or (row[2] is not None and row[2] >= least)]
@@ -289,13 +289,13 @@ class _Survey:
         catalog = self.vault.index.catalog
         gone = supersession(catalog)
         doubted = [entry for entry in entries_of(catalog, questioned(catalog)) if entry.id not in gone]
-        found = []
-        for one in self.vault.standings.weigh(doubted, live=False):
-            if open_ones := one.belief.questionable or one.belief.told:
+        doubts = []
+        for weighed in self.vault.standings.weigh(doubted, live=False):
+            if open_ones := weighed.belief.questionable or weighed.belief.told:
                 last = open_ones[-1]
-                kind, title = one.entry.record_class.value, one.entry.title
-                found.append(Questionable(id=one.entry.id, kind=kind, title=title, reason=said_by(last), flagged_at=last.at))
-        return sorted(found, key=lambda item: item.flagged_at, reverse=True)
+                kind, title = weighed.entry.record_class.value, weighed.entry.title
+                doubts.append(Questionable(id=weighed.entry.id, kind=kind, title=title, reason=said_by(last), flagged_at=last.at))
+        return sorted(doubts, key=lambda item: item.flagged_at, reverse=True)
 
     def contested(self) -> Iterator[Contested]:
         for group in contested(self.understandings):
@@ -304,7 +304,7 @@ class _Survey:
     def untouched(self) -> Iterator[Untouched]:
         """Subjects whose memories are still alive (read, or not faded), though nothing was added for generations."""
         alive = self.vault.standings.active_ids()
-        used = {key for one in self.sightings if one.id in alive for key in one.keys}
+        used = {key for sighting in self.sightings if sighting.id in alive for key in sighting.keys}
         tallies = self.coverage.subjects
         old = [
             key for key in used if self.generation - tallies[key].generation >= UNTOUCHED and tallies[key].observations >= DENSE
@@ -325,14 +325,14 @@ class _Survey:
         linked = {edge.text("from_id") for edge in edges}
         answers = catalog.of_class(RecordClass.OBSERVATION, *ANSWERS)
         problems = catalog.of_class(RecordClass.OBSERVATION, "problem")
-        for one in edge_suggestions(answers, problems, linked):
+        for suggestion in edge_suggestions(answers, problems, linked):
             yield EdgeSuggestion(
-                from_id=one.start.id,
-                from_title=one.start.title,
-                type=one.type,
-                to_id=one.end.id,
-                to_title=one.end.title,
-                why=one.why,
+                from_id=suggestion.start.id,
+                from_title=suggestion.start.title,
+                type=suggestion.type,
+                to_id=suggestion.end.id,
+                to_title=suggestion.end.title,
+                why=suggestion.why,
             )
 
     def orientation(self) -> StaleOrientation | None:
@@ -368,8 +368,8 @@ class _Survey:
     def _newest_page(self, kind: str) -> Entry | None:
         """The newest active page of one of the kept types."""
         assert kind in KEPT_TYPES
-        found = [entry for entry, _ in self.understandings if entry.type == kind]
-        return max(found, key=lambda e: e.by_created, default=None)
+        pages = [entry for entry, _ in self.understandings if entry.type == kind]
+        return max(pages, key=lambda e: e.by_created, default=None)
 
     def _region(self, key: str) -> Region:
         return self.regions.called(self.name(key))

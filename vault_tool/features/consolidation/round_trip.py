@@ -119,222 +119,224 @@ def consolidate_next(
         raise UsageError(f"a budget of {budget} tokens holds no packet", f"give at least {FEWEST}")
     vault.fresh()
     ended = _end_idle(vault)
-    one = passes(vault).open
-    kept = walk(vault.root, one.id) if one else None
-    trip = _Trip(vault, one, kept)
+    open_pass = passes(vault).open
+    kept_walk = walk(vault.root, open_pass.id) if open_pass else None
+    trip = _Trip(vault, open_pass, kept_walk)
     if packet or content:
         return trip.answered(packet, content, summary, sources, budget)
-    if ended and trip.kept is None:
-        trip.said = ended
+    if ended and trip.walk is None:
+        trip.message = ended
     return trip.begun(budget, again)
 
 
 def _end_idle(vault: Context) -> str:
     """End a pass that was walked so and left; what is told of it."""
-    one = passes(vault).open
-    kept = walk(vault.root, one.id) if one else None
-    if one is None or kept is None or vault.clock.now() - moment(kept.at) < IDLE:
+    open_pass = passes(vault).open
+    kept_walk = walk(vault.root, open_pass.id) if open_pass else None
+    if open_pass is None or kept_walk is None or vault.clock.now() - moment(kept_walk.at) < IDLE:
         return ""
-    consolidating.end_consolidation(vault, one.id)
+    consolidating.end_consolidation(vault, open_pass.id)
     vault.fresh()
-    return f"the pass before was idle since {kept.at[:16]} and is ended; what it wrote stays"
+    return f"the pass before was idle since {kept_walk.at[:16]} and is ended; what it wrote stays"
 
 
 class _Trip:
     """One call: the pass that is open and what is kept of it."""
 
-    def __init__(self, vault: Context, one: Entry | None, kept: Walk | None) -> None:
+    def __init__(self, vault: Context, open_pass: Entry | None, kept_walk: Walk | None) -> None:
         self.vault = vault
-        self.one = one
-        self.kept = kept
-        self.said = ""
+        self.open_pass = open_pass
+        self.walk = kept_walk
+        self.message = ""
         self.written: WrittenPacket | None = None
         self.warnings: tuple[str, ...] = ()
 
     @property
     def at_hand(self) -> Given | None:
         """The packet that was given and not answered."""
-        found = self.kept.given[-1] if self.kept and self.kept.given else None
-        return None if found is None or found.settled else found
+        last = self.walk.given[-1] if self.walk and self.walk.given else None
+        return None if last is None or last.settled else last
 
     def begun(self, budget: int, again: bool) -> NextPacket:
         """The answer to a call without one: the packet at hand, or the first of a new pass."""
-        if self.kept is not None and budget:
-            self.kept = replace(self.kept, budget=budget)
+        if self.walk is not None and budget:
+            self.walk = replace(self.walk, budget=budget)
         if self.at_hand is not None:
             return self._same(self.at_hand)
-        if self.one is None:
+        if self.open_pass is None:
             if not again and not pending(self.vault).next:
-                return NextPacket(said=self.said or "nothing is due: what is new is too little yet", budget=budget or BUDGET)
+                return NextPacket(said=self.message or "nothing is due: what is new is too little yet", budget=budget or BUDGET)
             started = consolidating.start(self.vault, again=again)
-            self.one = started.entry
-            if self.one is None or not started.plans:
+            self.open_pass = started.entry
+            if self.open_pass is None or not started.plans:
                 self._close()
-                return NextPacket(said=self.said or "nothing is due: what is new is too little yet", budget=budget or BUDGET)
-        if self.kept is None:
-            self.kept = Walk(self.one.id, self.vault.now(), budget or BUDGET, again=again)
+                return NextPacket(said=self.message or "nothing is due: what is new is too little yet", budget=budget or BUDGET)
+        if self.walk is None:
+            self.walk = Walk(self.open_pass.id, self.vault.now(), budget or BUDGET, again=again)
             # What is asked again is planned by what is kept.
             self._keep()
         return self._next()
 
     def answered(self, packet: str, content: str, summary: str, sources: Sequence[str], budget: int) -> NextPacket:
         """The answer to a call with one."""
-        given = self.at_hand
-        if given is None:
+        at_hand = self.at_hand
+        if at_hand is None:
             raise NotFound("no packet is at hand", f"{step('consolidate_next')} gives the next one")
-        if packet and packet != given.id:
-            raise NotFound(f"`{one_line(packet, 40)}` is not the packet at hand: that is {given.id}", _answer(given))
-        assert self.kept is not None and self.one is not None  # a packet at hand is of a pass that is open
+        if packet and packet != at_hand.id:
+            raise NotFound(f"`{one_line(packet, 40)}` is not the packet at hand: that is {at_hand.id}", _answer(at_hand))
+        assert self.walk is not None and self.open_pass is not None  # a packet at hand is of a pass that is open
         if budget:
-            self.kept = replace(self.kept, budget=budget)
+            self.walk = replace(self.walk, budget=budget)
         if not content.strip():
-            return self._same(given)
+            return self._same(at_hand)
         if not packet:
-            raise UsageError("it is not said which packet the text is for", _answer(given))
+            raise UsageError("it is not said which packet the text is for", _answer(at_hand))
         if content.strip().rstrip(".").casefold() == NOTHING:
-            pass_over(self.vault.root, self.one.id, [given.keys])
-            return self._settled(given)
-        plan = self._plan(given)
-        if (change := self._change(given, plan)) is not None:
-            self.said = f"not written: {change}, so the packet comes again"
+            pass_over(self.vault.root, self.open_pass.id, [at_hand.keys])
+            return self._settled(at_hand)
+        plan = self._plan(at_hand)
+        if (change := self._change(at_hand, plan)) is not None:
+            self.message = f"not written: {change}, so the packet comes again"
             return self._give(plan)
         if not summary.strip():
-            raise UsageError(f"the text for {given.id} has no summary", f"say its one line with {option('summary', 'one line')}")
-        self._write(given, plan, content, summary, self._sources(given, plan, sources))
-        return self._settled(given)
+            raise UsageError(
+                f"the text for {at_hand.id} has no summary", f"say its one line with {option('summary', 'one line')}"
+            )
+        self._write(at_hand, plan, content, summary, self._sources(at_hand, plan, sources))
+        return self._settled(at_hand)
 
-    def _plan(self, given: Given) -> PacketPlan | None:
+    def _plan(self, answered: Given) -> PacketPlan | None:
         """The packet as it is now; None for the orientation, and where nothing of it is new any more."""
-        assert self.one is not None
-        found = of_pass(self.vault, self.one, passes(self.vault))
-        return next((plan for plan in (*found.all, *found.left) if plan.keys == given.keys), None)
+        assert self.open_pass is not None
+        packets = of_pass(self.vault, self.open_pass, passes(self.vault))
+        return next((plan for plan in (*packets.all, *packets.left) if plan.keys == answered.keys), None)
 
-    def _change(self, given: Given, plan: PacketPlan | None) -> str | None:
+    def _change(self, answered: Given, plan: PacketPlan | None) -> str | None:
         """What came since a packet was given that its reader has not seen."""
-        if not given.keys:
+        if not answered.keys:
             newest = self._orientation()
-            return None if given.understanding == (newest.id if newest else "") else "the orientation was rewritten meanwhile"
+            return None if answered.understanding == (newest.id if newest else "") else "the orientation was rewritten meanwhile"
         if plan is None:
             return "its memories are gone or settled otherwise"
-        if given.understanding != (plan.understanding.id if plan.understanding else ""):
+        if answered.understanding != (plan.understanding.id if plan.understanding else ""):
             return "its present text was replaced meanwhile"
-        came = len(set(plan.due.new) - set(given.new))
+        came = len(set(plan.due.new) - set(answered.new))
         return f"{counted(came, 'new memory', 'new memories')} came meanwhile" if came else None
 
-    def _sources(self, given: Given, plan: PacketPlan | None, named: Sequence[str]) -> tuple[str, ...]:
+    def _sources(self, answered: Given, plan: PacketPlan | None, named: Sequence[str]) -> tuple[str, ...]:
         if plan is None:
             return ()
         old = all_overtaken(self.vault)
-        shown = entries_of(self.vault.index.catalog, given.shown)
+        shown = entries_of(self.vault.index.catalog, answered.shown)
         if not named:
             return tuple(entry.id for entry in shown if entry.path not in old)
         present = plan.understanding.texts("sources") if plan.understanding else ()
-        found = tuple(entry.id for entry in resolve.find_all(self.vault, named, (RecordClass.OBSERVATION,)))
-        for identity in found:
-            if identity not in (*given.shown, *present):
+        entries = tuple(entry.id for entry in resolve.find_all(self.vault, named, (RecordClass.OBSERVATION,)))
+        for identity in entries:
+            if identity not in (*answered.shown, *present):
                 raise UsageError(
-                    f"{resolve.short(self.vault, identity)} is neither in packet {given.id} nor a source of its present text",
+                    f"{resolve.short(self.vault, identity)} is neither in packet {answered.id} nor a source of its present text",
                     f"name ids of the packet, or leave {option('sources')} out for all of them",
                 )
-        return found
+        return entries
 
-    def _write(self, given: Given, plan: PacketPlan | None, content: str, summary: str, sources: Sequence[str]) -> None:
-        assert self.one is not None
+    def _write(self, answered: Given, plan: PacketPlan | None, content: str, summary: str, sources: Sequence[str]) -> None:
+        assert self.open_pass is not None
         kind = None if plan else "orientation"
         why = "" if plan else "after a pass of consolidation"
         names = plan.names if plan else ()
-        made = understand(self.vault, names, content, summary, sources, given.understanding, kind=kind, why=why)
-        self.written = WrittenPacket(id=made.id, replaced=made.superseded, waits=made.pending_review)
-        self.warnings = made.warnings
-        if made.pending_review or not made.pass_id:
+        understanding = understand(self.vault, names, content, summary, sources, answered.understanding, kind=kind, why=why)
+        self.written = WrittenPacket(id=understanding.id, replaced=understanding.superseded, waits=understanding.pending_review)
+        self.warnings = understanding.warnings
+        if understanding.pending_review or not understanding.pass_id:
             # It waits for a person, or is what was there already: either way the packet is answered.
-            pass_over(self.vault.root, self.one.id, [given.keys])
+            pass_over(self.vault.root, self.open_pass.id, [answered.keys])
 
-    def _settled(self, given: Given) -> NextPacket:
+    def _settled(self, answered: Given) -> NextPacket:
         """The next packet, once this one is answered."""
-        assert self.kept is not None
-        done = replace(given, settled=True)
-        self.kept = replace(self.kept, given=(*self.kept.given[:-1], done))
+        assert self.walk is not None
+        done = replace(answered, settled=True)
+        self.walk = replace(self.walk, given=(*self.walk.given[:-1], done))
         self._keep()
         self.vault.fresh()
         return self._next()
 
     def _next(self) -> NextPacket:
-        assert self.kept is not None and self.one is not None
-        waits = of_pass(self.vault, self.one, passes(self.vault)).next
-        room = self.kept.budget - self.kept.spent
-        if waits and room - (min(_LAST, self.kept.budget // _LAST_SHARE) if self.kept.given else 0) >= self._least(waits[0]):
+        assert self.walk is not None and self.open_pass is not None
+        waits = of_pass(self.vault, self.open_pass, passes(self.vault)).next
+        room = self.walk.budget - self.walk.spent
+        if waits and room - (min(_LAST, self.walk.budget // _LAST_SHARE) if self.walk.given else 0) >= self._least(waits[0]):
             return self._give(waits[0])
         if waits:
-            self.said = (
-                self.said or f"the budget is spent: {counted(len(waits), 'packet waits', 'packets wait')} for another pass"
+            self.message = (
+                self.message or f"the budget is spent: {counted(len(waits), 'packet waits', 'packets wait')} for another pass"
             )
         if self._orientation_is_due() and room >= FEWEST // 2:
             return self._give(None)
         self._close()
-        said = self.said or "that was the last: the pass is ended"
-        return self._answer(None, len(waits), said)
+        message = self.message or "that was the last: the pass is ended"
+        return self._answer(None, len(waits), message)
 
     def _least(self, plan: PacketPlan) -> int:
         """What a packet takes at least: all of it, or as much as one packet may."""
-        assert self.kept is not None
-        return min(PACKET, text_tokens(self._text(plan, PACKET)[0])) if self.kept.given else FEWEST
+        assert self.walk is not None
+        return min(PACKET, text_tokens(self._text(plan, PACKET)[0])) if self.walk.given else FEWEST
 
     def _orientation_is_due(self) -> bool:
-        assert self.kept is not None and self.one is not None
-        answered = any(not given.keys and given.settled for given in self.kept.given)
-        return not answered and any(entry.type != "orientation" for entry in written_in(self.vault, self.one))
+        assert self.walk is not None and self.open_pass is not None
+        answered = any(not packet.keys and packet.settled for packet in self.walk.given)
+        return not answered and any(entry.type != "orientation" for entry in written_in(self.vault, self.open_pass))
 
     def _close(self) -> None:
-        if self.one is not None:
-            ended = consolidating.end_consolidation(self.vault, self.one.id)
+        if self.open_pass is not None:
+            ended = consolidating.end_consolidation(self.vault, self.open_pass.id)
             self.warnings = (*self.warnings, *ended.warnings)
 
-    def _same(self, given: Given) -> NextPacket:
+    def _same(self, answered: Given) -> NextPacket:
         """The packet at hand once more: what was sent already is not counted again."""
-        plan = self._plan(given) if given.keys else None
-        if given.keys and plan is None:
-            return self._settled(given)
+        plan = self._plan(answered) if answered.keys else None
+        if answered.keys and plan is None:
+            return self._settled(answered)
         self._keep()
-        if self._change(given, plan) is not None:
+        if self._change(answered, plan) is not None:
             return self._give(plan)
         text, _, _ = self._text(plan, PACKET)
         return self._answer(
-            GivenPacket(id=given.id, subject=self._subject(plan), tokens=text_tokens(text), text=text), self._left()
+            GivenPacket(id=answered.id, subject=self._subject(plan), tokens=text_tokens(text), text=text), self._left()
         )
 
     def _give(self, plan: PacketPlan | None) -> NextPacket:
-        assert self.kept is not None and self.one is not None
-        room = max(FEWEST // 2, min(PACKET, self.kept.budget - self.kept.spent))
+        assert self.walk is not None and self.open_pass is not None
+        room = max(FEWEST // 2, min(PACKET, self.walk.budget - self.walk.spent))
         text, new, shown = self._text(plan, room)
-        number = len(self.kept.given) + 1
+        number = len(self.walk.given) + 1
         newest = plan.understanding if plan else self._orientation()
-        made = Given(
-            f"{resolve.short(self.vault, self.one.id)}-{number}", plan.keys if plan else ORIENTATION, new, shown,
+        packet = Given(
+            f"{resolve.short(self.vault, self.open_pass.id)}-{number}", plan.keys if plan else ORIENTATION, new, shown,
             newest.id if newest else "",
         )  # fmt: skip
         cost = text_tokens(text)
-        self.kept = replace(self.kept, spent=self.kept.spent + cost, given=(*self.kept.given, made))
+        self.walk = replace(self.walk, spent=self.walk.spent + cost, given=(*self.walk.given, packet))
         self._keep()
-        return self._answer(GivenPacket(id=made.id, subject=self._subject(plan), tokens=cost, text=text), self._left())
+        return self._answer(GivenPacket(id=packet.id, subject=self._subject(plan), tokens=cost, text=text), self._left())
 
     def _left(self) -> int:
         """How many packets come after the one at hand, the orientation not counted."""
-        assert self.one is not None
-        given = self.kept.given[-1] if self.kept and self.kept.given else None
-        waits = of_pass(self.vault, self.one, passes(self.vault)).next
-        return sum(given is None or plan.keys != given.keys for plan in waits)
+        assert self.open_pass is not None
+        at_hand = self.walk.given[-1] if self.walk and self.walk.given else None
+        waits = of_pass(self.vault, self.open_pass, passes(self.vault)).next
+        return sum(at_hand is None or plan.keys != at_hand.keys for plan in waits)
 
     def _keep(self) -> None:
-        assert self.kept is not None
+        assert self.walk is not None
         with writer.lock(self.vault.root, self.vault.settings.lock_wait, "consolidate"):
-            keep(self.vault.root, replace(self.kept, at=self.vault.now()))
+            keep(self.vault.root, replace(self.walk, at=self.vault.now()))
 
-    def _answer(self, packet: GivenPacket | None, left: int, said: str = "") -> NextPacket:
-        assert self.kept is not None and self.one is not None
+    def _answer(self, packet: GivenPacket | None, left: int, message: str = "") -> NextPacket:
+        assert self.walk is not None and self.open_pass is not None
         return NextPacket(
-            written=self.written, packet=packet, left=left, spent=self.kept.spent, budget=self.kept.budget,
-            said=said or self.said, pass_id=self.one.id, warnings=self.warnings,
+            written=self.written, packet=packet, left=left, spent=self.walk.spent, budget=self.walk.budget,
+            said=message or self.message, pass_id=self.open_pass.id, warnings=self.warnings,
         )  # fmt: skip
 
     def _subject(self, plan: PacketPlan | None) -> str:
@@ -344,13 +346,13 @@ class _Trip:
         """A packet's text in at most `room` tokens, the ids of what is new in it, and of what of that is shown."""
         head = list(self._head(plan, room // 2))
         if plan is None:
-            found: list[Entry] = [e for e in written_in(self.vault, self._open()) if e.type != "orientation"]
-            rows = [(entry, entry.text("summary")) for entry in found]
+            entries: list[Entry] = [e for e in written_in(self.vault, self._open()) if e.type != "orientation"]
+            rows = [(entry, entry.text("summary")) for entry in entries]
         else:
-            found = entries_of(self.vault.index.catalog, plan.due.new)
+            entries = entries_of(self.vault.index.catalog, plan.due.new)
             related = {identity for identity, _ in self.vault.index.catalog.pairs("related_to")}
-            found.sort(key=lambda entry: (entry.id not in related, entry.by_observed))
-            rows = [(entry, body_of(self.vault, entry)) for entry in found]
+            entries.sort(key=lambda entry: (entry.id not in related, entry.by_observed))
+            rows = [(entry, body_of(self.vault, entry)) for entry in entries]
         old = all_overtaken(self.vault)
         longest = max(40, room // 3)
         shown: list[str] = []
@@ -358,8 +360,8 @@ class _Trip:
         left = room - text_tokens("\n".join(head)) - 20
         for entry, text in rows:
             was = "was: " if entry.path in old else ""
-            said = f"{resolve.short(self.vault, entry.id)} {was}{entry.type} {entry.observed[:10]} "
-            line = said + shortened(unframed(one_line(text)), longest).text
+            head_of_line = f"{resolve.short(self.vault, entry.id)} {was}{entry.type} {entry.observed[:10]} "
+            line = head_of_line + shortened(unframed(one_line(text)), longest).text
             left -= text_tokens(line) + 1
             if left < 0 and shown:
                 break
@@ -370,8 +372,8 @@ class _Trip:
         return "\n".join((*head, *lines)), tuple(entry.id for entry, _ in rows), tuple(shown)
 
     def _open(self) -> Entry:
-        assert self.one is not None
-        return self.one
+        assert self.open_pass is not None
+        return self.open_pass
 
     def _head(self, plan: PacketPlan | None, room: int) -> Iterator[str]:
         if plan is None:
@@ -404,8 +406,8 @@ def of_sides(vault: Context, plan: PacketPlan) -> Iterator[Entry]:
         yield from regions.understandings([region], "single_subject")[:1]
 
 
-def _answer(given: Given) -> str:
-    return f"answer that one: {step('consolidate_next', packet=given.id, content=..., summary=...)}"
+def _answer(packet: Given) -> str:
+    return f"answer that one: {step('consolidate_next', packet=packet.id, content=..., summary=...)}"
 
 
 __all__ = ["BUDGET", "GivenPacket", "NextPacket", "WrittenPacket", "consolidate_next"]

@@ -21,19 +21,19 @@ Keys = tuple[str, ...]
 def skipped(root: Path, pass_id: str) -> frozenset[Keys]:
     """The packets of one pass that were passed over; none where nothing readable says so."""
     try:
-        said = read_own((place(root) / LOCAL / _FILE).read_bytes())
+        stored = read_own((place(root) / LOCAL / _FILE).read_bytes())
     except (OSError, ValueError):
         return frozenset()
-    if not isinstance(said, dict) or said.get("pass") != pass_id or not isinstance(said.get("skipped"), list):
+    if not isinstance(stored, dict) or stored.get("pass") != pass_id or not isinstance(stored.get("skipped"), list):
         return frozenset()
-    return frozenset(tuple(map(str, keys)) for keys in said["skipped"] if isinstance(keys, list))
+    return frozenset(tuple(map(str, keys)) for keys in stored["skipped"] if isinstance(keys, list))
 
 
 def pass_over(root: Path, pass_id: str, packets: Iterable[Keys]) -> None:
     """Pass over more packets of a pass; what was kept of another pass is dropped. Raises StorageError."""
-    kept = skipped(root, pass_id) | frozenset(packets)
+    keys = skipped(root, pass_id) | frozenset(packets)
     folder = place(root) / LOCAL
     with atomic.storage(f"{LOCAL}/{_FILE}"):
         folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
-    said = {"pass": pass_id, "skipped": sorted(kept)}
-    atomic.write(folder / _FILE, json.dumps(said).encode() + b"\n", mode=0o600)
+    stored = {"pass": pass_id, "skipped": sorted(keys)}
+    atomic.write(folder / _FILE, json.dumps(stored).encode() + b"\n", mode=0o600)

@@ -15,20 +15,20 @@ NO_EMBEDDINGS = "no embeddings: similarity is left out"
 Pair = tuple[str, str]
 
 
-def between(vault: Context, one: Sequence[Region], others: Sequence[Region]) -> Mapping[Pair, float]:
+def between(vault: Context, regions: Sequence[Region], others: Sequence[Region]) -> Mapping[Pair, float]:
     """The cosine (-1..1) between the summaries of subjects, by their keys; nothing for one without a file or a vector."""
-    left = {region.entry.path: region.key for region in one if region.entry}
+    left = {region.entry.path: region.key for region in regions if region.entry}
     right = {region.entry.path: region.key for region in others if region.entry}
     if not (left and right and measures(vault)):
         return {}
     matrix = vault.vectors.between(list(left), list(right))
-    found: dict[Pair, float] = {}
-    for row, mine in enumerate(left.values()):
+    cosines: dict[Pair, float] = {}
+    for row, left_key in enumerate(left.values()):
         for column, theirs in enumerate(right.values()):
             value = float(matrix[row][column])
             if value != 0.0:
-                found[mine, theirs] = round(value, 4)
-    return found
+                cosines[left_key, theirs] = round(value, 4)
+    return cosines
 
 
 def prepared(vault: Context) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ def edge_suggestions(answers: Iterable[Entry], problems: Sequence[Entry], linked
     for problem in sorted(problems, key=_age, reverse=True):
         for name in problem.subjects:
             by_subject[normal(name)].append(problem)
-    found = []
+    suggestions = []
     loose = (a for a in answers if a.type in ANSWERS and not a.text("problem") and a.id not in linked)
     for answer in nlargest(ANSWERS_READ, loose, key=_age):
         near = {p.path: p for name in answer.subjects for p in by_subject[normal(name)][:PROBLEMS_READ]}.values()
@@ -52,8 +52,10 @@ def edge_suggestions(answers: Iterable[Entry], problems: Sequence[Entry], linked
         shared = common[best.path] if best else []
         if best is not None and len(shared) >= _LEAST:
             why = f"both are about {', '.join(dict.fromkeys(shared))}"
-            found.append(Suggestion(answer, ANSWERS[answer.type], best, why, len(shared)))
-    return sorted(found, key=lambda one: (-one.score, one.start.text("created"), one.start.path))
+            suggestions.append(Suggestion(answer, ANSWERS[answer.type], best, why, len(shared)))
+    return sorted(
+        suggestions, key=lambda suggestion: (-suggestion.score, suggestion.start.text("created"), suggestion.start.path)
+    )
 
 
 def _age(entry: Entry) -> tuple[str, str]:
@@ -65,13 +67,13 @@ def _before(answer: Entry, problem: Entry) -> tuple[bool, str, str]:
     return written <= answer.text("created"), written, problem.path
 
 
-def _common(one: Entry, other: Entry, normal: Callable[[str], str]) -> list[str]:
-    subjects = _shared(one.subjects, other.subjects, normal)
-    tags = _shared(one.own("tags"), other.own("tags"), normal)
-    session = ["the same session"] if one.text("session") and one.text("session") == other.text("session") else []
+def _common(entry: Entry, other: Entry, normal: Callable[[str], str]) -> list[str]:
+    subjects = _shared(entry.subjects, other.subjects, normal)
+    tags = _shared(entry.own("tags"), other.own("tags"), normal)
+    session = ["the same session"] if entry.text("session") and entry.text("session") == other.text("session") else []
     return [*subjects, *subjects, *tags, *session]
 
 
-def _shared(mine: Iterable[str], theirs: Iterable[str], normal: Callable[[str], str]) -> list[str]:
+def _shared(names: Iterable[str], theirs: Iterable[str], normal: Callable[[str], str]) -> list[str]:
     known = set(map(normal, theirs))
-    return [name for name in mine if normal(name) in known]
+    return [name for name in names if normal(name) in known]
