@@ -21,7 +21,7 @@ from vault_tool.errors import Exit, NotFound, UsageError, VaultError
 from vault_tool.features.consolidation import consolidating, drafting, packet_texts, report, round_trip
 from vault_tool.features.consolidation.consolidating import Begun, Ended, PacketHead, Pending
 from vault_tool.features.consolidation.packet_texts import Packet, PassStep
-from vault_tool.features.consolidation.passes import told
+from vault_tool.features.consolidation.passes import waiting_in_words
 from vault_tool.features.consolidation.report import ConsolidationReport
 from vault_tool.features.consolidation.round_trip import NextPacket
 from vault_tool.util.text import counted, one_line
@@ -338,7 +338,7 @@ def _drafting_result(settled: drafting.DraftOutcome, short: Short) -> Iterator[B
 
 def _pending(pending: Pending, short: Short, *, whole: bool = False) -> Iterator[Block]:
     since = f" since {pending.since[:10]}" if pending.since else ""
-    yield f"generation {pending.generation}: {told(pending.pending_consolidation_count, pending.due_packets)} to consolidate"
+    yield f"generation {pending.generation}: {waiting_in_words(pending.pending_consolidation_count, pending.due_packets)} to consolidate"
     if pending.pass_id:
         arrived = f", {pending.arrived} came{since}" if pending.arrived else ""
         yield f"pass {short(pending.pass_id)} is open{arrived}: `vt consolidate` goes on"
@@ -350,7 +350,7 @@ def _nowhere(count: int) -> str:
 
 
 def _report(report: ConsolidationReport, short: Short) -> Iterator[Block]:
-    waits = told(report.pending_consolidation_count, report.due_packets)
+    waits = waiting_in_words(report.pending_consolidation_count, report.due_packets)
     yield f"generation {report.generation}: {waits} to consolidate, {_nowhere(report.counts['unlinked_observations'])}"
     for title, columns, rows in _lists(report, short):
         if rows:

@@ -12,7 +12,7 @@ from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import TEXT, Call, Short, command, writes
 from vault_tool.errors import Exit
-from vault_tool.features.consolidation.passes import told
+from vault_tool.features.consolidation.passes import waiting_in_words
 from vault_tool.features.sessions import ending, session_context
 from vault_tool.features.sessions.orient import CoreUnderstanding, Orientation
 from vault_tool.features.sessions.orient import orient as orient_verb
@@ -129,7 +129,7 @@ def _activity(orientation: Orientation) -> Iterator[Block]:
     recent = orientation.recent_activity
     yield fields(
         ("generation", orientation.generation),
-        ("to consolidate", told(orientation.pending_consolidation_count, orientation.due_packets)),
+        ("to consolidate", waiting_in_words(orientation.pending_consolidation_count, orientation.due_packets)),
         ("since", recent.since if recent else ""),
         ("new observations", recent.subjects_with_new_observations if recent else ()),
         ("new understandings", recent.subjects_with_new_understandings if recent else ()),

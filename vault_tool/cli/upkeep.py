@@ -16,7 +16,7 @@ from vault_tool.cli.blocks import Block, Heading, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import problem_table
 from vault_tool.errors import Exit, Refused
-from vault_tool.features.consolidation.passes import told
+from vault_tool.features.consolidation.passes import waiting_in_words
 from vault_tool.features.doctor import adopting, moved_notes
 from vault_tool.features.doctor import doctor as verb
 from vault_tool.features.doctor.adopting import AdoptedLocal
@@ -129,7 +129,7 @@ def _status(status: verb.Status, short: Short) -> Iterator[Block]:
         ("contested", counted(status.contested, "memory", "memories") if status.contested else ""),
         ("turns", f"{status.turns} to be written" if status.turns else ""),
         ("turn log", f"{counted(status.logged_turns, 'turn')}, {status.logged_bytes:,} bytes" if status.logged_turns else ""),
-        ("to consolidate", told(status.due_observations, status.due_packets)),
+        ("to consolidate", waiting_in_words(status.due_observations, status.due_packets)),
         ("CORE.md", f"{CoreAge(status.core_memories, status.core_days)}: `vt core`" if status.core_memories else ""),
         ("in conflict", git.conflicted),
         ("remotes", git.remotes),

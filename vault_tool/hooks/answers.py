@@ -237,7 +237,7 @@ def _pointed(vault: Context, where: _Place, *, compacted: bool) -> str:
         return pointing.of_notes(vault, where.folder, where.client, told_of(vault.root, now), now)
     try:
         turns = pointing.pointed_at(vault, where.transcript, where.client) if where.transcript else []
-        return pointing.told(vault.who.session, turns, compacted=True)
+        return pointing.quoted_turns(vault.who.session, turns, compacted=True)
     except VaultError:
         return ""
 

@@ -44,7 +44,7 @@ def pointed_at(vault: Context, path: str, client: str) -> list[SessionTurn]:
     return worth_keeping(session.turns) if session.of_person >= FEWEST_TURNS else []
 
 
-def told(session: str, turns: Sequence[SessionTurn], *, compacted: bool = False) -> str:
+def quoted_turns(session: str, turns: Sequence[SessionTurn], *, compacted: bool = False) -> str:
     """The turns behind bars, with the one call that keeps them; empty without any."""
     if not turns:
         return ""
@@ -74,7 +74,7 @@ def of_notes(vault: Context, folder: str, client: str, notes: Sequence[tuple[Pat
             continue
         path.unlink(missing_ok=True)
         try:
-            text = told(str(note.get("session")), pointed_at(vault, str(note.get("transcript")), client))
+            text = quoted_turns(str(note.get("session")), pointed_at(vault, str(note.get("transcript")), client))
         except VaultError:
             continue
         if text:

@@ -54,8 +54,9 @@ PASS = "consolidation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecentActivity:
-    """What was written since the last consolidation, by the subjects that it is about, those with most of it first; `since` is
-    None before the first, and `more_subjects` are not named.
+    """Activity since the last consolidation, by the subjects that it is about, those with most of it first.
+
+    `since` is None before the first pass, and `more_subjects` are not named.
     """
 
     since: str | None
@@ -66,7 +67,7 @@ class RecentActivity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacketHead:
-    """What one packet is about, without its texts; `done` says that it was settled or passed over in this pass."""
+    """One packet without its texts; `done` says that it was settled or passed over in this pass."""
 
     type: str
     label: str
@@ -178,7 +179,7 @@ def list_passes(vault: Context, *, limit: int = LISTED) -> PassList:
 
 
 def recent_activity(vault: Context, most: int | None = None) -> RecentActivity | None:
-    """What was written since the last pass began, by at most so many subjects; None when nothing was. Indexes must be fresh."""
+    """The activity since the last pass began, by at most so many subjects; None without any. Indexes must be fresh."""
     known = passes(vault)
     regions = regions_of(vault.index.catalog)
     counts: dict[RecordClass, Counter[str]] = {RecordClass.OBSERVATION: Counter(), RecordClass.UNDERSTANDING: Counter()}
@@ -204,7 +205,7 @@ def recent_activity(vault: Context, most: int | None = None) -> RecentActivity |
 @looks
 @of_the_whole
 def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> Pending:
-    """What a pass would settle now, or what is left of the one that is open: packets without their texts.
+    """List the packets that a pass would settle now, or those left of the open one, without their texts.
 
     At most `limit` subjects and as many intersections are listed.
     """
@@ -240,7 +241,7 @@ def begin_consolidation(vault: Context) -> Begun:
 
 
 def start(vault: Context, *, again: bool = False, empty: bool = False) -> Started:
-    """What `begin_consolidation` does, for a caller who goes on with the pass; `again` with what nothing was to be said of, and
+    """Begin a pass as `begin_consolidation` does, for a caller who goes on with it; `again` with packets once left empty, and
     `empty` where there is something new, though too little for a packet.
     """
     with writing(vault, "consolidate") as op:
@@ -427,7 +428,7 @@ def _complete(op: Operation, entry: Entry, regions: Regions) -> Ledger:
 
 
 def _with_left(vault: Context, known: Passes, fresh: Sequence[Entry]) -> list[Entry]:
-    """What is new, and what an open pass leaves undone: all but what was passed over."""
+    """The new memories, and those that an open pass leaves undone: all but the ones passed over."""
     if known.open is None:
         return list(fresh)
     packets = of_pass(vault, known.open, known)
@@ -442,12 +443,12 @@ def _replaced(vault: Context, written: Iterable[Entry]) -> list[Entry]:
 
 
 def _not_read(vault: Context, left: Iterable[PacketPlan], cut: Sequence[str] = ()) -> list[Entry]:
-    """What is new in packets that were neither settled nor passed over, and so stays new; so does what one had no room for."""
+    """The memories that stay new: of packets neither settled nor passed over, and those for which a packet had no room."""
     return entries_of(vault.index.catalog, [*(identity for plan in left for identity in plan.due.weights), *cut])
 
 
 def _shown(plan: PacketPlan, kept_walk: Walk | None) -> tuple[str, ...]:
-    """What of a packet's new memories its reader saw: all of them, where it is not known what was given."""
+    """The new memories of a packet that its reader saw: all of them, where it is not known what was given."""
     shown = kept_walk.shown(plan.keys) if kept_walk else None
     return plan.due.new if shown is None else shown
 

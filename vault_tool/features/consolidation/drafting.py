@@ -28,7 +28,7 @@ Editor = Callable[[Path], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftOutcome(Saved):
-    """What came of a packet in the editor: `id` is None where the person left the text as it was, or empty."""
+    """The outcome of a packet in the editor: `id` is None where the person left the text as it was, or empty."""
 
     id: str | None
     label: str

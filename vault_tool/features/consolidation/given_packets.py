@@ -1,4 +1,4 @@
-"""Where a pass stands that is walked packet by packet from this machine: what was given of it, and what that came to."""
+"""Progress of a pass walked packet by packet from this machine: the packets given so far, and their outcome."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class Walk:
     given: tuple[Given, ...] = field(default=())
 
     def shown(self, keys: tuple[str, ...]) -> tuple[str, ...] | None:
-        """What the packet of these keys showed; None where none was given."""
+        """The ids that the packet of these keys showed; None where none was given."""
         shown = [packet.shown for packet in self.given if packet.keys == keys]
         return shown[-1] if shown else None
 
 
 def walk(root: Path, pass_id: str = "") -> Walk | None:
-    """What is kept of the pass that is walked, or of this one; None where nothing readable says so."""
+    """The stored walk, of this pass if one is named; None where nothing readable is stored."""
     try:
         stored = read_own((place(root) / LOCAL / _FILE).read_bytes())
         restored = _walk(stored)
@@ -61,7 +61,7 @@ def walk(root: Path, pass_id: str = "") -> Walk | None:
 
 
 def keep(root: Path, kept_walk: Walk) -> None:
-    """Keep where a pass stands, in place of what was kept of another. Raises StorageError."""
+    """Store the progress of a pass, in place of that of another. Raises StorageError."""
     folder = place(root) / LOCAL
     with atomic.storage(f"{LOCAL}/{_FILE}"):
         folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)

@@ -48,7 +48,7 @@ class Finding:
 
 
 def soul_findings(text: str) -> list[Finding]:
-    """What speaks against a soul: it has grown procedural, or gathered lessons from single sessions."""
+    """Objections to a soul: it has grown procedural, or gathered lessons from single sessions."""
     findings = []
     if rules := procedural(text):
         why = (
@@ -59,7 +59,7 @@ def soul_findings(text: str) -> list[Finding]:
 
 
 def protocol_findings(text: str) -> list[Finding]:
-    """What speaks against a protocol: tactical lessons, which belong in observations until they have proven durable."""
+    """Objections to a protocol: tactical lessons, which belong in observations until they have proven durable."""
     return _lessons(text, "protocol")
 
 

@@ -39,7 +39,7 @@ class MapNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapEdge:
-    """Between two subjects (`shares`: how many memories, and in `said` how they are related, where somebody wrote that), from a
+    """Between two subjects (`shares`: how many memories, and in `said` how they are related, where that was written), from a
     memory to its subject (`about`), or between two memories: a link's type, or the field that names the other.
     """
 
@@ -112,7 +112,7 @@ def _subject(region: Region, regions: Regions) -> MapNode:
 
 
 def _shared(regions: Regions, near: Sequence[Region]) -> Iterator[MapEdge]:
-    """What each two of the regions share, by their observations."""
+    """The edges between regions that share observations or have a relationship understanding."""
     sets = [(subject, regions.observations(subject)) for subject in near]
     summary_by_pair = _understood(regions, near)
     for at, (subject, own) in enumerate(sets):
@@ -123,7 +123,7 @@ def _shared(regions: Regions, near: Sequence[Region]) -> Iterator[MapEdge]:
 
 
 def _understood(regions: Regions, near: Sequence[Region]) -> Mapping[frozenset[str], str]:
-    """What is understood of pairs of the regions, by their keys."""
+    """The summaries of relationship understandings between the regions, by the keys of each pair."""
     summary_by_pair: dict[frozenset[str], str] = {}
     for subject in near[:_BROAD]:
         for entry in regions.touching(subject):

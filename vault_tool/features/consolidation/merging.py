@@ -271,7 +271,7 @@ def _preview(
     vault: Context, primary: Entry, gone: Entry, tagged: Sequence[Entry], relinked: int, added: tuple[str, ...],
     unfit: tuple[UnfitNote, ...],
 ) -> Merged:  # fmt: skip
-    """What a merge would come to."""
+    """The result that a merge would have."""
     regions = regions_of(vault.index.catalog)
     primary_region, other = regions.called(primary.title), regions.called(gone.title)
     touching = {entry.path: entry for region in (primary_region, other) for entry in regions.touching(region)}.values()

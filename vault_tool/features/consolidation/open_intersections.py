@@ -67,7 +67,7 @@ class Neighborhood(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relationship(HasStatus):
-    """What two subjects are to each other, as it is understood now."""
+    """The present understanding of how two subjects are related."""
 
     id: str
     title: str
@@ -224,7 +224,7 @@ def briefs(vault: Context, entries: Sequence[Entry]) -> tuple[Brief, ...]:
 
 
 def reading(size: int, similarity: float | None, least: float) -> str:
-    """What an intersection's size and the similarity of its subjects suggest together; from `least` on they are similar."""
+    """The reading of an intersection, by its size and its subjects' similarity; from `least` on they are similar."""
     if similarity is None:
         return "documented" if size >= LARGE else "small"
     if size >= LARGE:

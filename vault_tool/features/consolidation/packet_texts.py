@@ -1,4 +1,4 @@
-"""The packets of a pass with their texts: what somebody reads before they write one understanding."""
+"""The packets of a pass with their texts, as they are read before an understanding is written."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class PacketObservation(HasStatus):
     whole: bool
 
     def lean(self, short: Short) -> dict[str, Any]:
-        """What whoever synthesises needs of it."""
+        """The fields that a synthesis needs."""
         return filled({
             "id": short(self.id), "type": self.type, "content": self.content, **lean_details(self.details, short),
             "subjects": self.subjects, "observed": self.observed[:10], "new": self.new, "cut": not self.whole,
@@ -84,7 +84,7 @@ class Current:
     whole: bool
 
     def lean(self, short: Short) -> dict[str, Any]:
-        """What whoever synthesises needs of it."""
+        """The fields that a synthesis needs."""
         return filled({
             "id": short(self.id), "type": self.type, "summary": self.summary, "content": self.content,
             "subjects": self.subjects, "updated": self.updated[:10], "cut": not self.whole,
@@ -93,7 +93,7 @@ class Current:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packet:
-    """What one understanding is to be made from. `left_out` observations did not fit; `next_step` settles it.
+    """The material for one understanding. `left_out` observations did not fit; `next_step` settles it.
 
     `tokens` is how many it takes in the lean form.
     """
@@ -231,7 +231,7 @@ class _Walk:
         return ORIENTATION if is_changed and ORIENTATION not in self.done else None
 
     def without(self, packets: Sequence[str], *, trivial: bool) -> _Walk:
-        """The same walk once the packets that somebody calls so are passed over, and with `trivial` those that share little."""
+        """The same walk after passing over the named packets, and with `trivial` those that share little."""
         named = [plan.keys if isinstance(plan, PacketPlan) else plan for plan in map(self.labelled, packets)]
         light = [plan.keys for plan in self.plans if plan.trivial and trivial]
         # What was passed over is read and written as a whole: of two processes at it, one would lose its own.
@@ -240,12 +240,12 @@ class _Walk:
         return _Walk(self.vault, self.entry, regions=self.regions)
 
     def at(self, packet: str, tokens: int) -> PassStep:
-        """The answer with the packet that somebody calls so, or with the next one."""
+        """The answer with the named packet, or with the next one."""
         chosen = self.labelled(packet) if packet else self.next
         return self.step(None if chosen is None else self.filled(chosen, tokens))
 
     def labelled(self, text: str) -> PacketPlan | tuple[str, ...]:
-        """The packet that somebody calls `text`: as it is printed, or its subjects with an `x` between them."""
+        """The packet named `text`: its label as printed, or its subjects with an `x` between them."""
         wanted_key = _key(text)
         if wanted_key == _key(label(())):
             return ORIENTATION
@@ -370,7 +370,7 @@ class _Walk:
         return max((e for e in held if not self.vault.superseded_by(e.id)), key=lambda e: e.by_created, default=None)
 
     def _related_to_orientation(self) -> list[Entry]:
-        """What was related to the orientation, newest first."""
+        """The memories related to the orientation, newest first."""
         newest = self._newest_orientation()
         return sorted(related_to(self.vault, newest), key=lambda e: e.by_observed, reverse=True) if newest else []
 
@@ -381,7 +381,7 @@ class _Walk:
         return f"{self._revision(newest)}\nor, if it still says where things stand: {ends}"
 
     def _advice(self, plan: PacketPlan) -> str:
-        """What settles a packet, and what passes it over."""
+        """The calls that settle a packet and that pass it over."""
         settling = self._revision(plan.understanding, source_observation_ids=...) if plan.understanding else self._first(plan)
         return f"{settling}\nor, to pass it over: {step('consolidate', skip=[plan.label])}"
 

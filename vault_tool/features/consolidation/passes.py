@@ -48,7 +48,7 @@ class PacketPlan:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """What names the packet."""
+        """The keys of the packet's subjects, which identify it."""
         return self.due.keys
 
     @property
@@ -69,7 +69,7 @@ def label(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UnreadIds:
-    """What no ledger names, by class; `doubtful` passes have a ledger of another hand, and time alone tells what they read."""
+    """Ids that no ledger names, by class; `doubtful` passes have a foreign ledger, and only time tells what they read."""
 
     observations: Sequence[str]
     understandings: Sequence[str]
@@ -237,7 +237,7 @@ def is_placed(vault: Context, entry: Entry) -> bool:
 
 
 def related_to(vault: Context, view: Entry) -> list[Entry]:
-    """What was related to an understanding, and since it was written to one that it replaces."""
+    """The memories related to an understanding, or to one that it replaces if written later than it."""
     related = vault.index.catalog.pointing_at_each(
         [version.id for version in lineage(vault.index.catalog, view)], ("related_to",)
     )
@@ -294,19 +294,19 @@ def _some_days_before(moment: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DueCount:
-    """What waits for a pass, or in the one that is open: packets, and the observations that are new in any of them."""
+    """The counts of what waits for a pass, or in the open one: packets, and the observations that are new in any of them."""
 
     packets: int
     observations: int
 
 
-def told(observations: int, packets: int) -> str:
+def waiting_in_words(observations: int, packets: int) -> str:
     """How much waits, in words."""
     return f"{counted(observations, 'observation')} in {counted(packets, 'packet')}" if packets else "nothing"
 
 
 def due(vault: Context) -> DueCount:
-    """What waits. Indexes must be fresh."""
+    """Count the packets that wait and their new observations. Indexes must be fresh."""
     waits = pending(vault).next
     return DueCount(len(waits), len({identity for plan in waits for identity in plan.due.weights}))
 

@@ -70,7 +70,7 @@ class NeedsSynthesis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dense:
-    """Two subjects that share much and whose relation nobody wrote down."""
+    """Two subjects that share many observations and have no relationship understanding."""
 
     subject_a: str
     subject_b: str
@@ -91,7 +91,7 @@ class UnlinkedObservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Questionable:
-    """What somebody doubts, and nothing has settled since."""
+    """A doubted memory whose doubt has not been settled."""
 
     id: str
     kind: str
@@ -154,7 +154,7 @@ class Hygiene:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationReport(Answer):
-    """What maintenance would pay. Each list is cut at the limit that was asked for; `counts` has how many there are."""
+    """Maintenance that would pay. Each list is cut at the limit that was asked for; `counts` has how many there are."""
 
     generation: int
     pending_consolidation_count: int
@@ -179,7 +179,7 @@ class ConsolidationReport(Answer):
 @looks
 @of_the_whole
 def get_consolidation_report(vault: Context, *, limit: int | None = 20) -> ConsolidationReport:
-    """What needs maintenance, in lists of at most `limit`, the most valuable first. It looks at the whole vault.
+    """List what needs maintenance, at most `limit` of each kind, the most valuable first, of the whole vault.
 
     Dense intersections need embeddings to be judged by meaning; without them they are listed by size alone.
     """
@@ -240,7 +240,7 @@ class _Survey:
         self.coverage: SubjectCoverage = coverage(self.sightings, self.understandings)
 
     def name(self, key: str) -> str:
-        """What people call a region."""
+        """The name of a region, as people write it."""
         return self._names.get(key, key)
 
     def uncovered(self) -> Iterator[NeedsUnderstanding]:

@@ -69,7 +69,7 @@ class GivenPacket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextPacket(Answer):
-    """What was written of the packet before, and the next packet; None with `said` where the pass has come to its end.
+    """The understanding written of the packet before, and the next packet; None with `said` at the end of the pass.
 
     `left` counts the packets after this one, `spent` the tokens of all so far, `budget` the most of them.
     """
@@ -130,7 +130,7 @@ def consolidate_next(
 
 
 def _end_idle(vault: Context) -> str:
-    """End a pass that was walked so and left; what is told of it."""
+    """End a pass that was walked so and left; returns the sentence about it."""
     open_pass = passes(vault).open
     kept_walk = walk(vault.root, open_pass.id) if open_pass else None
     if open_pass is None or kept_walk is None or vault.clock.now() - moment(kept_walk.at) < IDLE:
@@ -212,7 +212,7 @@ class _Trip:
         return next((plan for plan in (*packets.all, *packets.left) if plan.keys == answered.keys), None)
 
     def _change(self, answered: Given, plan: PacketPlan | None) -> str | None:
-        """What came since a packet was given that its reader has not seen."""
+        """The reason why an answer is out of date: something new that its reader has not seen; None where nothing changed."""
         if not answered.keys:
             newest = self._orientation()
             return None if answered.understanding == (newest.id if newest else "") else "the orientation was rewritten meanwhile"
@@ -278,7 +278,7 @@ class _Trip:
         return self._answer(None, len(waits), message)
 
     def _least(self, plan: PacketPlan) -> int:
-        """What a packet takes at least: all of it, or as much as one packet may."""
+        """The fewest tokens that a packet takes: all of it, or as much as one packet may."""
         assert self.walk is not None
         return min(PACKET, text_tokens(self._text(plan, PACKET)[0])) if self.walk.given else FEWEST
 

@@ -23,7 +23,7 @@ _LEAST = 2
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """An edge that somebody might write after looking at both ends."""
+    """An edge that a person or agent might write after looking at both ends."""
 
     start: Entry
     type: str

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import GitError, UsageError
-from vault_tool.features.consolidation.passes import told
+from vault_tool.features.consolidation.passes import waiting_in_words
 from vault_tool.features.history.undo import undoable
 from vault_tool.util.text import counted, tokens
 from vault_tool.web.asking import act, ask, back_to, cached, done_with, form_of
@@ -163,7 +163,7 @@ def _steps(status: Any, report: Any, problems: int) -> Iterator[SuggestedStep]:
     if report.questionable_items:
         yield SuggestedStep(f"{counted(counts['questionable_items'], 'memory is', 'memories are')} doubted", page="/consolidate")
     if report.due_packets:
-        waits = told(report.pending_consolidation_count, report.due_packets)
+        waits = waiting_in_words(report.pending_consolidation_count, report.due_packets)
         yield SuggestedStep(f"{waits} to be consolidated", page="/consolidate")
 
 
