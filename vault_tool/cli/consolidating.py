@@ -338,7 +338,8 @@ def _drafting_result(settled: drafting.DraftOutcome, short: Short) -> Iterator[B
 
 def _pending(pending: Pending, short: Short, *, whole: bool = False) -> Iterator[Block]:
     since = f" since {pending.since[:10]}" if pending.since else ""
-    yield f"generation {pending.generation}: {waiting_in_words(pending.pending_consolidation_count, pending.due_packets)} to consolidate"
+    waits = waiting_in_words(pending.pending_consolidation_count, pending.due_packets)
+    yield f"generation {pending.generation}: {waits} to consolidate"
     if pending.pass_id:
         arrived = f", {pending.arrived} came{since}" if pending.arrived else ""
         yield f"pass {short(pending.pass_id)} is open{arrived}: `vt consolidate` goes on"
