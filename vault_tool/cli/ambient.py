@@ -28,7 +28,10 @@ _REMINDED = 600
 )
 @click.argument("topic_or_context", type=TEXT, metavar="TOPIC", help="What is being talked about; - for standard input.")
 @takes(ambient.bring_to_mind, "last_token", last_token={"type": int})
-@takes(ambient.bring_to_mind, "include_seen", "limit", "budget", "kinds", *NARROWS, "include_global", "explain")
+@takes(
+    ambient.bring_to_mind, "include_seen", "limit", "budget", "kinds", *NARROWS, "include_global", "explain",
+    explain={"help": "Every factor of each score (with --json)."},
+)  # fmt: skip
 def bring_to_mind(call: Call, **options: Any) -> Exit:
     """Show what bears on the conversation now.
 

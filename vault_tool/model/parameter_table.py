@@ -142,7 +142,6 @@ MEANINGS_OF: Mapping[str, Mapping[str, str]] = {
     },
     "update_understanding": {"kind": "Else as before.", "subject_names": "Else as before.", "title": "Else as before."},
     "episode": {"tags": "Tags.", "memory": "The memory that it is about."},
-    "bring_to_mind": {"explain": "Every factor of each score (with --json)."},
     "recall": {"problem": "The problem that the answer is to help with."},
     "people": {"limit": "Most memories of one."},
     "activity": {"limit": "Most of each, of one day."},

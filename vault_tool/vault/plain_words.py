@@ -17,6 +17,7 @@ _DONE_BY: Mapping[str, str] = {
     "config": "what a person sets for the vault",
     "consent": "a person's word on consent",
     "consolidate": "a pass of consolidation",
+    "consolidate_next": "the next packet of the pass",
     "core": "making CORE.md anew",
     "correct": "correcting it",
     "create_subjects": "making the subject first",

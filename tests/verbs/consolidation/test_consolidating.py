@@ -309,6 +309,18 @@ def test_a_pair_shows_both_sides(told: Vault) -> None:
     assert [one.summary for one in packet.sides] == ["Homelab short.", "Redis short."]
 
 
+def test_a_pair_that_shares_too_little_is_no_packet(told: Vault) -> None:
+    for number in range(2):
+        told.remember(f"Redis in the lab, part {number}.", ["Redis", "Homelab"], kind="fact")
+    entries = told.index.catalog.of_class(RecordClass.OBSERVATION)
+    for name in ("Redis", "Homelab"):
+        own = [entry.id for entry in entries if name in entry.subjects]
+        told.create_understanding([name], f"{name} whole.", f"{name} short.", source_observation_ids=own)
+    assert told.get_pending_consolidation().intersections == ()
+    told.remember("Redis in the lab, part 2.", ["Redis", "Homelab"], kind="fact")
+    assert [one.label for one in told.get_pending_consolidation().intersections] == ["Homelab × Redis"]
+
+
 def test_the_last_packet_is_the_orientation(told: Vault) -> None:
     begun = told.begin_consolidation()
     settle(told, str(begun.id))

@@ -242,7 +242,7 @@ def begin_consolidation(vault: Context) -> Begun:
 
 def start(vault: Context, *, again: bool = False, empty: bool = False) -> Started:
     """Begin a pass as `begin_consolidation` does, for a caller who goes on with it; `again` with packets once left empty, and
-    `empty` where there is something new, though too little for a packet.
+    `empty` where there is something new, though too little for a packet, and no pass is open.
     """
     with writing(vault, "consolidate") as op:
         known = passes(vault)
@@ -251,7 +251,7 @@ def start(vault: Context, *, again: bool = False, empty: bool = False) -> Starte
         closed = replace(known, open=None)
         fresh = [*fresh, *(settled_with_nothing(vault, known) if again else ())]
         packets = plans(vault, fresh, closed, again=again)
-        if not (packets or _unplaced(vault, fresh) or (empty and fresh)):
+        if not (packets or _unplaced(vault, fresh) or (empty and fresh and not known.open)):
             return _resumed(vault, known, regions)
         entries = _with_left(vault, known, fresh)
         if known.open:
