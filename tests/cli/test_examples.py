@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shlex
@@ -212,6 +213,9 @@ def _prepared(typed: list[str], ids: dict[str, str], root: Path) -> None:
     if typed[1] == "commit":
         with (root / "vault/subjects/redis.md").open("a", encoding="utf-8") as note:
             note.write("\nOf the lab.\n")
+    for given, folder in itertools.pairwise(typed):
+        if given in ("--folder", "--not") and typed[1] == "capture":
+            (root / folder).mkdir(parents=True, exist_ok=True)
     if typed[1:3] == ["config", "global"]:
         assert vt("init", typed[3], cwd=root).returncode == Exit.DONE
     if typed[1] in ("end-consolidation",) or "--done" in typed:

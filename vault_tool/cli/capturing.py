@@ -15,7 +15,11 @@ from vault_tool.vault.person import at_terminal
 
 
 @command(
-    "capture", "vt capture", "vt capture --set point", "vt capture --set point --folder . --not ~/private", "vt capture --set off"
+    "capture",
+    "vt capture",
+    "vt capture --set point --folder .",
+    "vt capture --set point --folder ~/work --not ~/work/private",
+    "vt capture --set off",
 )
 @click.argument("named", metavar="[SESSION|FILE]", type=TEXT, required=False, help="A session to look at, with --dry-run.")
 @click.option("--set", "mode", type=TEXT, metavar="off|point", help="What is read from now on, on this machine.")
