@@ -49,7 +49,7 @@ _TOKENS = click.IntRange(packet_texts.FEWEST_TOKENS)
     "consolidate",
     "vt consolidate",
     "vt consolidate --json",
-    "vt consolidate --skip 'Homelab × Redis' --json",
+    "vt consolidate --skip Redis --json",
     "vt consolidate --done",
 )
 @takes(packet_texts.consolidate, "packet", "skip", "skip_trivial", "tokens", tokens={"type": _TOKENS})
