@@ -81,22 +81,28 @@ def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") ->
     if meant.what == COPY:
         _commit_both(vault, meant)
     with writing(vault, "review") as op:
-        one = _find(two_texts(vault), meant.key)
-        before = _read(vault, one.path)
-        told: tuple[str, ...] = ()
-        if one.what == COPY:
-            after, told = _whole(vault, one, keep, text, before)
-            op.remove(one.place)
+        conflict = _find(two_texts(vault), meant.key)
+        before = _read(vault, conflict.path)
+        remarks: tuple[str, ...] = ()
+        if conflict.what == COPY:
+            after, remarks = _whole(vault, conflict, keep, text, before)
+            op.remove(conflict.place)
         else:
-            after = _field(one, keep, text, before) if one.what == FIELD else _place(one, keep, text, before)
-        _require_note(vault, one.path, after)
+            after = _field(conflict, keep, text, before) if conflict.what == FIELD else _place(conflict, keep, text, before)
+        _require_note(vault, conflict.path, after)
         if not before and after:
-            op.restore(one.path, after)
+            op.restore(conflict.path, after)
         elif after != before:
-            op.rewrite(one.path, before, after)
-        saved = op.carry_out(one_line(one.title, 60), [one.id] if one.id else [])
+            op.rewrite(conflict.path, before, after)
+        saved = op.carry_out(one_line(conflict.title, 60), [conflict.id] if conflict.id else [])
         return Settled(
-            **saved.fields(), id=one.id, path=one.path, title=one.title, kept=keep or "text", told=told, results=two_texts(vault)
+            **saved.fields(),
+            id=conflict.id,
+            path=conflict.path,
+            title=conflict.title,
+            kept=keep or "text",
+            told=remarks,
+            results=two_texts(vault),
         )
 
 
@@ -105,26 +111,37 @@ def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") ->
 def found(vault: Context, key: str) -> TwoTexts | None:
     """What a key stands for, for a person; None where it names something else, as a memory that waits."""
     vault = person.acting(vault, _ACT).with_withheld()
-    return next((one for one in two_texts(vault) if one.key.startswith(key.strip()) or key in (one.path, one.place)), None)
+    return next(
+        (
+            conflict
+            for conflict in two_texts(vault)
+            if conflict.key.startswith(key.strip()) or key in (conflict.path, conflict.place)
+        ),
+        None,
+    )
 
 
-def text_to_edit(one: TwoTexts) -> str:
+def text_to_edit(conflict: TwoTexts) -> str:
     """What a person begins with who writes another text: both, where that can be."""
-    if one.what == COPY:
-        return one.this or one.that
-    return "\n".join(filter(None, (one.this, one.that)))
+    if conflict.what == COPY:
+        return conflict.this or conflict.that
+    return "\n".join(filter(None, (conflict.this, conflict.that)))
 
 
-def _find(found: Sequence[TwoTexts], key: str) -> TwoTexts:
-    wanted = key.strip()
-    meant = [one for one in found if wanted and (one.key.startswith(wanted) or wanted in (one.path, one.place, one.id))]
+def _find(conflicts: Sequence[TwoTexts], key: str) -> TwoTexts:
+    start = key.strip()
+    meant = [
+        conflict
+        for conflict in conflicts
+        if start and (conflict.key.startswith(start) or start in (conflict.path, conflict.place, conflict.id))
+    ]
     if len(meant) == 1:
         return meant[0]
     if not meant:
         raise NotFound(
             f"nothing that is to be settled answers to `{one_line(key, 60)}`", f"{step('review', listed=True)} lists what does"
         )
-    raise UsageError(f"`{one_line(key, 60)}` could be {', '.join(one.key for one in meant[:5])}", "type one of them")
+    raise UsageError(f"`{one_line(key, 60)}` could be {', '.join(conflict.key for conflict in meant[:5])}", "type one of them")
 
 
 def _read(vault: Context, path: str) -> bytes:
@@ -134,26 +151,26 @@ def _read(vault: Context, path: str) -> bytes:
         return b""
 
 
-def _commit_both(vault: Context, one: TwoTexts) -> None:
+def _commit_both(vault: Context, conflict: TwoTexts) -> None:
     """See that both texts are in history before one of them goes; where there is no history there is none to lose."""
     if vault.repo is None:
         return
-    there = [path for path in (one.path, one.place) if (vault.root / path).is_file()]
-    pending = [p for p in git.uncommitted(vault.repo, there) if p.path in there]
+    paths = [path for path in (conflict.path, conflict.place) if (vault.root / path).is_file()]
+    pending = [p for p in git.uncommitted(vault.repo, paths) if p.path in paths]
     if not pending:
         return
-    done = commit(vault, [p.path for p in pending], message=f"edit: {one_line(one.title, 60)}, as two machines wrote it")
+    done = commit(vault, [p.path for p in pending], message=f"edit: {one_line(conflict.title, 60)}, as two machines wrote it")
     if done.left:
         raise Refused(f"{done.left[0].path}: {done.left[0].message}", done.left[0].hint or "mend it, then settle it")
     if not done.committed:
         raise Refused(f"what would go cannot be committed now: {done.reason}", "settle that first")
 
 
-def _whole(vault: Context, one: TwoTexts, keep: str, text: str, note: bytes) -> tuple[bytes, tuple[str, ...]]:
+def _whole(vault: Context, conflict: TwoTexts, keep: str, text: str, note: bytes) -> tuple[bytes, tuple[str, ...]]:
     """What a note says once its copy is settled, and what a rule decided."""
-    copy = _read(vault, one.place)
-    if (one.path, note) != original(vault, one.place, copy):
-        raise StaleEdit(f"{one.path} was changed meanwhile", f"look at it again: {step('review')}")
+    copy = _read(vault, conflict.place)
+    if (conflict.path, note) != original(vault, conflict.place, copy):
+        raise StaleEdit(f"{conflict.path} was changed meanwhile", f"look at it again: {step('review')}")
     if text:
         return text.encode("utf-8"), ()
     if keep == "this" and note:
@@ -162,54 +179,54 @@ def _whole(vault: Context, one: TwoTexts, keep: str, text: str, note: bytes) -> 
         return copy, ()
     if keep == "this":
         return b"", ()
-    merged = merge(_base(vault, one, note, copy), note, copy)
+    merged = merge(_base(vault, conflict, note, copy), note, copy)
     if merged is None:
         raise UsageError("the two cannot be merged: one cannot be read, or they are of two types", "keep one, or write the text")
     return merged.data, merged.told
 
 
-def _base(vault: Context, one: TwoTexts, note: bytes, copy: bytes) -> bytes | None:
+def _base(vault: Context, conflict: TwoTexts, note: bytes, copy: bytes) -> bytes | None:
     if vault.repo is None:
         return None
-    commits = git.note_log(vault.repo, one.path, own_id(note), own_id).commits[:_VERSIONS]
+    commits = git.note_log(vault.repo, conflict.path, own_id(note), own_id).commits[:_VERSIONS]
     places = [(entry.commit, path) for entry in commits for path in entry.paths]
     versions = git.show_at(vault.repo, places)
     return common_base([versions[place] for place in places if place in versions], note, copy)
 
 
-def _field(one: TwoTexts, keep: str, text: str, note: bytes) -> bytes:
+def _field(conflict: TwoTexts, keep: str, text: str, note: bytes) -> bytes:
     head, _, _ = frontmatter.read(note)
-    kept = head.values.get("unsettled") if head is not None else None
-    item = f"{one.place}: {one.that}"
+    unsettled = head.values.get("unsettled") if head is not None else None
+    item = f"{conflict.place}: {conflict.that}"
     changes: list[Change] = [RemoveItems("unsettled", [item])]
     if keep != "this":
-        present = head.values.get(one.place) if head is not None else None
-        changes.append(Set(one.place, _value(one, keep, text, present)))
+        present = head.values.get(conflict.place) if head is not None else None
+        changes.append(Set(conflict.place, _value(conflict, keep, text, present)))
     after = frontmatter.edit(note, changes)
-    if isinstance(kept, list) and all(str(other) == item for other in kept):
+    if isinstance(unsettled, list) and all(str(other) == item for other in unsettled):
         after = frontmatter.edit(after, [frontmatter.Remove("unsettled")])
     return after
 
 
-def _value(one: TwoTexts, keep: str, text: str, present: object) -> Value:
+def _value(conflict: TwoTexts, keep: str, text: str, present: object) -> Value:
     """The value that a field gets, of the kind that the present one is."""
     plain = isinstance(present, Plain)
     if keep == "both":
         if isinstance(present, list):
-            other = _parsed(one.that)
-            more = [str(item) for item in other] if isinstance(other, list) else [one.that]
+            other = _parsed(conflict.that)
+            more = [str(item) for item in other] if isinstance(other, list) else [conflict.that]
             return [*map(str, present), *(item for item in more if item not in present)]
-        if not isinstance(present, str) or (plain and isinstance(_parsed(one.this), bool | int | float)):
-            raise UsageError(f"`{one.place}` can have one value only", "keep this or that, or write another")
-        return f"{one.this.rstrip()}{chr(10) if chr(10) in one.this + one.that else '; '}{one.that}"
-    said = text or one.that
-    return said if isinstance(present, str) and not plain else _parsed(said)
+        if not isinstance(present, str) or (plain and isinstance(_parsed(conflict.this), bool | int | float)):
+            raise UsageError(f"`{conflict.place}` can have one value only", "keep this or that, or write another")
+        return f"{conflict.this.rstrip()}{chr(10) if chr(10) in conflict.this + conflict.that else '; '}{conflict.that}"
+    written = text or conflict.that
+    return written if isinstance(present, str) and not plain else _parsed(written)
 
 
 def _parsed(text: str) -> Value:
     """A text as YAML has it on one line; itself where that is none."""
-    found = read_head(f"value: {text}\n")
-    value = found.values.get("value") if found.usable and "\n" not in text else text
+    head = read_head(f"value: {text}\n")
+    value = head.values.get("value") if head.usable and "\n" not in text else text
     if isinstance(value, Plain):
         for kind in _KINDS:
             try:
@@ -224,15 +241,15 @@ _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _KINDS: tuple[Callable[[str], int | float], ...] = (int, float)
 
 
-def _place(one: TwoTexts, keep: str, text: str, note: bytes) -> bytes:
+def _place(conflict: TwoTexts, keep: str, text: str, note: bytes) -> bytes:
     parts = frontmatter.split(note)
     lines = note[parts.body_start :].decode("utf-8").split("\n")
     for place in two_versions.places(lines):
         this, that = ("\n".join(line.removesuffix("\r") for line in side) for side in (place.this, place.that))
-        if (this, that) == (one.this, one.that):
+        if (this, that) == (conflict.this, conflict.that):
             break
     else:
-        raise StaleEdit(f"{one.path} was changed meanwhile", f"look at it again: {step('review')}")
+        raise StaleEdit(f"{conflict.path} was changed meanwhile", f"look at it again: {step('review')}")
     # Two paragraphs stay two, two items of a list one list.
     between = [] if all(_ITEM.match(line) for line in (*place.this, *place.that) if line.strip()) else [""]
     ended = lines[place.last][-1:] if lines[place.last].endswith("\r") else ""
