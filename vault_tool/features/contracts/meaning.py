@@ -125,7 +125,7 @@ class RequestChecker:
     def _names(self) -> list[str]:
         """What this vault answers to: its workspace's id and name, and the settings' names."""
         workspaces = self.vault.index.catalog.of_class(RecordClass.WORKSPACE)
-        own = [name for one in workspaces for name in (one.id, one.text("name")) if name]
+        own = [name for workspace in workspaces for name in (workspace.id, workspace.text("name")) if name]
         return [*own, *self.vault.settings.repo_ids]
 
 

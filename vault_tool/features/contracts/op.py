@@ -50,12 +50,12 @@ def outcome(vault: Context, request: object) -> OpAnswer:
         remarks = require_shape(request)
         assert isinstance(request, Mapping)  # its shape was just checked
         asking = _asker(vault, request)
-        made = in_envelope(asking, _DO[request["op"]](asking, request))
+        payload = in_envelope(asking, _DO[request["op"]](asking, request))
     except VaultError as fault:
-        said = request.get("op") if isinstance(request, Mapping) else None
-        return refusal(fault, one_line(said, 40) if isinstance(said, str) else None)
-    values = asdict(made)
-    answer = {json_name(name): values[name] for name in told_fields(type(made))}
+        operation = request.get("op") if isinstance(request, Mapping) else None
+        return refusal(fault, one_line(operation, 40) if isinstance(operation, str) else None)
+    values = asdict(payload)
+    answer = {json_name(name): values[name] for name in told_fields(type(payload))}
     answer["warnings"] = [*filter(None, [vault.settings_fault]), *remarks, *answer["warnings"]]
     code = Exit.ATTENTION if answer.get("attention") else Exit.DONE
     return OpAnswer({"ok": True, "op": request["op"], **answer}, code)
@@ -65,7 +65,7 @@ def refusal(fault: VaultError, op: object = None) -> OpAnswer:
     """The answer to what could not be done, with the operation that it says it was."""
     faults = fault.faults if isinstance(fault, InvalidRequest) else (RequestFault("", fault.message, fault.hint),)
     code = re.sub(r"(?<!^)(?=[A-Z])", "-", type(fault).__name__).lower()
-    errors = [asdict(one) for one in faults]
+    errors = [asdict(fault) for fault in faults]
     answer = {"ok": False, "op": op, "errors": errors, "code": code, "exit_code": int(fault.exit_code)}
     return OpAnswer(answer, fault.exit_code)
 
@@ -73,8 +73,8 @@ def refusal(fault: VaultError, op: object = None) -> OpAnswer:
 def _asker(vault: Context, request: Mapping[str, Any]) -> Context:
     """The vault as the request's own session, model, user and project ask, where it names them; Refused for another user."""
     asking = vault.for_user(request.get("user", ""))
-    said = {ours: request[theirs] for theirs, ours in _WHO.items() if request.get(theirs)}
-    return asking.as_(**said) if said else asking
+    names = {ours: request[theirs] for theirs, ours in _WHO.items() if request.get(theirs)}
+    return asking.as_(**names) if names else asking
 
 
 def _corrected(vault: Context, request: Mapping[str, Any]) -> correcting.Corrected:

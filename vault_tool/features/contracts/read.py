@@ -140,9 +140,9 @@ def answered(vault: Context, request: Mapping[str, Any]) -> Read:
         meaning.moment(f"/{name}", request.get(name) or "")
     problem = _problem(meaning, request.get("context_problem_id", "").strip())
     meaning.require()
-    found = gather(vault, _asked(request, problem))
-    note_answer(vault, found.results, "read", used=request["mode"] == "targeted")
-    return _answer(vault, request["mode"], found)
+    answer = gather(vault, _asked(request, problem))
+    note_answer(vault, answer.results, "read", used=request["mode"] == "targeted")
+    return _answer(vault, request["mode"], answer)
 
 
 def _problem(meaning: RequestChecker, named: str) -> str | None:
@@ -167,19 +167,19 @@ def _asked(request: Mapping[str, Any], problem: str | None) -> Query:
     )  # fmt: skip
 
 
-def _answer(vault: Context, mode: str, found: RecallAnswer) -> Read:
-    local = {one.id: one.evidence for one in found.results if one.scope == "repo" and one.evidence}
+def _answer(vault: Context, mode: str, answer: RecallAnswer) -> Read:
+    local = {result.id: result.evidence for result in answer.results if result.scope == "repo" and result.evidence}
     moved = moved_among(vault, local)
-    results = tuple(_result(one, one.id in moved) for one in found.results)
-    return Read(query=found.query, mode=mode, results=results, degraded=found.degraded, warnings=found.warnings)
+    results = tuple(_result(result, result.id in moved) for result in answer.results)
+    return Read(query=answer.query, mode=mode, results=results, degraded=answer.degraded, warnings=answer.warnings)
 
 
-def _result(one: Recalled, moved: bool) -> ReadMemory:
-    return copied(ReadMemory, one, retrieval_reason=_reason(one), evidence_moved=moved)
+def _result(recalled: Recalled, moved: bool) -> ReadMemory:
+    return copied(ReadMemory, recalled, retrieval_reason=_reason(recalled), evidence_moved=moved)
 
 
-def _reason(one: Recalled) -> str:
+def _reason(recalled: Recalled) -> str:
     """The lanes and the link by which a result came."""
-    lanes = [token for why in one.why for lane, token in _FOUND_BY.items() if why == lane or why.startswith(f"{lane} (")]
-    came = [_CAME_BY[one.role]] if one.role in _CAME_BY else []
+    lanes = [token for why in recalled.why for lane, token in _FOUND_BY.items() if why == lane or why.startswith(f"{lane} (")]
+    came = [_CAME_BY[recalled.role]] if recalled.role in _CAME_BY else []
     return "+".join(dict.fromkeys([*lanes, *came])) or "match"

@@ -35,12 +35,12 @@ def schema(name: str) -> dict[str, Any]:
         raise NotFound(
             f"there is no contract `{one_line(name, 60)}`", f"the contracts are {', '.join(map(_FORM.format, OPERATIONS))}"
         )
-    made: dict[str, Any] = json.loads(_text(operation))
+    document: dict[str, Any] = json.loads(_text(operation))
     if operation == "write":
-        memory = made["properties"]["memory"]["properties"]
+        memory = document["properties"]["memory"]["properties"]
         links = memory["links"]["properties"]
         memory.update({field.contract: _of(field) for field in SHARED if field.contract not in {"", *memory, *links}})
-    return made
+    return document
 
 
 def schemas() -> dict[str, dict[str, Any]]:
@@ -98,39 +98,41 @@ def _validator(operation: str) -> jsonschema.Draft202012Validator:
 
 def faults_of(error: ValidationError) -> Iterator[RequestFault]:
     """A fault of the schema in the words of a person; what is missing is named where it should stand."""
-    place, wanted, given = tuple(error.absolute_path), cast(Any, error.validator_value), cast(Any, error.instance)
+    place, expected, value = tuple(error.absolute_path), cast(Any, error.validator_value), cast(Any, error.instance)
     match error.validator:
         case "required":
-            for name in wanted:
-                if name not in given:
+            for name in expected:
+                if name not in value:
                     yield RequestFault(pointer(*place, name), "it is missing")
         case "anyOf":
-            names = [name for branch in wanted for name in branch.get("required", ())]
+            names = [name for branch in expected for name in branch.get("required", ())]
             yield RequestFault(pointer(*place), f"it needs {' or '.join(f'`{name}`' for name in names)}")
         case "enum":
             yield RequestFault(
-                pointer(*place), f"{_shown(given)} is none of the choices", f"one of {', '.join(map(str, wanted))}"
+                pointer(*place), f"{_shown(value)} is none of the choices", f"one of {', '.join(map(str, expected))}"
             )
         case "const":
-            yield RequestFault(pointer(*place), f"{_shown(given)} must be {_shown(wanted)}")
+            yield RequestFault(pointer(*place), f"{_shown(value)} must be {_shown(expected)}")
         case "type":
-            yield RequestFault(pointer(*place), f"{_shown(given)} must be {_article(str(wanted))}", _number_hint(wanted, given))
+            yield RequestFault(
+                pointer(*place), f"{_shown(value)} must be {_article(str(expected))}", _number_hint(expected, value)
+            )
         case "minLength" | "minItems":
             yield RequestFault(pointer(*place), "it is empty")
         case "minimum" | "maximum":
             word = "at least" if error.validator == "minimum" else "at most"
-            yield RequestFault(pointer(*place), f"{_shown(given)} must be {word} {wanted}")
+            yield RequestFault(pointer(*place), f"{_shown(value)} must be {word} {expected}")
         case _:
             yield RequestFault(pointer(*place), one_line(error.message, _LONGEST))
 
 
-def _number_hint(wanted: object, given: object) -> str:
+def _number_hint(expected: object, value: object) -> str:
     """What to write where a number was meant."""
-    if wanted not in ("integer", "number"):
+    if expected not in ("integer", "number"):
         return ""
-    if isinstance(given, str) and given.strip().lstrip("-").replace(".", "", 1).isdecimal():
-        return f"write {one_line(given, 20)} without quotation marks"
-    return "a whole number, for example 5" if wanted == "integer" else "a number, for example 0.5"
+    if isinstance(value, str) and value.strip().lstrip("-").replace(".", "", 1).isdecimal():
+        return f"write {one_line(value, 20)} without quotation marks"
+    return "a whole number, for example 5" if expected == "integer" else "a number, for example 0.5"
 
 
 def _unknown(value: object, part: Mapping[str, Any], place: tuple[str | int, ...]) -> Iterator[str]:

@@ -66,8 +66,8 @@ def updated(vault: Context, request: Mapping[str, Any]) -> Updated:
     vault.fresh()
     home = resolve.home_of(vault, request["memory_id"])
     entry = meaning.memory(home, "/memory_id", request["memory_id"])
-    for name, wanted in _wanted(request).items():
-        meaning.evidence(home, ("updates", name, "evidence_refs"), wanted.get("evidence_refs", ()))
+    for name, change in _wanted(request).items():
+        meaning.evidence(home, ("updates", name, "evidence_refs"), change.get("evidence_refs", ()))
     problem = _problem(meaning, home, request)
     meaning.require()
     assert entry is not None  # what was not found is a fault
@@ -76,13 +76,13 @@ def updated(vault: Context, request: Mapping[str, Any]) -> Updated:
     with writing(home, "update") as op:
         # Made anew under the lock: another judgement may have moved the value since it was looked at.
         signals = _signals(home, entry, request, problem)
-        found = _moves(home, entry, request, signals)
+        outcome = _moves(home, entry, request, signals)
         for signal in signals:
             # What is within reach of its target already is left alone: nothing is written for it.
-            if any(move is not None and move.step for move in _steps(found, signal.kind)):
+            if any(move is not None and move.step for move in _steps(outcome, signal.kind)):
                 op.signal(signal)
         saved = op.carry_out(entry.title, [entry.id])
-    return replace(found, **saved.fields(*found.warnings))
+    return replace(outcome, **saved.fields(*outcome.warnings))
 
 
 def _problem(meaning: RequestChecker, home: Context, request: Mapping[str, Any]) -> str:
@@ -91,8 +91,8 @@ def _problem(meaning: RequestChecker, home: Context, request: Mapping[str, Any])
     if not named:
         return ""
     local = resolve.candidates(meaning.vault, named) or home is meaning.vault
-    found = meaning.problem(meaning.vault if local else home, "/updates/utility/context_problem_id", named)
-    return found.id if found else ""
+    resolved = meaning.problem(meaning.vault if local else home, "/updates/utility/context_problem_id", named)
+    return resolved.id if resolved else ""
 
 
 def _wanted(request: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
@@ -100,12 +100,12 @@ def _wanted(request: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _signals(home: Context, entry: Entry, request: Mapping[str, Any], problem: str) -> list[Signal]:
-    found = []
-    for name, wanted in _wanted(request).items():
-        base = mark_signal(home, entry.id, _KINDS[name], wanted["rationale"], problem if name == "utility" else "")
-        references = pinned_to_head(home, wanted.get("evidence_refs", ()))
-        found.append(replace(base, value=float(wanted["target"]), confidence=float(wanted["confidence"]), evidence=references))
-    return found
+    signals = []
+    for name, change in _wanted(request).items():
+        base = mark_signal(home, entry.id, _KINDS[name], change["rationale"], problem if name == "utility" else "")
+        references = pinned_to_head(home, change.get("evidence_refs", ()))
+        signals.append(replace(base, value=float(change["target"]), confidence=float(change["confidence"]), evidence=references))
+    return signals
 
 
 def _moves(home: Context, entry: Entry, request: Mapping[str, Any], signals: Sequence[Signal]) -> Updated:
@@ -119,6 +119,6 @@ def _moves(home: Context, entry: Entry, request: Mapping[str, Any], signals: Seq
     )  # fmt: skip
 
 
-def _steps(found: Updated, kind: SignalKind) -> tuple[Move | None, ...]:
+def _steps(outcome: Updated, kind: SignalKind) -> tuple[Move | None, ...]:
     """What a judgement does: to its own value, and for a utility in a problem's context to the overall one."""
-    return (found.truth,) if kind is SignalKind.TRUTH else (found.utility, found.global_utility)
+    return (outcome.truth,) if kind is SignalKind.TRUTH else (outcome.utility, outcome.global_utility)

@@ -95,19 +95,19 @@ def write(
     ask: bool = False,
     repo_id: str | None = None,
     dry_run: bool = False,
-    **given: Unpack[SharedParameters],
+    **parameters: Unpack[SharedParameters],
 ) -> WriteAnswer:
     """Store an immutable memory of the repo's vault or of the global one, by the contract `memory.write.request`.
 
     `kind` is problem, solution, failed_tactic, fact, preference or change; `confidence` (0..1) is where its truth
     starts; below 0.5, or with `ask`, it waits for review. Raises InvalidRequest with every fault at once.
     """
-    said = {
+    fields = {
         "problem_id": problem_id, "related_memory_ids": related_memory_ids, "evidence_refs": evidence_refs,
-        "subject_names": subject_names, "ask": ask or None, **by_parameter(given, SHARED),
+        "subject_names": subject_names, "ask": ask or None, **by_parameter(parameters, SHARED),
     }  # fmt: skip
-    lists = {name: [*value] for name, value in said.items() if isinstance(value, Collection) and not isinstance(value, str)}
-    optional = {name: value for name, value in {**said, **lists}.items() if value not in (None, "", [])}
+    lists = {name: [*value] for name, value in fields.items() if isinstance(value, Collection) and not isinstance(value, str)}
+    optional = {name: value for name, value in {**fields, **lists}.items() if value not in (None, "", [])}
     memory = {"text": text, "scope": scope, "kind": kind, "confidence": confidence}
     links = {name: optional.pop(name) for name in _LINKS if name in optional}
     memory |= optional | ({"links": links} if links else {})
@@ -141,12 +141,12 @@ def _operation(home: Context, dry_run: bool) -> Iterator[Operation]:
 
 def _draft(home: Context, memory: Mapping[str, Any]) -> Observation:
     links = memory.get("links") or {}
-    said = {name: value for name, value in memory.items() if name not in _LINKS} | {"confidence": float(memory["confidence"])}
-    said |= {name: links[name] for name in _LINKS if name in links}
-    given: Any = {field.parameter: said[field.contract] for field in GIVEN if field.contract and field.contract in said}
-    if "problem" in given:
-        given["problem"] = given["problem"].strip()
-    return draft_of(home, NewObservation(memory["text"], **given))
+    fields = {name: value for name, value in memory.items() if name not in _LINKS} | {"confidence": float(memory["confidence"])}
+    fields |= {name: links[name] for name in _LINKS if name in links}
+    parameters: Any = {field.parameter: fields[field.contract] for field in GIVEN if field.contract and field.contract in fields}
+    if "problem" in parameters:
+        parameters["problem"] = parameters["problem"].strip()
+    return draft_of(home, NewObservation(memory["text"], **parameters))
 
 
 def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_run: bool) -> WriteAnswer:
@@ -160,7 +160,7 @@ def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_r
     edges = _edges(home, record.id, record.label, record, memory)
     alike = near(home, draft.body, draft.type)
     base = WriteAnswer(
-        memory_id=None, resolved=Resolved(memory["scope"], draft.type), similar=tuple(_near(one) for one in alike),
+        memory_id=None, resolved=Resolved(memory["scope"], draft.type), similar=tuple(_near(similar) for similar in alike),
         subject_names=tagging.names, subjects_created=tagging.created, similar_subjects=tagging.similar, dry_run=dry_run,
         warnings=(*remarks_on(home, record), *_advice(home, alike), *proposals(home, record, seems_to_change(home, record))),
     )  # fmt: skip
@@ -185,7 +185,7 @@ def _queue_for_review(home: Context, record: Observation, edges: Sequence[Edge],
     waits = replace(base, needs_review=True, warnings=(review_policy.WAITS, *base.warnings))
     if base.dry_run:
         return waits
-    context = {"similar": ", ".join(one.memory_id for one in base.similar)} if base.similar else {}
+    context = {"similar": ", ".join(near.memory_id for near in base.similar)} if base.similar else {}
     held = review_policy.hold(home, record, why, context, verb="write", edges=edges)
     return replace(waits, memory_id=held.id, path=held.path, duplicate_of=held.duplicate_of)
 
@@ -196,8 +196,8 @@ def _strengthened(op: Operation, twin: Entry, draft: Observation, memory: Mappin
     tagging = tag(op, memory.get("subject_names", ()))
     repeat = repeats.add(op, twin, draft, tagging.names, but=("rationale", "evidence"))
     pointing = home.index.catalog.pointing_at(twin.id, ("from_id",))
-    there = {twin.id, *(edge.text("to_id") for _, edge in pointing if edge.type == RELATED)}
-    edges = [edge for edge in _edges(home, twin.id, twin.title, draft, memory) if edge.to_id not in there]
+    linked = {twin.id, *(edge.text("to_id") for _, edge in pointing if edge.type == RELATED)}
+    edges = [edge for edge in _edges(home, twin.id, twin.title, draft, memory) if edge.to_id not in linked]
     for edge in edges:
         op.create(edge)
     related = tuple(f"{RELATED} {resolve.short(home, edge.to_id)}" for edge in edges)
@@ -226,8 +226,8 @@ def _edges(home: Context, identity: str, title: str, draft: Observation, memory:
     ]  # fmt: skip
 
 
-def _near(one: Similar) -> Near:
-    return Near(one.id, one.type, one.title, one.likeness)
+def _near(similar: Similar) -> Near:
+    return Near(similar.id, similar.type, similar.title, similar.likeness)
 
 
 def _advice(home: Context, alike: Sequence[Similar]) -> list[str]:
