@@ -29,11 +29,11 @@ def adopt_local(vault: Context, *, dry_run: bool = False) -> AdoptedLocal:
 
     With `dry_run` it is only told. Refused where git tracks any of it, which comes first, and where no person asks.
     """
-    found = tuple(local_problems(vault))
+    problems = tuple(local_problems(vault))
     if not dry_run:
         vault = person.acting(vault, "take over what came from elsewhere")
-    if dry_run or not found:
-        return AdoptedLocal(problems=found, dry_run=dry_run)
+    if dry_run or not problems:
+        return AdoptedLocal(problems=problems, dry_run=dry_run)
     with writer.lock(vault.root, vault.settings.lock_wait, "adopt"):
         local_trust.adopt(vault.root)
         vault.local.seal_all()
@@ -41,4 +41,4 @@ def adopt_local(vault: Context, *, dry_run: bool = False) -> AdoptedLocal:
         with writing(again, "doctor") as op:
             saved = op.carry_out("what was taken over")
         purging.finish(again)
-    return AdoptedLocal(**saved.fields(), problems=found)
+    return AdoptedLocal(**saved.fields(), problems=problems)

@@ -172,10 +172,14 @@ def status(vault: Context) -> Status:
     quiet, remotes = git.filters_and_remotes(vault.repo) if vault.repo is not None else ((), ())
     pending = _uncommitted(vault, quiet)
     tracked = _git_status(vault, pending, remotes)
-    found = list(dict.fromkeys(_problems(vault, pending)))
-    problems = Counter(problem.severity.value for problem in found)
+    problems_found = list(dict.fromkeys(_problems(vault, pending)))
+    problems = Counter(problem.severity.value for problem in problems_found)
     embeddings = status_of(vault)
-    said = (*in_a_line(vault), *_advice(vault.looks.last.withheld, tracked, problems), *_unknown_authors(vault, found))
+    remarks = (
+        *in_a_line(vault),
+        *_advice(vault.looks.last.withheld, tracked, problems),
+        *_unknown_authors(vault, problems_found),
+    )
     held = len(undecided(vault)) + len(_waiting_tombstones(vault))
     figures = {name: figure for store in stores.of(vault) for name, figure in store.figures().items()}
     contested = contested_now(vault)
@@ -203,7 +207,12 @@ def status(vault: Context) -> Status:
         embeddings=embeddings,
         watcher=watcher_presence.watch(vault.root),
         owner=_owner_status(vault),
-        next=(*said, *_to_settle(copies, unsettled, contested), *_waiting(held, figures["turns"]), *embedding_advice(embeddings)),
+        next=(
+            *remarks,
+            *_to_settle(copies, unsettled, contested),
+            *_waiting(held, figures["turns"]),
+            *embedding_advice(embeddings),
+        ),
     )
 
 
@@ -236,7 +245,7 @@ def doctor(vault: Context, *, fix: bool = False, every: bool = False) -> Diagnos
     """
     vault = vault.with_withheld()
     saved, fixed, unmended = _fixed(vault) if fix else (Saved(), (), ())
-    found = tuple(
+    problems = tuple(
         sorted(
             {
                 *_problems(vault, _uncommitted(vault), thorough=True),
@@ -247,10 +256,11 @@ def doctor(vault: Context, *, fix: bool = False, every: bool = False) -> Diagnos
             }
         )
     )
-    counts = Counter(problem.severity.value for problem in found)
-    told = Told(found) if every else alike.told(found)
+    counts = Counter(problem.severity.value for problem in problems)
+    shown = Told(problems) if every else alike.told(problems)
     return Diagnosis(
-        **saved.fields(*unmended), problems=told.problems, counts=counts, alike=told.alike, left_out=told.left_out, fixed=fixed,
+        **saved.fields(*unmended), problems=shown.problems, counts=counts, alike=shown.alike, left_out=shown.left_out,
+        fixed=fixed,
     )  # fmt: skip
 
 
@@ -279,8 +289,8 @@ def _problems(vault: Context, pending: Sequence[git.UncommittedFile], *, thoroug
     with no_collection():
         graves = vault.forgotten()
         catalog = vault.index.catalog
-        found = catalog.derived(("check", graves), lambda: checked(catalog, vault.settings.types, graves))
-    yield from found
+        problems = catalog.derived(("check", graves), lambda: checked(catalog, vault.settings.types, graves))
+    yield from problems
     yield from vault.settings_problems
     yield from local_problems(vault)
     yield from _tombstones(vault)
@@ -318,7 +328,7 @@ def _purged_is_back(vault: Context) -> Iterator[Problem]:
     receipts = vault.local.receipts()
     if vault.repo is None or not receipts:
         return
-    of = {str(commit): one for one in receipts for commit in one.get("held_by", ())}
+    of = {str(commit): receipt for receipt in receipts for commit in receipt.get("held_by", ())}
     back = {str(identity) for commit in rewriting.present(vault.repo, list(of)) for identity in of[commit].get("ids", ())}
     for identity in sorted(back):
         hint = f"{step('purge', memory_ids=identity)} once whoever brought it has the new history"
@@ -351,16 +361,16 @@ def _renamed(vault: Context, pending: Sequence[git.UncommittedFile]) -> Iterator
     """Subjects that a person renamed since the last commit: the unchanged id shows it, and the old name may be an alias."""
     if vault.repo is None:
         return
-    found = [one for one in pending if one.path.startswith(f"{layout.VAULT}/")]
-    if {"new", "deleted"} <= {one.state for one in found}:
+    changes = [change for change in pending if change.path.startswith(f"{layout.VAULT}/")]
+    if {"new", "deleted"} <= {change.state for change in changes}:
         from vault_tool.vault.note_history import with_their_old_places  # 10 ms, where a note may have been moved
 
-        found = with_their_old_places(vault.repo, found)
-    for one in found:
-        entry = vault.index.catalog.by_path(one.path)
-        if one.state not in ("modified", "renamed") or entry is None or entry.record_class is not RecordClass.SUBJECT:
+        changes = with_their_old_places(vault.repo, changes)
+    for change in changes:
+        entry = vault.index.catalog.by_path(change.path)
+        if change.state not in ("modified", "renamed") or entry is None or entry.record_class is not RecordClass.SUBJECT:
             continue
-        before = record(one.path, git.show(vault.repo, "HEAD", one.was or one.path) or b"", vault.settings.types)
+        before = record(change.path, git.show(vault.repo, "HEAD", change.was or change.path) or b"", vault.settings.types)
         old = getattr(before, "name", "")
         if before is not None and before.id == entry.id and old and normal_name(old) not in names_of(entry):
             hint = f"add `{old}` to its aliases, so that what is tagged with it stays there"
@@ -408,18 +418,18 @@ def _advice(withheld: str, tracked: GitStatus, problems: Mapping[str, int]) -> I
 def _to_settle(copies: int, unsettled: int, contested: int) -> Iterator[str]:
     """What two machines, or two writers, left to a person."""
     if copies or unsettled or contested:
-        kept = [counted(copies, "conflict copy", "conflict copies")] if copies else []
-        kept += [counted(unsettled, "unsettled note")] if unsettled else []
-        kept += [counted(contested, "contested memory", "contested memories")] if contested else []
-        yield f"{step('review')} settles {' and '.join(kept)}"
+        waiting = [counted(copies, "conflict copy", "conflict copies")] if copies else []
+        waiting += [counted(unsettled, "unsettled note")] if unsettled else []
+        waiting += [counted(contested, "contested memory", "contested memories")] if contested else []
+        yield f"{step('review')} settles {' and '.join(waiting)}"
 
 
-def _unknown_authors(vault: Context, found: Sequence[Problem]) -> Iterator[str]:
+def _unknown_authors(vault: Context, problems: Sequence[Problem]) -> Iterator[str]:
     """What keeps git from telling whose the texts are, of the problems that were found too."""
-    if said := doubts(vault.index.catalog):
-        yield said
-    yield from (f"{one.message}: {one.hint}" for one in found if one.code == _NO_ADDRESS)
-    yield from (one.hint for one in found if one.code == _ANOTHER_ADDRESS)
+    if reason := doubts(vault.index.catalog):
+        yield reason
+    yield from (f"{problem.message}: {problem.hint}" for problem in problems if problem.code == _NO_ADDRESS)
+    yield from (problem.hint for problem in problems if problem.code == _ANOTHER_ADDRESS)
 
 
 def _no_owner(vault: Context) -> tuple[Problem, ...]:
@@ -438,11 +448,13 @@ def _waiting_tombstones(vault: Context) -> list[WaitingTombstone]:
 
 def _tombstones(vault: Context) -> Iterator[Problem]:
     """Others' tombstones of memories that are not theirs: who brought them, and that the memory is told until it is decided."""
-    for one in _waiting_tombstones(vault):
-        told = "it is not in the vault" if one.taken else "it is told"
-        short = one.id[:SHOWN_PREFIX]
+    for tombstone in _waiting_tombstones(vault):
+        state = "it is not in the vault" if tombstone.taken else "it is told"
+        short = tombstone.id[:SHOWN_PREFIX]
         hint = f"{step('review', refuse=short)} keeps it, {step('review', accept=short)} forgets it"
-        yield warning(tombstones.tombstone(one.id), 0, "tombstone-waits", f"{one.said}: {told} until you decide", hint)
+        yield warning(
+            tombstones.tombstone(tombstone.id), 0, "tombstone-waits", f"{tombstone.said}: {state} until you decide", hint
+        )
 
 
 def _taken_away(vault: Context) -> Iterator[Problem]:
@@ -450,13 +462,17 @@ def _taken_away(vault: Context) -> Iterator[Problem]:
     if vault.repo is None:
         return
     since, catalog, forgotten = (vault.clock.now() - _TOLD_FOR).timestamp(), vault.index.catalog, vault.forgotten()
-    lost = [one for one in taken_away(catalog) if one.at >= since and one.id not in forgotten and not catalog.get(one.id)]
-    places = {blob: path for _, path, blob in git.removed_by(vault.repo, {one.commit for one in lost})}
-    for one in lost:
-        if path := places.get(one.blob):
-            message = f"{bringer(one.author)} deleted this note of yours in commit {one.commit[:10]}"
+    lost = [
+        deletion
+        for deletion in taken_away(catalog)
+        if deletion.at >= since and deletion.id not in forgotten and not catalog.get(deletion.id)
+    ]
+    places = {blob: path for _, path, blob in git.removed_by(vault.repo, {deletion.commit for deletion in lost})}
+    for deletion in lost:
+        if path := places.get(deletion.blob):
+            message = f"{bringer(deletion.author)} deleted this note of yours in commit {deletion.commit[:10]}"
             yield warning(
-                path, 0, "taken-away", message, f"{shell(f'git checkout {one.commit[:10]}~1 -- {path}')} brings it back"
+                path, 0, "taken-away", message, f"{shell(f'git checkout {deletion.commit[:10]}~1 -- {path}')} brings it back"
             )
 
 
@@ -517,18 +533,18 @@ def _relations(op: Operation, snapshot: Snapshot, unmended: list[str]) -> Iterat
         listed = entry.head.get("relations")
         if not isinstance(listed, list) or entry.stale:
             continue
-        made = [_edge(op.vault, snapshot, entry, item) for item in listed]
-        if obstacles := [one for one in made if isinstance(one, str)]:
-            unmended += [f"{entry.path}: its relations stay as they are: {one}" for one in obstacles]
+        edges = [_edge(op.vault, snapshot, entry, item) for item in listed]
+        if obstacles := [edge for edge in edges if isinstance(edge, str)]:
+            unmended += [f"{entry.path}: its relations stay as they are: {obstacle}" for obstacle in obstacles]
             continue
         try:
             op.edit(entry.path, Remove("relations"))
         except EditRefused:
             continue  # the head's own problem says why
-        for edge in made:
+        for edge in edges:
             if not isinstance(edge, str) and not _exists(snapshot, edge):
                 op.create(edge)
-        yield f"{entry.path}: {len(made)} relations became edges"
+        yield f"{entry.path}: {len(edges)} relations became edges"
 
 
 def _edge(vault: Context, snapshot: Snapshot, entry: Entry, item: object) -> Edge | str:

@@ -46,7 +46,9 @@ def moved(vault: Context, was: str, path: str) -> MovedNote:
         vault.fresh()
         notes = ServedNotes(vault.root)
         identity, old = _lost(vault, notes, was)
-        new = next((one for one in _readings(vault, path) if (entry := vault.index.catalog.by_path(one)) is not None), "")
+        new = next(
+            (reading for reading in _readings(vault, path) if (entry := vault.index.catalog.by_path(reading)) is not None), ""
+        )
         entry = vault.index.catalog.by_path(new) if new else None
         if entry is None:
             raise NotFound(f"no note of the folder is at {one_line(path, 80)}", f"give its path, as {step('search')} prints it")
@@ -67,7 +69,7 @@ def lost_notes(vault: Context) -> Iterator[Problem]:
     if not gone:
         return
     paths = [entry.path for entry in vault.index.catalog.snapshot().entries if is_around(entry.path)]
-    for _, note in sorted(gone.items(), key=lambda one: one[1].path):
+    for _, note in sorted(gone.items(), key=lambda pair: pair[1].path):
         named = notes.candidates(note, paths)[:_NAMED]
         command = step("moved", was=note.path, path=named[0] if named else ...)
         hint = f"it may be {' or '.join(named)}: {command} says so" if named else f"{command} says which note it is now"
@@ -97,6 +99,6 @@ def _readings(vault: Context, path: str) -> Iterator[str]:
     """What a path may mean, as the index has it: from the vault's root, from here, or from the folder around."""
     folder = vault.root.parent
     for base in (vault.root, Path.cwd(), folder):
-        found = relpath(normpath(base / path), folder)
-        if not found.startswith(".."):
-            yield f"{AROUND}{Path(found).as_posix()}"
+        reading = relpath(normpath(base / path), folder)
+        if not reading.startswith(".."):
+            yield f"{AROUND}{Path(reading).as_posix()}"

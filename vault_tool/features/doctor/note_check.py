@@ -26,37 +26,37 @@ def checked(catalog: Catalog, registry: Registry, forgotten: Collection[str]) ->
 
     The rules are the same: they are given the records at which one of them can find anything, and what these refer to.
     """
-    found = _suspects(catalog, registry)
-    if len(found) > MOST:
+    suspected = _suspects(catalog, registry)
+    if len(suspected) > MOST:
         return check(catalog.snapshot(), registry, forgotten)
     twins = suspects.path_twins(catalog)
-    looked_at = suspects.numbered(catalog, found, twins)
+    looked_at = suspects.numbered(catalog, suspected, twins)
     beside = suspects.looked_up_by(catalog, looked_at.values(), looked_at) - looked_at.keys()
     entries = sorted((*looked_at.values(), *suspects.numbered(catalog, beside).values()), key=lambda entry: entry.path)
     pages, problems = catalog.of_kind("page"), catalog.problems()
     # Of what is only looked up nothing is known: what it refers to is not there.
-    told = {*(entry.path for entry in looked_at.values()), *pages, _WORKSPACE}
+    paths = {*(entry.path for entry in looked_at.values()), *pages, _WORKSPACE}
     whole = check(Snapshot(tuple(entries), pages, problems, catalog.barred()), registry, forgotten)
-    return in_order({*problems, *(one for one in whole if one.path in told)})
+    return in_order({*problems, *(problem for problem in whole if problem.path in paths)})
 
 
 def _suspects(catalog: Catalog, registry: Registry) -> set[int]:
     """The numbers of the records at which a rule can find anything."""
-    found = suspects.doubled_or_alone(catalog) | suspects.in_a_circle(catalog)
+    suspected = suspects.doubled_or_alone(catalog) | suspects.in_a_circle(catalog)
     unknown = [name for name in catalog.types() if not registry.spec(name).known]
-    found |= suspects.of_types(catalog, unknown) if unknown else set()
+    suspected |= suspects.of_types(catalog, unknown) if unknown else set()
     ends: dict[int, list[str]] = defaultdict(lambda: ["", "", ""])
     for number, kind, type_, field, target, target_class, target_type, itself in suspects.references_joined(catalog):
         if field in _ENDS:
             ends[number][_ENDS.index(field)], ends[number][2] = target, type_
         if target_class is None or itself or not _leads_there(kind, type_, field, target_class, str(target_type)):
-            found.add(number)
-    found |= _doubled(ends)
+            suspected.add(number)
+    suspected |= _doubled(ends)
     for number, (evidence, relations, *words), tags in suspects.said_besides(catalog, MOST_SUBJECTS):
-        wrong = isinstance(evidence, list) and any(fault_in(str(one)) for one in evidence)
+        wrong = isinstance(evidence, list) and any(fault_in(str(reference)) for reference in evidence)
         if tags > MOST_SUBJECTS or relations or wrong or _odd(words):
-            found.add(number)
-    return found
+            suspected.add(number)
+    return suspected
 
 
 def _odd(words: Sequence[object]) -> bool:
@@ -67,9 +67,9 @@ def _odd(words: Sequence[object]) -> bool:
 def _doubled(ends: Mapping[int, Sequence[str]]) -> set[int]:
     """The edges of one type between the same two, and those from one to itself."""
     same: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for number, one in ends.items():
-        same[tuple(one)].append(number)
-    return {number for (start, end, _), some in same.items() if len(some) > 1 or start == end for number in some}
+    for number, end in ends.items():
+        same[tuple(end)].append(number)
+    return {number for (start, end, _), numbers in same.items() if len(numbers) > 1 or start == end for number in numbers}
 
 
 def _leads_there(kind: str, type_: str, field: str, target_class: str, target_type: str) -> bool:
@@ -80,5 +80,5 @@ def _leads_there(kind: str, type_: str, field: str, target_class: str, target_ty
         return target_type == "problem"
     if field == "supersedes":
         return target_type == type_
-    wanted = dict(zip(("from_id", "to_id"), references.ENDS.get(type_, ("", "")), strict=True)).get(field, "")
-    return not wanted or target_type == wanted
+    expected = dict(zip(("from_id", "to_id"), references.ENDS.get(type_, ("", "")), strict=True)).get(field, "")
+    return not expected or target_type == expected

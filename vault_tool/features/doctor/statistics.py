@@ -99,31 +99,31 @@ def tags(vault: Context, prefix: str = "", limit: int = 50) -> Tags:
     sets: list[frozenset[str]] = []
     named: dict[str, str] = {}
     for written in _tags_in_force(vault):
-        said = {named.get(tag) or named.setdefault(tag, tag_name(tag)): tag.strip().removeprefix("#") for tag in written}
-        said.pop("", None)
-        if said:
-            spelt.update(said.items())
-            sets.append(frozenset(said))
+        spellings = {named.get(tag) or named.setdefault(tag, tag_name(tag)): tag.strip().removeprefix("#") for tag in written}
+        spellings.pop("", None)
+        if spellings:
+            spelt.update(spellings.items())
+            sets.append(frozenset(spellings))
     counts = Counter(name for names in sets for name in names)
-    wanted = [(name, count) for name, count in counts.items() if name.startswith(begins)]
-    best = nsmallest(limit, wanted, key=lambda one: (-one[1], one[0]))
+    matching = [(name, count) for name, count in counts.items() if name.startswith(begins)]
+    best = nsmallest(limit, matching, key=lambda pair: (-pair[1], pair[0]))
     around: dict[str, Counter[str]] = {name: Counter() for name, _ in best}
     for names in sets:
         for name in names & around.keys():
             around[name].update(names - {name})
-    usual = {name: tag for (name, tag), _ in sorted(spelt.items(), key=lambda one: (one[1], one[0]))}
+    usual = {name: tag for (name, tag), _ in sorted(spelt.items(), key=lambda pair: (pair[1], pair[0]))}
     results = (
         TagCount(
             tag=usual[name],
             count=count,
             beside=tuple(
                 CooccurringTag(tag=usual[other], count=shared)
-                for other, shared in nsmallest(_BESIDE, around[name].items(), key=lambda one: (-one[1], one[0]))
+                for other, shared in nsmallest(_BESIDE, around[name].items(), key=lambda pair: (-pair[1], pair[0]))
             ),
         )
         for name, count in best
     )
-    return Tags(total=len(wanted), tagged=len(sets), results=tuple(results))
+    return Tags(total=len(matching), tagged=len(sets), results=tuple(results))
 
 
 def _tags_in_force(vault: Context) -> Iterator[tuple[str, ...]]:
@@ -151,11 +151,11 @@ def get_stats(vault: Context) -> Stats:
         subject_count=classes[RecordClass.SUBJECT.value],
         observation_count=classes[RecordClass.OBSERVATION.value],
         understanding_count=classes[RecordClass.UNDERSTANDING.value],
-        active_understanding_count=sum(not vault.superseded_by(one) for one in understandings),
+        active_understanding_count=sum(not vault.superseded_by(understanding) for understanding in understandings),
         edge_count=classes[RecordClass.EDGE.value],
         consolidation_count=len(passes),
         page_count=counts.pages,
-        by_type={kind: count for (_, kind), count in sorted(by_type.items(), key=lambda one: (-one[1], one[0][1]))},
+        by_type={kind: count for (_, kind), count in sorted(by_type.items(), key=lambda pair: (-pair[1], pair[0][1]))},
         signal_count=counts.signals,
         embedding_coverage=_coverage(vault),
         current_generation=catalog.generation(),
@@ -164,11 +164,13 @@ def get_stats(vault: Context) -> Stats:
 
 
 def _workspace(vault: Context) -> VaultName:
-    found: Entry | None = next(iter(vault.index.catalog.of_class(RecordClass.WORKSPACE)), None)
-    if found is None:
+    workspace: Entry | None = next(iter(vault.index.catalog.of_class(RecordClass.WORKSPACE)), None)
+    if workspace is None:
         return VaultName(id=None, name=vault.root.name, description="", root=str(vault.root))
-    said = found.text("description") or found.preview
-    return VaultName(id=found.id, name=found.text("name") or found.title, description=said, root=str(vault.root))
+    description = workspace.text("description") or workspace.preview
+    return VaultName(
+        id=workspace.id, name=workspace.text("name") or workspace.title, description=description, root=str(vault.root)
+    )
 
 
 def _coverage(vault: Context) -> EmbeddingCoverage:
