@@ -183,8 +183,8 @@ def _together(path: str, ours: bytes, theirs: bytes, was: str, base: str | None,
 
 def _with_its_title(vault: Context, entry: Entry, before: bytes, after: bytes) -> bytes:
     """An edited note without a title that follows its text."""
-    made = entry.title != one_line(entry.text("title"))
-    return with_title_of_text(entry.path, before, after, vault.settings.types, made=made)
+    renamed = entry.title != one_line(entry.text("title"))
+    return with_title_of_text(entry.path, before, after, vault.settings.types, made=renamed)
 
 
 def _unfit(vault: Context, entry: Entry, data: bytes, parsed: Parsed) -> tuple[Problem, ...]:
@@ -230,13 +230,13 @@ def adopt(vault: Context, paths: Sequence[str | Path], *, type: str = "general")
         results = []
         for path in dict.fromkeys(_page(vault, path) for path in paths):
             data = reader.read(vault.root, path)
-            adopted, identity, given = adopted_text(vault, path, data, type)
+            adopted, identity, resolved_type = adopted_text(vault, path, data, type)
             op.rewrite(path, data, adopted)
             title = parse(path, adopted, vault.settings.types).title
-            results.append(SavedNote(id=identity, type=given, title=title, path=path, changed=True))
+            results.append(SavedNote(id=identity, type=resolved_type, title=title, path=path, changed=True))
         names = ", ".join(r.title for r in results[:3]) + (f" and {len(results) - 3} more" if len(results) > 3 else "")
         saved = op.carry_out(names, [r.id for r in results if r.id])
-    strange = dict.fromkeys(said for one in results for said in unknown_type(vault.settings.types, one.type))
+    strange = dict.fromkeys(remark for result in results for remark in unknown_type(vault.settings.types, result.type))
     return Adopted(**saved.fields(*strange), results=tuple(results))
 
 
@@ -254,11 +254,11 @@ def adopted_text(vault: Context, path: str, data: bytes, type: str) -> tuple[byt
     if identity is None or vault.index.catalog.get(identity):
         identity = new_id()
     theirs = str(parsed.head.get("type") or "")
-    given = theirs if is_type_name(theirs) and vault.settings.types.spec(theirs).known else type
-    fields = [("id", identity), ("type", given)]
+    resolved_type = theirs if is_type_name(theirs) and vault.settings.types.spec(theirs).known else type
+    fields = [("id", identity), ("type", resolved_type)]
     if not says(parsed.head.get("created")):
         fields.append(("created", vault.now()))
-    return with_fields(data, fields), identity, given
+    return with_fields(data, fields), identity, resolved_type
 
 
 def _edited(vault: Context, draft: str, editor: Editor, drafted: bytes) -> None:
@@ -317,7 +317,7 @@ def _class_of(parsed: Parsed) -> RecordClass:
 
 
 def _page(vault: Context, path: str | Path) -> str:
-    for found, _ in resolve.readings(vault, path):
-        if found.startswith(f"{layout.VAULT}/") and (vault.root / found).is_file():
-            return found
+    for reading, _ in resolve.readings(vault, path):
+        if reading.startswith(f"{layout.VAULT}/") and (vault.root / reading).is_file():
+            return reading
     raise NotFound(f"there is no {one_line(str(path), 80)} under {layout.VAULT}/", f"{step('doctor')} lists the pages")
