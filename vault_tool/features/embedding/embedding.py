@@ -167,10 +167,10 @@ def _fetchable(vault: Context, settings: Machine) -> str:
     if settings.model == onnx.INT8:
         return ""  # it is made, and not fetched
     folder = onnx.folder_in(vault.models)
-    wanted = settings.provider == "local" or (
+    uses_local = settings.provider == "local" or (
         settings.provider == "auto" and isinstance(_choice(vault, settings).embedder, onnx.Local | None)
     )
-    return "" if not wanted or onnx.present(folder) else f"{onnx.MODEL} ({model_download.MEGABYTES} MB) into {folder}"
+    return "" if not uses_local or onnx.present(folder) else f"{onnx.MODEL} ({model_download.MEGABYTES} MB) into {folder}"
 
 
 def overridden(settings: Machine, provider: str, model: str) -> Machine:
