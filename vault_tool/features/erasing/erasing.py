@@ -62,7 +62,7 @@ class Erased(Saved):
 
 def erased(
     op: Operation,
-    found: Mapping[str, list[Entry]],
+    targets: Mapping[str, list[Entry]],
     versions: Mapping[str, Versions] = MappingProxyType({}),
     *,
     how: str = "",
@@ -73,24 +73,24 @@ def erased(
     With `how` it stays written down that there is more to do, for the caller to strike off.
     """
     vault = op.vault
-    links = [link for link in _links(vault, found) if link.id not in found]
-    entries = [entry for some in found.values() for entry in some]
-    traces = traces_of(vault, found, links, versions)
+    links = [link for link in _links(vault, targets) if link.id not in targets]
+    entries = [entry for versions in targets.values() for entry in versions]
+    traces = traces_of(vault, targets, links, versions)
     copies = sorted({*(entry.path for entry in entries), *_returned(vault, traces.ids), *_conflict_copies(vault, traces)})
     emptied = [subject for subject in emptied_by(vault, entries) if subject.path not in copies]
     going = {*copies, *(subject.path for subject in emptied)}
     repeating = list(_repeating(vault, traces, going))
     redactions = _redactions(vault, traces, repeating)
     shown = Erased(
-        ids=tuple(found),
-        titles=tuple(one_line(some[0].title, 60) for some in found.values() if some) if dry_run else (),
+        ids=tuple(targets),
+        titles=tuple(one_line(versions[0].title, 60) for versions in targets.values() if versions) if dry_run else (),
         removed=tuple(copies),
         links_removed=tuple(link.path for link in links),
         subjects_removed=tuple(subject.path for subject in emptied),
         redacted=tuple(redactions),
-        citing=(*_citing(vault, found, going), *_quoting(vault, traces, repeating, redactions)),
+        citing=(*_citing(vault, targets, going), *_quoting(vault, traces, repeating, redactions)),
     )
-    if dry_run or not found:
+    if dry_run or not targets:
         return shown
     _plan(op, shown, redactions)
     op.screen()
@@ -131,17 +131,17 @@ def _under_way(vault: Context, ids: Sequence[str], how: str) -> Iterator[None]:
 @contextmanager
 def alone(vault: Context, ids: Collection[str]) -> Iterator[None]:
     """Nothing that is asked or written meanwhile begins to finish the same."""
-    mine = {*ids} - vault.finishing
-    vault.finishing.update(mine)
+    own = {*ids} - vault.finishing
+    vault.finishing.update(own)
     try:
         yield
     finally:
-        vault.finishing.difference_update(mine)
+        vault.finishing.difference_update(own)
 
 
 def _revived(vault: Context, entries: Sequence[Entry]) -> Iterator[Entry]:
     """The understandings that the forgotten one had replaced, and that nothing replaces now."""
-    for replaced in dict.fromkeys(one for entry in entries for one in entry.texts("supersedes")):
+    for replaced in dict.fromkeys(identity for entry in entries for identity in entry.texts("supersedes")):
         yield from (old for old in vault.index.catalog.get(replaced) if not vault.superseded_by(replaced))
 
 
@@ -174,29 +174,29 @@ def _as_committed(vault: Context, identity: str) -> Mapping[str, bytes]:
     repo = vault.repo
     if repo is None:
         return {}
-    found: dict[str, bytes] = {}
+    texts: dict[str, bytes] = {}
     graves = git.log(repo, paths=[tombstones.tombstone(identity)], limit=_COMMITS)
-    lately = [one for one in git.log(repo, limit=_COMMITS) if identity in one.ids]
-    for commit in dict.fromkeys(one.commit for one in (*graves, *lately)):
+    lately = [commit for commit in git.log(repo, limit=_COMMITS) if identity in commit.ids]
+    for commit in dict.fromkeys(commit.commit for commit in (*graves, *lately)):
         if git.resolve(repo, f"{commit}^"):
             gone = [path for path, code in git.changed_between(repo, f"{commit}^", commit).items() if code == "D"]
-            found |= git.show_many(repo, f"{commit}^", gone)
-    deleted = [one.path for one in git.uncommitted(repo, [layout.VAULT]) if one.state == "deleted"]
+            texts |= git.show_many(repo, f"{commit}^", gone)
+    deleted = [change.path for change in git.uncommitted(repo, [layout.VAULT]) if change.state == "deleted"]
     if deleted:
-        found |= git.show_many(repo, "HEAD", deleted)
-    return {path: data for path, data in found.items() if parse(path, data, vault.settings.types).head.get("id") == identity}
+        texts |= git.show_many(repo, "HEAD", deleted)
+    return {path: data for path, data in texts.items() if parse(path, data, vault.settings.types).head.get("id") == identity}
 
 
 def redacted_files(vault: Context, identity: str, versions: Versions = ()) -> list[str]:
     """The journals and ledgers that repeat a memory, known also by earlier `versions`, and that forgetting it would redact."""
-    found = {identity: list(vault.index.catalog.get(identity))}
-    traces = traces_of(vault, found, _links(vault, found), {identity: versions})
+    entries = {identity: list(vault.index.catalog.get(identity))}
+    traces = traces_of(vault, entries, _links(vault, entries), {identity: versions})
     return [*_redactions(vault, traces, list(_repeating(vault, traces, ())))]
 
 
 def _links(vault: Context, ids: Collection[str]) -> list[Entry]:
     """The edges that begin or end at the memories: their names and titles repeat those."""
-    pointing = (one for some in vault.index.catalog.pointing_at_each(ids, ("from_id", "to_id")).values() for _, one in some)
+    pointing = (edge for edges in vault.index.catalog.pointing_at_each(ids, ("from_id", "to_id")).values() for _, edge in edges)
     return list({entry.path: entry for entry in pointing if entry.record_class is RecordClass.EDGE}.values())
 
 
@@ -228,7 +228,7 @@ def _quoting(vault: Context, traces: Traces, repeating: Sequence[str], redaction
 
 def traces_of(
     vault: Context,
-    found: Mapping[str, Sequence[Entry]],
+    targets: Mapping[str, Sequence[Entry]],
     links: Sequence[Entry],
     versions: Mapping[str, Versions] = MappingProxyType({}),
 ) -> Traces:
@@ -236,27 +236,27 @@ def traces_of(
     titles: set[str] = set()
     quotes: list[str] = []
     paths: set[str] = set()
-    entries = [entry for some in found.values() for entry in some]
+    entries = [entry for versions in targets.values() for entry in versions]
     paths.update(entry.path for entry in (*entries, *links))
     for entry in (*entries, *(link for link in links if link.type not in STORY_EDGES)):
-        titles.update(normal_body(one) for one in (entry.title, entry.text("title")) if one)
+        titles.update(normal_body(title) for title in (entry.title, entry.text("title")) if title)
         body = normal_body(body_of(vault, entry))
         quotes.append(body[:_QUOTED])
         quotes.extend(_passages(body))
         quotes.extend(_passages(normal_body(entry.text("summary"))))
-    for identity, some in found.items():
+    for identity, entries_now in targets.items():
         known = versions.get(identity, ())
-        for path, data in known if known or some else _as_committed(vault, identity).items():
+        for path, data in known if known or entries_now else _as_committed(vault, identity).items():
             parsed = parse(path, data, vault.settings.types)
             paths.add(path)
-            titles.update(normal_body(one) for one in (parsed.title, str(parsed.head.get("title") or "")) if one)
+            titles.update(normal_body(title) for title in (parsed.title, str(parsed.head.get("title") or "")) if title)
             quotes.extend(_passages(normal_body(parsed.body)))
             quotes.extend(_passages(normal_body(str(parsed.head.get("summary") or ""))))
     # A line that has room for no more cuts a title.
     quotes.extend(title[:_QUOTED] for title in titles if len(title) > _QUOTED)
     telling = tuple(dict.fromkeys(quote for quote in quotes if len(quote) >= _TELLING))
     long = frozenset(title for title in titles if len(title) >= _TELLING)
-    return Traces(frozenset(found), frozenset(paths), long, telling)
+    return Traces(frozenset(targets), frozenset(paths), long, telling)
 
 
 def _passages(body: str) -> Iterator[str]:
@@ -307,11 +307,11 @@ def _plan(op: Operation, shown: Erased, redactions: Rewrites) -> None:
 def _carried_out(op: Operation, shown: Erased, redactions: Rewrites) -> Saved:
     local = op.vault.local
     # Or our own journals would look like somebody else's, and be left for new ones; after a kill they are either.
-    mine = {path: texts for path, texts in redactions.items() if f".{local.token()}." in path}
-    for path, (before, after) in mine.items():
+    own = {path: texts for path, texts in redactions.items() if f".{local.token()}." in path}
+    for path, (before, after) in own.items():
         local.expect_journal(path, content_hash(before), content_hash(after))
     title = shown.ids[0] if len(shown.ids) == 1 else counted(len(shown.ids), "memory", "memories")
     saved = op.carry_out(title, shown.ids)
-    for path, (_, after) in mine.items():
+    for path, (_, after) in own.items():
         local.expect_journal(path, content_hash(after))
     return saved

@@ -24,9 +24,9 @@ def left(vault: Context) -> Iterator[Problem]:
     if not forgotten:
         return
     known = _versions(vault)
-    traces = {one: _traces(vault, one, known.get(one, ())) for one in forgotten}
-    found = {one for text in _journals(vault) for one in _perhaps_in(text, traces)}
-    for identity in sorted(found):
+    traces = {identity: _traces(vault, identity, known.get(identity, ())) for identity in forgotten}
+    remaining = {identity for text in _journals(vault) for identity in _perhaps_in(text, traces)}
+    for identity in sorted(remaining):
         # What a look at single words suspects, the rule of forgetting decides.
         for path in redacted_files(vault, identity, known.get(identity, ())):
             yield tombstones.words_left(path, identity)
@@ -34,19 +34,23 @@ def left(vault: Context) -> Iterator[Problem]:
 
 def _versions(vault: Context) -> dict[str, list[tuple[str, bytes]]]:
     """The notes that commits took away when they put tombstones, by id, from the history; a few processes for all of them."""
-    found: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
+    versions: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
     repo, head = vault.repo, ""
     if repo is None:
-        return found
+        return versions
     with suppress(GitError):
         head = git.head(repo).commit or ""
         commits = git.brought(repo, [head], (), [tombstones.FORGOTTEN], signed=False) if head else []
-        removed = [one for one in git.removed_by(repo, [one.commit for one in commits]) if file_kind(one[1]) is FileKind.NOTE]
+        removed = [
+            removal
+            for removal in git.removed_by(repo, [commit.commit for commit in commits])
+            if file_kind(removal[1]) is FileKind.NOTE
+        ]
         texts = git.blobs(repo, (blob for _, _, blob in removed))
         for _, path, blob in removed:
             data = texts.get(blob, b"")
-            found[str(parse(path, data, vault.settings.types).head.get("id") or "")].append((path, data))
-    return found
+            versions[str(parse(path, data, vault.settings.types).head.get("id") or "")].append((path, data))
+    return versions
 
 
 def _traces(vault: Context, identity: str, versions: Versions) -> Traces:
@@ -68,9 +72,9 @@ def _perhaps_in(text: str, traces: dict[str, Traces]) -> Iterator[str]:
     """The memories of which a text may hold words: cheap for most, for each phrase must have its longest word in the text."""
     flat = normal_body(text)
     words = set(flat.split())
-    for identity, one in traces.items():
-        named = identity in text or any(path.rpartition("/")[2] in text for path in one.paths)
-        if named or any(_stands_in(phrase, flat, words) for phrase in (*one.titles, *one.quotes)):
+    for identity, fingerprints in traces.items():
+        named = identity in text or any(path.rpartition("/")[2] in text for path in fingerprints.paths)
+        if named or any(_stands_in(phrase, flat, words) for phrase in (*fingerprints.titles, *fingerprints.quotes)):
             yield identity
 
 

@@ -133,13 +133,13 @@ def finish(vault: Context) -> None:
     owner = vault.as_(origin="owner").with_withheld()
     # Nobody waits for a process that is in the middle of it.
     with suppress(VaultError), writer.lock(vault.root, 0, "forget"):
-        begun = {one: how.split() for one, how in vault.local.forgetting().items() if one not in vault.finishing}
-        if forgotten := [one for one, how in begun.items() if not how]:
+        begun = {identity: how.split() for identity, how in vault.local.forgetting().items() if identity not in vault.finishing}
+        if forgotten := [identity for identity, how in begun.items() if not how]:
             with alone(vault, forgotten), writing(owner, "forget") as op:
-                erased(op, dict(resolve_target(owner, one) for one in forgotten))
+                erased(op, dict(resolve_target(owner, identity) for identity in forgotten))
             vault.local.end_forgetting(forgotten)
-        if from_history := [one for one, how in begun.items() if how]:
-            despite = sorted({one for identity in from_history for one in begun[identity] if one in DESPITE})
+        if from_history := [identity for identity, how in begun.items() if how]:
+            despite = sorted({reason for identity in from_history for reason in begun[identity] if reason in DESPITE})
             with alone(vault, from_history):
                 purged(owner, from_history, despite, dry_run=False)  # a person began it
 
@@ -163,41 +163,41 @@ def _purged(
     if hindrance := rewriting.hindrance(repo):
         raise Refused(f"history cannot be written anew: {hindrance[0]}", hindrance[1])
     with writing(vault, "purge"):
-        found = dict(resolve_target(vault, one) for one in named)
-    versions = _versions(vault, repo, found)
-    traces = traces_of(vault, found, [], versions)
+        targets = dict(resolve_target(vault, name) for name in named)
+    versions = _versions(vault, repo, targets)
+    traces = traces_of(vault, targets, [], versions)
     plan = _planned(vault, repo, traces)
-    told = _purge_preview(repo, tuple(found), plan, despite)
+    preview = _purge_preview(repo, tuple(targets), plan, despite)
     if dry_run:
-        meaning = _erased(vault, found, versions, dry_run=True)
-        return replace(told, titles=meaning.titles, citing=meaning.citing, dry_run=True)
-    if told.stops:
-        stop, why = next(iter(told.stops.items()))
-        anyway = option("despite", [*despite, *told.stops])
+        meaning = _erased(vault, targets, versions, dry_run=True)
+        return replace(preview, titles=meaning.titles, citing=meaning.citing, dry_run=True)
+    if preview.stops:
+        stop, why = next(iter(preview.stops.items()))
+        anyway = option("despite", [*despite, *preview.stops])
         raise Refused(f"nothing was purged: {why} ({stop})", f"look with {option('dry_run', True)}; all the same: {anyway}")
     first()
-    with alone(vault, found):
-        done = _erased(vault, found, versions, how=" ".join((_PURGE, *despite)))
+    with alone(vault, targets):
+        done = _erased(vault, targets, versions, how=" ".join((_PURGE, *despite)))
         if done.attention:
             raise GitError(f"erased from the vault, and from history not yet: {done.reason}", "the next command goes on with it")
         # What the erasing committed is history by now, too.
         plan = _planned(vault, repo, traces)
         current = rewriting.tree_blobs(repo, repo.work_tree)
-        if kept := sorted(min(plan.history.paths[oid]) for oid in plan.wanted.blobs.keys() & current):
-            raise GitError(f"{kept[0]} still holds it, and stays as it is", "commit or mend it, and purge again")
+        if unpurged := sorted(min(plan.history.paths[oid]) for oid in plan.wanted.blobs.keys() & current):
+            raise GitError(f"{unpurged[0]} still holds it, and stays as it is", "commit or mend it, and purge again")
         with local_trust.rewritten(vault.root):
             moved = rewriting.rewrite(repo, plan.wanted, plan.history, lambda data: _repeats(traces, data))
-        receipt = _receipt(vault, tuple(found), plan, moved.refs)
+        receipt = _receipt(vault, tuple(targets), plan, moved.refs)
         _follow(vault, moved.commits)
         rewriting.erase(repo)
         after = _planned(vault, repo, traces)
         vault.index.refresh(full=True, confirm=True)
-        vault.local.end_forgetting(found)
+        vault.local.end_forgetting(targets)
     if count := after.strays + len(after.wanted.blobs) + len(after.wanted.messages):
         hint = "another program may write here: end it, and purge again"
         raise GitError(f"git still keeps {counted(count, 'object')} of it", hint)
     return replace(
-        told,
+        preview,
         refs=tuple(Moved(ref=ref, before=was, after=now) for ref, (was, now) in moved.refs.items()),
         objects=after.objects,
         left=tuple(sorted(after.left)),
@@ -211,21 +211,21 @@ def _erased(
     vault: Context, ids: Iterable[str], versions: Mapping[str, Versions], *, how: str = "", dry_run: bool = False
 ) -> Erased:
     with writing(vault, "forget") as op:
-        found = {identity: list(vault.index.catalog.get(identity)) for identity in ids}
-        return erased(op, found, versions, how=how, dry_run=dry_run)
+        entries = {identity: list(vault.index.catalog.get(identity)) for identity in ids}
+        return erased(op, entries, versions, how=how, dry_run=dry_run)
 
 
 def _versions(vault: Context, repo: git.Repo, ids: Iterable[str]) -> dict[str, Versions]:
     """Every text that git has of these memories and of the links to them, reachable or not, with a path that it had."""
-    found: dict[str, list[tuple[str, bytes]]] = {one: [] for one in ids}
+    versions: dict[str, list[tuple[str, bytes]]] = {identity: [] for identity in ids}
     paths = rewriting.history(repo).paths
-    for one in rewriting.objects(repo, ("blob",)):
-        for identity in found.keys() & {text.decode() for text in _ID.findall(one.data.lower())}:
-            path = next((name for name in map(repo.relative, sorted(paths.get(one.oid, ()))) if name), f"{one.oid}.md")
-            parsed = parse(path, one.data, vault.settings.types)
+    for blob in rewriting.objects(repo, ("blob",)):
+        for identity in versions.keys() & {text.decode() for text in _ID.findall(blob.data.lower())}:
+            path = next((name for name in map(repo.relative, sorted(paths.get(blob.oid, ()))) if name), f"{blob.oid}.md")
+            parsed = parse(path, blob.data, vault.settings.types)
             if _of(parsed, (identity,)) and parsed.head.get("type") not in STORY_EDGES:
-                found[identity].append((path, one.data))
-    return {identity: tuple(texts) for identity, texts in found.items()}
+                versions[identity].append((path, blob.data))
+    return {identity: tuple(texts) for identity, texts in versions.items()}
 
 
 def _of(parsed: Parsed, ids: Collection[str]) -> bool:
@@ -238,32 +238,34 @@ def _planned(vault: Context, repo: git.Repo, traces: Traces) -> _PurgePlan:
     history = rewriting.history(repo)
     current = rewriting.tree_blobs(repo, repo.work_tree)
     blobs: dict[str, bytes | None] = {}
-    said: dict[str, bytes] = {}
+    commit_messages: dict[str, bytes] = {}
     left: set[str] = set()
     strays, count = 0, 0
     reached = {*history.parents, *history.roots.values()}
-    for one in rewriting.objects(repo):
+    for git_object in rewriting.objects(repo):
         count += 1
-        if one.kind != "blob":
-            if one.oid in reached:
-                said[one.oid] = one.data
+        if git_object.kind != "blob":
+            if git_object.oid in reached:
+                commit_messages[git_object.oid] = git_object.data
             else:
-                strays += _repeats(traces, one.data)
-        elif one.oid not in history.paths:
-            strays += one.oid not in current and _repeats(traces, one.data)
+                strays += _repeats(traces, git_object.data)
+        elif git_object.oid not in history.paths:
+            strays += git_object.oid not in current and _repeats(traces, git_object.data)
         else:
-            names = sorted(history.paths[one.oid])
+            names = sorted(history.paths[git_object.oid])
             inside = [path for path in map(repo.relative, names) if path]
-            after = _instead(vault, inside[0], one.data, traces, one.oid in current) if inside else one.data
-            if after != one.data:
-                blobs[one.oid] = after
-            elif _repeats(traces, one.data) and names[0] not in map(repo.inside, (layout.CORE_FILE, layout.REFLECTION_FILE)):
+            after = _instead(vault, inside[0], git_object.data, traces, git_object.oid in current) if inside else git_object.data
+            if after != git_object.data:
+                blobs[git_object.oid] = after
+            elif _repeats(traces, git_object.data) and names[0] not in map(
+                repo.inside, (layout.CORE_FILE, layout.REFLECTION_FILE)
+            ):
                 left.add(names[0])
-    messages = _messages(said, traces)
-    wanted = rewriting.Rewrite(blobs=blobs, messages=messages)
-    changed = {*wanted.commits(history), *messages}
-    signed = sum(oid in changed and (b"\ngpgsig" in data or b"-----BEGIN " in data) for oid, data in said.items())
-    return _PurgePlan(wanted, history, frozenset(left), signed, strays, count)
+    messages = _messages(commit_messages, traces)
+    rewrite = rewriting.Rewrite(blobs=blobs, messages=messages)
+    changed = {*rewrite.commits(history), *messages}
+    signed = sum(oid in changed and (b"\ngpgsig" in data or b"-----BEGIN " in data) for oid, data in commit_messages.items())
+    return _PurgePlan(rewrite, history, frozenset(left), signed, strays, count)
 
 
 def _instead(vault: Context, path: str, data: bytes, traces: Traces, current: bool) -> bytes | None:
@@ -286,8 +288,8 @@ def _instead(vault: Context, path: str, data: bytes, traces: Traces, current: bo
     if _of(parsed, traces.ids):
         return None
     if parsed.record_class is RecordClass.CONSOLIDATION:
-        kept = data.decode("utf-8", "surrogateescape")
-        return ledger.redacted(kept, traces.ids, traces.repeated_in).encode("utf-8", "surrogateescape")
+        redacted = data.decode("utf-8", "surrogateescape")
+        return ledger.redacted(redacted, traces.ids, traces.repeated_in).encode("utf-8", "surrogateescape")
     return data if current or not traces.quoted_by(text) else None
 
 
@@ -296,25 +298,25 @@ def _repeats(traces: Traces, data: bytes) -> bool:
     return traces.repeated_in(text) or traces.is_head_of(text)
 
 
-def _messages(said: Mapping[str, bytes], traces: Traces) -> dict[str, bytes]:
+def _messages(originals: Mapping[str, bytes], traces: Traces) -> dict[str, bytes]:
     """The messages of commits and tags that tell of the memories, without that."""
-    found: dict[str, bytes] = {}
+    rewritten: dict[str, bytes] = {}
     subjects: dict[bytes, bytes] = {}
-    texts = {oid: data.partition(b"\n\n")[2] for oid, data in said.items()}
+    texts = {oid: data.partition(b"\n\n")[2] for oid, data in originals.items()}
     for oid, text in texts.items():
         after = _without(text.decode("utf-8", "surrogateescape"), traces).encode("utf-8", "surrogateescape")
         if after != text:
-            found[oid] = after
+            rewritten[oid] = after
             subjects[text.partition(b"\n")[0]] = after.partition(b"\n")[0]
     # Stashes, merges and reverts repeat the subject of another commit.
     repeated = {old: new for old, new in subjects.items() if len(old) >= _SUBJECT_TOLD and old != new}
     for oid, text in texts.items():
-        after = found.get(oid, text)
+        after = rewritten.get(oid, text)
         for old, new in repeated.items():
             after = after.replace(old, new)
         if after != text:
-            found[oid] = after
-    return found
+            rewritten[oid] = after
+    return rewritten
 
 
 def _without(text: str, traces: Traces) -> str:
@@ -335,17 +337,17 @@ def _follow(vault: Context, renamed: Mapping[str, str]) -> None:
     old = sorted(renamed)
 
     def followed(reference: str) -> str:
-        said, mark, commit = reference.rpartition("@" if "@" in reference else ":")
+        name, mark, commit = reference.rpartition("@" if "@" in reference else ":")
         first = bisect_left(old, commit.lower())
-        meant = [one for one in old[first : first + 2] if one.startswith(commit.lower())]
-        is_commit = mark and _HEX.fullmatch(commit) and (mark == "@" or said == "commit")
-        return f"{said}{mark}{renamed[meant[0]][: len(commit)]}" if is_commit and len(meant) == 1 else reference
+        meant = [candidate for candidate in old[first : first + 2] if candidate.startswith(commit.lower())]
+        is_commit = mark and _HEX.fullmatch(commit) and (mark == "@" or name == "commit")
+        return f"{name}{mark}{renamed[meant[0]][: len(commit)]}" if is_commit and len(meant) == 1 else reference
 
     with writing(vault, "purge") as op:
         ids = []
         for entry in vault.index.catalog.snapshot().entries:
             before = entry.texts("evidence")
-            after = [followed(one) for one in before]
+            after = [followed(reference) for reference in before]
             if after != list(before):
                 with suppress(EditRefused):
                     op.edit(entry.path, Set("evidence", after))
@@ -366,7 +368,12 @@ def _purge_preview(repo: git.Repo, ids: tuple[str, ...], plan: _PurgePlan, despi
             raise Refused(f"the work tree {path} holds it, or is on no branch", hint)
     remotes = tuple(git.remotes(repo))
     project = bool(repo.prefix or rewriting.superproject(repo))
-    there = {"edits": bool(rewriting.edits(repo)), "project": project, "remotes": bool(remotes), "signatures": plan.signed > 0}
+    obstacles = {
+        "edits": bool(rewriting.edits(repo)),
+        "project": project,
+        "remotes": bool(remotes),
+        "signatures": plan.signed > 0,
+    }
     return Purged(
         ids=ids,
         commits=len(changed),
@@ -377,7 +384,7 @@ def _purge_preview(repo: git.Repo, ids: tuple[str, ...], plan: _PurgePlan, despi
         work_trees=tuple(str(path) for path, _ in others),
         remotes=remotes,
         signed=plan.signed,
-        stops={stop: DESPITE[stop] for stop, is_so in there.items() if is_so and stop not in despite},
+        stops={stop: DESPITE[stop] for stop, is_so in obstacles.items() if is_so and stop not in despite},
         left=tuple(sorted(plan.left)),
     )
 
@@ -387,5 +394,5 @@ def _receipt(vault: Context, ids: tuple[str, ...], plan: _PurgePlan, moved: Mapp
     held = sorted({commit for oid in plan.wanted.blobs for commit in plan.history.by[oid]})[:_HELD_BY]
     refs = {ref: {"before": before, "after": after} for ref, (before, after) in moved.items()}
     name = vault.now().replace(":", "").replace("+0000", "Z")
-    said = {"at": vault.now(), "ids": ids, "commits": len(plan.wanted.commits(plan.history)), "refs": refs, "held_by": held}
-    return vault.local.keep_receipt(f"{name}-{ids[0][:6]}", said)
+    fields = {"at": vault.now(), "ids": ids, "commits": len(plan.wanted.commits(plan.history)), "refs": refs, "held_by": held}
+    return vault.local.keep_receipt(f"{name}-{ids[0][:6]}", fields)

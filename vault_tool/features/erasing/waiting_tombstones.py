@@ -51,32 +51,33 @@ def waiting(vault: Context) -> list[WaitingTombstone]:
     if graves is None or not graves.theirs:
         return []
     catalog = vault.whole_index.catalog
-    found: list[WaitingTombstone] = []
+    tombstones: list[WaitingTombstone] = []
     for identity in graves.theirs:
-        kept = [entry for entry in catalog.get(identity) if not graves.refuses(entry)]
-        said = graves.waiting(identity, kept)
-        found += [
-            _of_entry(vault, identity, one, kept[0], graves) if kept else _of_taken(vault, identity, one) for one in said[:1]
+        entries = [entry for entry in catalog.get(identity) if not graves.refuses(entry)]
+        assertions = graves.waiting(identity, entries)
+        tombstones += [
+            _of_entry(vault, identity, assertion, entries[0], graves) if entries else _of_taken(vault, identity, assertion)
+            for assertion in assertions[:1]
         ]
-    return sorted(found, key=lambda one: (one.at, one.id))
+    return sorted(tombstones, key=lambda tombstone: (tombstone.at, tombstone.id))
 
 
-def accept(vault: Context, one: WaitingTombstone) -> Saved:
+def accept(vault: Context, tombstone: WaitingTombstone) -> Saved:
     """Have it count: the memory is forgotten as if the owner had, and the tombstone says that it was confirmed."""
     with writing(vault.with_withheld(), "forget") as op:
-        identity, entries = resolve_target(op.vault, one.id)
+        identity, entries = resolve_target(op.vault, tombstone.id)
         return erased(op, {identity: entries})
 
 
-def refuse(vault: Context, one: WaitingTombstone) -> Saved:
+def refuse(vault: Context, tombstone: WaitingTombstone) -> Saved:
     """Take it away; a note that went with it is put back where it was."""
     with writing(vault, "review") as op:
         for name, identity in tombstones.files(vault.root).items():
-            if identity == one.id:
+            if identity == tombstone.id:
                 op.remove(f"{tombstones.FORGOTTEN}/{name}")
-        if one.taken and not (vault.root / one.path).exists():
-            op.restore(one.path, one.text.encode("utf-8", "surrogateescape"))
-        return op.carry_out(f"{one.id} is kept", [one.id])
+        if tombstone.taken and not (vault.root / tombstone.path).exists():
+            op.restore(tombstone.path, tombstone.text.encode("utf-8", "surrogateescape"))
+        return op.carry_out(f"{tombstone.id} is kept", [tombstone.id])
 
 
 def _of_entry(vault: Context, identity: str, grave: ForeignGrave, entry: Entry, graves: Graves) -> WaitingTombstone:
@@ -105,7 +106,7 @@ def _name(origin: str) -> str:
     return origin.removeprefix("pulled (").removesuffix(")")
 
 
-def named(found: Sequence[WaitingTombstone], prefix: str) -> Iterator[WaitingTombstone]:
+def named(tombstones: Sequence[WaitingTombstone], prefix: str) -> Iterator[WaitingTombstone]:
     """Those that an id or the beginning of one means."""
-    wanted = prefix.strip().lower()
-    yield from (one for one in found if wanted and one.id.startswith(wanted))
+    start = prefix.strip().lower()
+    yield from (tombstone for tombstone in tombstones if start and tombstone.id.startswith(start))
