@@ -77,13 +77,13 @@ def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = 
     counts = _no_counts()
 
     def chosen() -> Iterator[Weighed]:
-        for one in vault.standings.saving():
-            counts[standing(one.score).value] += 1
-            if not standings or standing(one.score) in standings:
-                yield one
+        for weighed in vault.standings.saving():
+            counts[standing(weighed.score).value] += 1
+            if not standings or standing(weighed.score) in standings:
+                yield weighed
 
     best = sorted(chosen(), key=best_first) if limit is None else nsmallest(limit, chosen(), key=best_first)
-    return Decay(as_of=vault.now(), counts=counts, results=tuple(_scored(vault, one) for one in best))
+    return Decay(as_of=vault.now(), counts=counts, results=tuple(_scored(vault, weighed) for weighed in best))
 
 
 @verb
@@ -162,13 +162,13 @@ class _Stood:
     def now(cls, vault: Context) -> _Stood:
         before, counts, memories = vault.standings.saved_scores(), _no_counts(), 0
         moved: list[tuple[tuple[float, str, str, str], str]] = []
-        for one in vault.standings.saving():
+        for weighed in vault.standings.saving():
             memories += 1
-            counts[standing(one.score).value] += 1
-            old = before.get(one.entry.id)
-            here = standing(round(one.score, SCORE_DIGITS))
+            counts[standing(weighed.score).value] += 1
+            old = before.get(weighed.entry.id)
+            here = standing(round(weighed.score, SCORE_DIGITS))
             if old is not None and standing(old) is not here:
-                moved.append((best_first(one), f"{one.entry.title}: {standing(old)} -> {here}"))
+                moved.append((best_first(weighed), f"{weighed.entry.title}: {standing(old)} -> {here}"))
         return cls(counts, tuple(line for _, line in sorted(moved)), memories)
 
 
@@ -187,9 +187,9 @@ def _no_counts() -> dict[str, int]:
     return dict.fromkeys((kind.value for kind in Standing), 0)
 
 
-def _scored(vault: Context, one: Weighed) -> Scored:
-    entry, belief = one.entry, one.belief
+def _scored(vault: Context, weighed: Weighed) -> Scored:
+    entry, belief = weighed.entry, weighed.belief
     return Memory(vault, entry, belief=belief).told(
-        Scored, decay_score=round(one.score, 4), standing=standing(one.score).value, truth=round(belief.truth, 4),
+        Scored, decay_score=round(weighed.score, 4), standing=standing(weighed.score).value, truth=round(belief.truth, 4),
         utility=round(belief.utility, 4),
     )  # fmt: skip
