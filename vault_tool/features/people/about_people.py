@@ -58,17 +58,17 @@ def people_of(vault: Context) -> list[Person]:
         for user, ids in store.people().items():
             # A turn that waits, was passed over, or stands in the log is one.
             here[user][store.counted_as].update(ids)
-    found = [
+    people = [
         Person(user=user, memories=memories[user], **{name: len(here[user][name]) for name in COUNTED})
         for user in {*memories, *here}
     ]
-    return sorted(found, key=lambda one: (-one.memories, one.user))
+    return sorted(people, key=lambda person: (-person.memories, person.user))
 
 
 def person_of(vault: Context, user: str) -> Person:
     """What there is of one user, maybe nothing."""
     nothing = Person(user=user, memories=0, waiting=0, turns=0)
-    return next((one for one in people_of(vault) if one.user == user), nothing)
+    return next((person for person in people_of(vault) if person.user == user), nothing)
 
 
 def naming(vault: Context, user: str, without: Collection[str] = ()) -> list[Naming]:
@@ -78,26 +78,26 @@ def naming(vault: Context, user: str, without: Collection[str] = ()) -> list[Nam
     """
     catalog = vault.index.catalog
     names = _names(vault, user)
-    wanted = re.compile("|".join(_pattern(_flat(name)) for name in sorted(names)))
-    found: dict[str, Naming] = {}
+    pattern = re.compile("|".join(_pattern(_flat(name)) for name in sorted(names)))
+    namings: dict[str, Naming] = {}
     for path in _candidates(vault, names):
         entry = catalog.by_path(path)
-        if path in without or path in found or (entry is not None and entry.text("user") == user):
+        if path in without or path in namings or (entry is not None and entry.text("user") == user):
             continue
         try:
             text = reader.read(vault.root, path).decode("utf-8", "replace")
         except OSError:
             continue
-        if wanted.search(_flat(text)):
+        if pattern.search(_flat(text)):
             title, kind = (entry.title, entry.type) if entry is not None else (path.rsplit("/", 1)[-1], "page")
-            found[path] = Naming(id=entry.id if entry is not None else "", type=kind, title=title, path=path)
-    return sorted(found.values(), key=lambda one: (one.title, one.path))
+            namings[path] = Naming(id=entry.id if entry is not None else "", type=kind, title=title, path=path)
+    return sorted(namings.values(), key=lambda naming: (naming.title, naming.path))
 
 
 def _names(vault: Context, user: str) -> set[str]:
     """The user's name, and how else a subject of that name is called."""
     subjects = vault.index.catalog.subject_named(normal_name(user))
-    other = [name for one in subjects for name in (one.text("name"), *one.texts("aliases"))]
+    other = [name for subject in subjects for name in (subject.text("name"), *subject.texts("aliases"))]
     return {name for name in (user.strip(), *other) if name.strip()}
 
 
@@ -111,7 +111,7 @@ def _candidates(vault: Context, names: Collection[str]) -> Iterator[str]:
     """The files that may name somebody: what the full text proposes, or all where it cannot tell."""
     catalog = vault.index.catalog
     for name in names:
-        yield from (one.path for one in catalog.tagged([normal_name(name)]))
+        yield from (entry.path for entry in catalog.tagged([normal_name(name)]))
         hits = None
         # Of other characters the full text may make several words.
         if _WORDS.fullmatch(name):

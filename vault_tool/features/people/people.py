@@ -51,18 +51,18 @@ def people(vault: Context, name: str = "", *, limit: int = 100) -> People:
     Raises NotFound for a user of whom there is nothing.
     """
     vault = vault.with_withheld()
-    listed = tuple(one for one in people_of(vault) if name in ("", one.user))
+    listed = tuple(person for person in people_of(vault) if name in ("", person.user))
     if not name:
         return People(results=listed)
     if not listed:
         raise NotFound(f"nothing is about `{one_line(name, 60)}`", f"{step('people')} names those of whom there is something")
     catalog = vault.index.catalog
-    entries = [one for one in catalog.of_user(name) if one.record_class in MEMORIES]
-    newest = sorted(entries, key=lambda one: (one.text("created"), one.id), reverse=True)[:limit]
-    consents = {one.id: consent_of(one, catalog.signals(one.id)) for one in newest}
+    entries = [entry for entry in catalog.of_user(name) if entry.record_class in MEMORIES]
+    newest = sorted(entries, key=lambda entry: (entry.text("created"), entry.id), reverse=True)[:limit]
+    consents = {entry.id: consent_of(entry, catalog.signals(entry.id)) for entry in newest}
     memories = tuple(
-        Memory(vault, one).told(MemoryAbout, consent=consents[one.id].state, withheld=consents[one.id].withheld)
-        for one in newest
+        Memory(vault, entry).told(MemoryAbout, consent=consents[entry.id].state, withheld=consents[entry.id].withheld)
+        for entry in newest
     )  # fmt: skip
     elsewhere = naming(vault, name)
     return People(

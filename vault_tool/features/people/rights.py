@@ -100,17 +100,17 @@ def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
     every = list(stores.of(vault))
     sections: dict[str, list[Any]] = {name: [] for store in every for name in store.sections}
     files: dict[str, str] = {}
-    for place, text in (given for store in every for given in store.of_person(user)):
+    for place, text in (passage for store in every for passage in store.of_person(user)):
         if "/" in place:
             files[place] = text
         else:
             sections.setdefault(place, []).append(json.loads(text))
-    found = {"format": _FORMAT, "user": user, "made": vault.now(), **sections}
+    exported = {"format": _FORMAT, "user": user, "made": vault.now(), **sections}
     with storage(str(target)):
         target.mkdir(mode=0o700, parents=True, exist_ok=True)
         for place, note in files.items():
             _write(target / PurePosixPath(place), note.encode("utf-8", "surrogateescape"))
-        text = json.dumps(found, ensure_ascii=False, indent=1, sort_keys=True)
+        text = json.dumps(exported, ensure_ascii=False, indent=1, sort_keys=True)
         _write(target / RECORDS, f"{text}\n".encode("utf-8", "surrogatepass"))
     counts, elsewhere = person_of(vault, user), naming(vault, user)
     return Exported(
@@ -135,28 +135,28 @@ def forget_user(
     with writer.lock(vault.root, vault.settings.lock_wait, "forget"):
         with writing(vault, "forget") as op:
             entries = [entry for entry in vault.index.catalog.of_user(user) if entry.record_class in _ERASABLE]
-            found = {entry.id: list(vault.index.catalog.get(entry.id)) for entry in entries}
+            entries_by_id = {entry.id: list(vault.index.catalog.get(entry.id)) for entry in entries}
             before, elsewhere = person_of(vault, user), naming(vault, user)
             in_history = vault.repo is not None and not purge
             shown = ForgottenUser(
-                ids=tuple(found), waiting=before.waiting, turns=before.turns, refused=before.refused, in_history=in_history,
-                dry_run=dry_run,
+                ids=tuple(entries_by_id), waiting=before.waiting, turns=before.turns, refused=before.refused,
+                in_history=in_history, dry_run=dry_run,
             )  # fmt: skip
             # What is kept on this machine alone goes first: a kill between the two leaves what is found again by its user.
-            if not dry_run and not (purge and found):
+            if not dry_run and not (purge and entries_by_id):
                 shown = replace(shown, local=_forget_here(vault, user))
             done = Erased(ids=())
             if dry_run or not purge:
-                done = erased(op, found, dry_run=dry_run)
+                done = erased(op, entries_by_id, dry_run=dry_run)
                 shown = replace(_with(shown, done), local=shown.local + done.local)
-        if purge and found:
+        if purge and entries_by_id:
             here: list[int] = []
             gone = purging.purged(
-                vault, list(found), despite, dry_run=dry_run, first=lambda: here.append(_forget_here(vault, user))
+                vault, list(entries_by_id), despite, dry_run=dry_run, first=lambda: here.append(_forget_here(vault, user))
             )
             shown = replace(shown, purged=gone, citing=gone.citing, local=sum(here))
         going = {*done.removed, *done.links_removed, *done.subjects_removed} if dry_run else set()
-        left = [one for one in elsewhere if one.path not in going and (vault.root / one.path).exists()]
+        left = [naming for naming in elsewhere if naming.path not in going and (vault.root / naming.path).exists()]
         shown = replace(shown, elsewhere=tuple(left[:NAMED]), elsewhere_count=len(left))
         if not dry_run:
             shown = replace(shown, after=person_of(vault, user))
@@ -183,16 +183,16 @@ def _with(shown: ForgottenUser, done: Erased) -> ForgottenUser:
 
 def _receipt(vault: Context, done: ForgottenUser) -> str:
     """Write down what was erased, by ids and counts: not whose it was."""
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "at": vault.now(), "ids": done.ids, "waiting": done.waiting, "refused": done.refused, "turns": done.turns,
         "commit": done.commit, "named_elsewhere": done.elsewhere_count,
     }  # fmt: skip
     if done.after is not None:
-        said["after"] = {name: count for name, count in asdict(done.after).items() if name != "user"}
+        fields["after"] = {name: count for name, count in asdict(done.after).items() if name != "user"}
     if done.purged is not None:
-        said["purge"] = done.purged.receipt
+        fields["purge"] = done.purged.receipt
     name = vault.now().replace(":", "").replace("+0000", "Z")
-    return vault.local.keep_receipt(f"{name}-erased", said)
+    return vault.local.keep_receipt(f"{name}-erased", fields)
 
 
 def _write(path: Path, data: bytes) -> None:
