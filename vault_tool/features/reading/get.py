@@ -98,8 +98,12 @@ class Memory(Headline, Answer):
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The memory with what links it; scores and head are for who looks into it."""
-        links = [filled({"relation": one.relation, "direction": one.direction, "id": short(one.id), "title": one.title,
-                         "why": one.why}) for one in self.relations]  # fmt: skip
+        links = [
+            filled({
+                "relation": relation.relation, "direction": relation.direction, "id": short(relation.id),
+                "title": relation.title, "why": relation.why,
+            }) for relation in self.relations
+        ]  # fmt: skip
         return filled({
             **({"id": short(self.id)} if self.id else {"path": self.path}), "class": self.record_class, "type": self.type,
             **titled(self.title, self.content), **lean_details(self.details, short), "subjects": self.subjects,
@@ -122,13 +126,13 @@ class Relations(Answer):
 @verb
 def get(vault: Context, memory_id: str) -> Memory:
     """One memory by id, prefix, path or name. It counts as an access: what is read is remembered longer."""
-    found = show(vault, memory_id)
-    if not found.id:
-        return found
-    home = resolve.home_of(resolve.for_its_keeper(vault), found.id)
+    memory = show(vault, memory_id)
+    if not memory.id:
+        return memory
+    home = resolve.home_of(resolve.for_its_keeper(vault), memory.id)
     with suppress(Busy, StorageError, Refused):  # an answer is not worth less where the disk is full
-        home.local.note_use(Use(at=vault.now(), target=found.id, session=_shared(vault.who.session)))
-    return found
+        home.local.note_use(Use(at=vault.now(), target=memory.id, session=_shared(vault.who.session)))
+    return memory
 
 
 def _shared(session: str) -> str:
@@ -151,8 +155,8 @@ def show(
     """
     home = resolve.home_of(resolve.for_its_keeper(vault), memory_id, begun=True)
     if page := resolve.page(vault, memory_id, by_name=not resolve.candidates(home, memory_id.strip())):
-        found = _page(vault, page)
-        return replace(found, source=_source(vault, page.path)) if source else found
+        memory = _page(vault, page)
+        return replace(memory, source=_source(vault, page.path)) if source else memory
     vault = home
     entry = resolve.find(vault, memory_id, begun=True)
     judged = vault.standings.belief_of(entry)
@@ -174,8 +178,10 @@ def show(
 def _put_by_others(entry: Entry) -> tuple[str, ...]:
     """What others put to the lists of a memory of the owner's, a line each; it counts in no order."""
     names = {"tags": "tag ", "subjects": "subject ", "related_to": "related_to "}
-    lines = ((f"{names[one.field]}{one.item}" if one.field in names else "pin", one) for one in entry.put_by_others)
-    return tuple(f"{'without ' if one.taken else ''}{name}: {one.by}" for name, one in lines)
+    lines = (
+        (f"{names[change.field]}{change.item}" if change.field in names else "pin", change) for change in entry.put_by_others
+    )
+    return tuple(f"{'without ' if change.taken else ''}{name}: {change.by}" for name, change in lines)
 
 
 def _source(vault: Context, path: str) -> NoteSource:
@@ -194,8 +200,8 @@ def _consent(entry: Entry, signals: Sequence[Signal]) -> tuple[ConsentState | No
     if not any(signal.kind is SignalKind.CONSENT for signal in signals):
         return None, ()
 
-    found = consent.consent_of(entry, signals)
-    return found.state, found.records
+    given_consent = consent.consent_of(entry, signals)
+    return given_consent.state, given_consent.records
 
 
 def _page(vault: Context, page: Page) -> Memory:
@@ -240,9 +246,9 @@ def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:
 def related(vault: Context, memory_id: str, *, types: Sequence[str] = ()) -> Relations:
     """What a memory is linked to: edges, supersession, evidence, problems and solutions, weak links; not subjects."""
     entry = resolve.find(vault, memory_id, begun=True)
-    wanted = {kind.casefold() for kind in types}
-    found = [r for r in relations_of(vault, entry) if not wanted or r.relation.casefold() in wanted]
-    return Relations(id=entry.id, title=entry.title, results=tuple(found))
+    asked_types = {kind.casefold() for kind in types}
+    relations = [r for r in relations_of(vault, entry) if not asked_types or r.relation.casefold() in asked_types]
+    return Relations(id=entry.id, title=entry.title, results=tuple(relations))
 
 
 def _relation(name: str, direction: str, other: Entry, edge: Entry | None = None) -> Relation:

@@ -80,8 +80,8 @@ class MemoryList(Answer):
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The results, how many there are, and how to go on."""
-        found = answer(leaned(self.results, short), ())
-        return filled({**found, "total": self.total, "next": self.next, "warnings": self.warnings})
+        answered = answer(leaned(self.results, short), ())
+        return filled({**answered, "total": self.total, "next": self.next, "warnings": self.warnings})
 
 
 # Where a memory stands in a list: the value that it is sorted by, then its path; the highest come first.
@@ -118,7 +118,7 @@ def list_memories(
     that wait, have expired or were superseded; `all` lists these too. The other filters are those of `recall`. `after` is the
     `next` of the part before. UsageError for a word that none of a closed set is.
     """
-    _require_one_of("class", record_class, [one.value for one in CLASSES])
+    _require_one_of("class", record_class, [choice.value for choice in CLASSES])
     _require_one_of("status", status, STATUSES)
     _require_one_of("order", sort, SORTS)
     before = _Cursor.read(after, sort) if after else None
@@ -129,15 +129,15 @@ def list_memories(
     )  # fmt: skip
     moment = before.moment if before else vault.clock.now()
     filters = Filters(vault, asked)
-    wanted = (entry for entry in _of_class(vault, record_class) if filters.wants(entry))
-    fitting = [entry for entry in wanted if _is_by(entry, by) and _is_in(entry, folder)]
+    entries = (entry for entry in _of_class(vault, record_class) if filters.wants(entry))
+    fitting = [entry for entry in entries if _is_by(entry, by) and _is_in(entry, folder)]
     chosen = _with_status(vault, fitting, status)
     places = _places(vault, chosen, sort, moment)
-    rest = [one for one in sorted(places, reverse=True) if before is None or one < before.place]
-    shown = [places[one] for one in rest[:limit]]
-    told = statuses(vault, shown)
+    rest = [place for place in sorted(places, reverse=True) if before is None or place < before.place]
+    shown = [places[place] for place in rest[:limit]]
+    known = statuses(vault, shown)
     scores = [None if sort in _BY_TIME else round(value, _DIGITS) for value, _ in rest[:limit]]
-    results = [_listed(vault, entry, told.get(entry.path, CURRENT), score) for entry, score in zip(shown, scores, strict=True)]
+    results = [_listed(vault, entry, known.get(entry.path, CURRENT), score) for entry, score in zip(shown, scores, strict=True)]
     return MemoryList(
         results=tuple(results),
         total=len(chosen),
@@ -146,9 +146,9 @@ def list_memories(
     )
 
 
-def _require_one_of(what: str, said: str, known: Sequence[str]) -> None:
-    if said and said not in known:
-        raise UsageError(f"`{one_line(said, 40)}` is no {what}", f"one of {', '.join(known)}")
+def _require_one_of(what: str, value: str, known: Sequence[str]) -> None:
+    if value and value not in known:
+        raise UsageError(f"`{one_line(value, 40)}` is no {what}", f"one of {', '.join(known)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +161,8 @@ class _Cursor:
 
     def text(self) -> str:
         """The cursor as it is given out."""
-        said = [self.sort, self.moment.isoformat(), *self.place]
-        return urlsafe_b64encode(json.dumps(said).encode()).decode().rstrip("=")
+        parts = [self.sort, self.moment.isoformat(), *self.place]
+        return urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
 
     @classmethod
     def read(cls, text: str, sort: str) -> _Cursor:
@@ -183,7 +183,7 @@ class _Cursor:
 def _of_class(vault: Context, name: str) -> Iterator[Entry]:
     classes = [RecordClass(name)] if name else MEMORIES
     query = f"SELECT {ENTRY} FROM entries WHERE class IN ({', '.join('?' * len(classes))})"
-    return (entry_of(row) for row in vault.index.catalog.each(query, [one.value for one in classes]))
+    return (entry_of(row) for row in vault.index.catalog.each(query, [record_class.value for record_class in classes]))
 
 
 def _is_by(entry: Entry, who: str) -> bool:
@@ -195,8 +195,8 @@ def _is_by(entry: Entry, who: str) -> bool:
 
 def _is_in(entry: Entry, folder: str) -> bool:
     """Whether a note lies in a folder, named from the vault's root or from its folder of notes."""
-    wanted = folder.strip("/")
-    return not wanted or entry.path.startswith((f"{wanted}/", f"{VAULT}/{wanted}/"))
+    prefix = folder.strip("/")
+    return not prefix or entry.path.startswith((f"{prefix}/", f"{VAULT}/{prefix}/"))
 
 
 def _with_status(vault: Context, entries: list[Entry], status: str) -> list[Entry]:
@@ -204,8 +204,8 @@ def _with_status(vault: Context, entries: list[Entry], status: str) -> list[Entr
     if status == "all":
         return entries
     if status and status not in HISTORY:
-        told = statuses(vault, entries)
-        return [entry for entry in entries if told.get(entry.path, CURRENT).status == status]
+        known = statuses(vault, entries)
+        return [entry for entry in entries if known.get(entry.path, CURRENT).status == status]
     # What is history is told by the heads alone, without looking anything up for most.
     request = request_of(vault)
     return [entry for entry in entries if (visible(entry, request, "listed") or "") == status]
@@ -217,8 +217,10 @@ def _places(vault: Context, entries: Sequence[Entry], sort: str, moment: datetim
         return {(entry.by_created[0].timestamp(), entry.path): entry for entry in entries}
     if sort == "observed":
         return {(entry.by_observed[0].timestamp(), entry.path): entry for entry in entries}
-    weighed = vault.standings.weigh(entries, live=True, as_of=moment)
-    return {(one.score if sort == "decay" else one.belief.utility, one.entry.path): one.entry for one in weighed}
+    memories = vault.standings.weigh(entries, live=True, as_of=moment)
+    return {
+        (weighed.score if sort == "decay" else weighed.belief.utility, weighed.entry.path): weighed.entry for weighed in memories
+    }
 
 
 def _listed(vault: Context, entry: Entry, status: HasStatus, score: float | None) -> ListedMemory:
@@ -230,19 +232,19 @@ def _listed(vault: Context, entry: Entry, status: HasStatus, score: float | None
 def _nearest_names(vault: Context, asked: Query, by: str) -> Iterator[str]:
     """What of the names that were asked for nothing has, with the nearest that something has."""
     entries = list(_of_class(vault, ""))
-    there: Mapping[str, set[str]] = {
+    present: Mapping[str, set[str]] = {
         "subject": {unwrap_link(name) for entry in entries for name in entry.subjects},
         "tag": {name for entry in entries for name in entry.texts("tags")},
         "session": {entry.text("session") for entry in entries},
         "project": {entry.text("project") for entry in entries},
         "origin or model": {name for entry in entries for name in (entry.origin, entry.text("model"))},
     }
-    wanted = {
+    unmatched = {
         "subject": asked.subject_names, "tag": asked.tags, "session": filter(None, [asked.session]),
         "project": filter(None, [asked.project]), "origin or model": filter(None, [by]),
     }  # fmt: skip
-    for what, names in wanted.items():
-        known = {normal_name(name): name for name in there[what] if name}
+    for what, names in unmatched.items():
+        known = {normal_name(name): name for name in present[what] if name}
         for name in names:
             if normal_name(name) not in known:
                 near = difflib.get_close_matches(normal_name(name), list(known), 1)

@@ -51,12 +51,14 @@ def timeline_of(vault: Context, entry: Entry, belief: Belief) -> Timeline:
     uses = vault.uses.of([entry.id])
     spec, now = vault.settings.types.spec(entry.type), vault.clock.now()
     start = confidence_of(entry)
-    made = steps(signals, start=start, writer=by_origin(entry.origin))
+    moves = steps(signals, start=start, writer=by_origin(entry.origin))
     shown: list[ShownTo] = []
     with suppress(*seen.UNKEPT):
         known = seen.store(vault).shown(entry.id, now)[:MOST_SESSIONS] if vault.sight is None else ()
-        shown = [ShownTo(session=session, first=one.first, last=one.last, how=one.how) for session, one in known]
+        shown = [
+            ShownTo(session=session, first=shown_in.first, last=shown_in.last, how=shown_in.how) for session, shown_in in known
+        ]
     return Timeline(
-        start=start, steps=made[-MOST_STEPS:], step_count=len(made), curve=decay_curve(entry, signals, uses, spec, now),
+        start=start, steps=moves[-MOST_STEPS:], step_count=len(moves), curve=decay_curve(entry, signals, uses, spec, now),
         fades=fading(entry, belief, spec, now), fades_if_used=fading(entry, belief, spec, now, used=True), shown=tuple(shown),
     )  # fmt: skip
