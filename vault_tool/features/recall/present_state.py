@@ -98,8 +98,8 @@ class PresentState(Answer):
 def snapshot(vault: Context, *, progress: Progress | None = None) -> PresentState:
     """Every active memory as it stands now, best first. It is printed, not kept: the files stay the truth."""
     state, memories = present_state(vault, progress=progress)
-    told = tuple(memories)
-    return replace(state, count=len(told), memories=told)
+    present = tuple(memories)
+    return replace(state, count=len(present), memories=present)
 
 
 def present_state(vault: Context, *, progress: Progress | None = None) -> tuple[PresentState, Iterator[PresentMemory]]:
@@ -108,12 +108,12 @@ def present_state(vault: Context, *, progress: Progress | None = None) -> tuple[
     now = vault.clock.now()
     request = Request(now=now)
     present = vault.standings.each_present()
-    weighed = [_Place.of(one, expired=visible(one.entry, request, "observed") == "expired") for one in present]
-    weighed.sort(key=lambda one: one.order)
-    valid = [one for one in weighed if not one.expired]
+    weighed = [_Place.of(candidate, expired=visible(candidate.entry, request, "observed") == "expired") for candidate in present]
+    weighed.sort(key=lambda place: place.order)
+    valid = [place for place in weighed if not place.expired]
     chains = _Chains(vault, weighed)
     served = _served(vault, valid)
-    ids = dict.fromkeys(i for one in served for i in (one.id, *chains.replaces(one.id), *chains.later_ids(one.id)))
+    ids = dict.fromkeys(i for place in served for i in (place.id, *chains.replaces(place.id), *chains.later_ids(place.id)))
     state = PresentState(
         version=PROJECTION_VERSION, as_of=vault.now(), commit=git.head(vault.repo).commit if vault.repo else None,
         generation=vault.index.catalog.generation(), count=len(served), expired=len(weighed) - len(valid),
@@ -131,8 +131,8 @@ class _Place(NamedTuple):
     expired: bool
 
     @classmethod
-    def of(cls, one: Weighed, *, expired: bool) -> _Place:
-        return cls(best_first(one), one.entry.type, one.belief.truth, expired)
+    def of(cls, weighed: Weighed, *, expired: bool) -> _Place:
+        return cls(best_first(weighed), weighed.entry.type, weighed.belief.truth, expired)
 
     @property
     def id(self) -> str:
@@ -146,9 +146,9 @@ class _Place(NamedTuple):
 def _served(vault: Context, valid: Sequence[_Place]) -> list[_Place]:
     """The same without a soul, protocol or orientation that is not served; what is served in its place is `orient`'s to give."""
     good = {(entry.path, entry.hash) for kind in core_kinds(vault).values() for entry in kind.good}
-    kept = vault.index.catalog.by_paths([one.path for one in valid if one.type in KEPT_TYPES])
-    unserved = {path for path, entry in kept.items() if (path, entry.hash) not in good}
-    return [one for one in valid if one.path not in unserved]
+    entries = vault.index.catalog.by_paths([place.path for place in valid if place.type in KEPT_TYPES])
+    unserved = {path for path, entry in entries.items() if (path, entry.hash) not in good}
+    return [place for place in valid if place.path not in unserved]
 
 
 def _present_memories(
@@ -156,13 +156,13 @@ def _present_memories(
 ) -> Iterator[PresentMemory]:
     for start in range(0, len(places), _EVERY):
         progress(start, len(places))
-        paths = [one.path for one in places[start : start + _EVERY]]
+        paths = [place.path for place in places[start : start + _EVERY]]
         entries = vault.index.catalog.by_paths(paths)
         # What left since is told no more.
-        found = [entries[path] for path in paths if path in entries]
-        weighed = vault.standings.weigh(found, live=True, as_of=now, few=True)
-        told = statuses(vault, found, believed={one.entry.id: one.belief for one in weighed})
-        yield from (_present(vault, one, chains, told[one.entry.path]) for one in weighed)
+        listed = [entries[path] for path in paths if path in entries]
+        weighed = vault.standings.weigh(listed, live=True, as_of=now, few=True)
+        known = statuses(vault, listed, believed={candidate.entry.id: candidate.belief for candidate in weighed})
+        yield from (_present(vault, candidate, chains, known[candidate.entry.path]) for candidate in weighed)
 
 
 def _unwatched(done: int, total: int) -> None:
@@ -175,7 +175,7 @@ class _Chains:
     def __init__(self, vault: Context, weighed: Iterable[_Place]) -> None:
         self._vault = vault
         self._catalog = vault.index.catalog
-        self._truth = {one.id: one.truth for one in weighed}
+        self._truth = {place.id: place.truth for place in weighed}
         self._supersedes: dict[str, list[str]] = {}
         barred, changing = self._catalog.barred(), []
         # Once for all of them: a query for each memory would take minutes for a large vault.
@@ -199,11 +199,11 @@ class _Chains:
         return tuple(self._change(entry) for entry in self._later(identity))
 
     def _later(self, identity: str) -> list[Entry]:
-        found: dict[str, None] = {}
-        for one in (identity, *self.replaces(identity)):
-            if one in self._changes:
-                found.update(dict.fromkeys(_reach(one, self._changes)))
-        entries = [entry for one in found if one != identity for entry in self._catalog.get(one)[:1]]
+        later: dict[str, None] = {}
+        for target in (identity, *self.replaces(identity)):
+            if target in self._changes:
+                later.update(dict.fromkeys(_reach(target, self._changes)))
+        entries = [entry for identifier in later if identifier != identity for entry in self._catalog.get(identifier)[:1]]
         return sorted(entries, key=lambda e: e.by_created)
 
     def _change(self, entry: Entry) -> LaterChange:
@@ -214,35 +214,35 @@ class _Chains:
 
 def _changers(catalog: Catalog, changing: Iterable[Entry]) -> Mapping[str, list[str]]:
     """For each memory the ids of what changes it: by the field of a change, or by an edge."""
-    said = []
+    assertions = []
     for entry in changing:
         for identity in entry.texts("change_targets"):
-            said += [Claim(entry, target) for target in catalog.get(identity)]
+            assertions += [Claim(entry, target) for target in catalog.get(identity)]
         if entry.record_class is RecordClass.EDGE and entry.type == CHANGES:
             ends = (catalog.get(entry.text(name)) for name in ("from_id", "to_id"))
-            said += [Claim(change, target, entry) for change, target in product(*ends)]
-    found: dict[str, list[str]] = defaultdict(list)
-    for one in let_through(catalog, said)[0]:
-        found[one.target.id].append(one.change.id)
-    return found
+            assertions += [Claim(change, target, entry) for change, target in product(*ends)]
+    changers: dict[str, list[str]] = defaultdict(list)
+    for claim in let_through(catalog, assertions)[0]:
+        changers[claim.target.id].append(claim.change.id)
+    return changers
 
 
 def _reach(start: str, edges: Mapping[str, Sequence[str]]) -> list[str]:
     """Everything that can be reached from `start`, itself aside, the nearest first; circles end."""
-    found: dict[str, None] = {start: None}
+    reached: dict[str, None] = {start: None}
     waiting = [start]
     while waiting:
-        following = [other for one in waiting for other in edges.get(one, ()) if other not in found]
-        found.update(dict.fromkeys(following))
+        following = [other for node in waiting for other in edges.get(node, ()) if other not in reached]
+        reached.update(dict.fromkeys(following))
         waiting = list(dict.fromkeys(following))
-    return [one for one in found if one != start]
+    return [node for node in reached if node != start]
 
 
-def _present(vault: Context, one: Weighed, chains: _Chains, status: HasStatus) -> PresentMemory:
-    entry, belief = one.entry, one.belief
+def _present(vault: Context, weighed: Weighed, chains: _Chains, status: HasStatus) -> PresentMemory:
+    entry, belief = weighed.entry, weighed.belief
     return Memory(vault, entry, status, belief).told(
         PresentMemory, content=_text(vault, entry), truth=round(belief.truth, _DIGITS), utility=round(belief.utility, _DIGITS),
-        decay_score=round(one.score, _DIGITS), standing=standing(one.score).value, questionable=len(belief.questionable),
+        decay_score=round(weighed.score, _DIGITS), standing=standing(weighed.score).value, questionable=len(belief.questionable),
         replaces=chains.replaces(entry.id), later=chains.later(entry.id),
     )  # fmt: skip
 

@@ -130,8 +130,8 @@ class Observed(HasStatus):
 
     def lean(self, short: Short) -> dict[str, Any]:
         """What an agent needs of it."""
-        said = {"id": short(self.id), "type": self.kind, "content": self.content, **lean_details(self.details, short)}
-        return filled({**said, "observed": self.observed_at[:10], **self.lean_status(short)})
+        fields = {"id": short(self.id), "type": self.kind, "content": self.content, **lean_details(self.details, short)}
+        return filled({**fields, "observed": self.observed_at[:10], **self.lean_status(short)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,16 +155,16 @@ class SubjectView(Answer):
         whole = {
             name: filled(
                 {
-                    "id": short(one.id),
-                    "content": one.content or one.summary,
-                    "updated": one.updated_at[:10],
-                    **one.lean_status(short),
+                    "id": short(understanding.id),
+                    "content": understanding.content or understanding.summary,
+                    "updated": understanding.updated_at[:10],
+                    **understanding.lean_status(short),
                 }
             )
-            for name, one in understood
-            if one is not None
+            for name, understanding in understood
+            if understanding is not None
         }
-        seen = [one.lean(short) for one in self.recent_observations]
+        seen = [observation.lean(short) for observation in self.recent_observations]
         subject = filled({"name": self.subject.name, "summary": self.subject.summary, "tags": self.subject.tags})
         return lean_answer(seen, self.degraded, subject=subject, **whole)
 
@@ -245,7 +245,7 @@ def _bundle(answer: RecallAnswer) -> Bundle:
     return Bundle(
         query=answer.query,
         best_answer=copied(BestAnswer, best) if best else None,
-        supporting=tuple(copied(Support, one) for one in supporting if not one.weak),
+        supporting=tuple(copied(Support, result) for result in supporting if not result.weak),
         provenance=copied(Origin, best) if best else None,
         results=results,
         degraded=answer.degraded,
@@ -263,15 +263,19 @@ def note_answer(vault: Context, results: Sequence[Recalled], how: str, *, used: 
     if used and best is not None and not best.weak and best.answers:
         home = vault if best.scope == "repo" else vault.global_vault
         count_use(home or vault, [best.id], vault.who.session)
-    seen.note_seen(vault, [one.id for one in results if not one.weak], how)
+    seen.note_seen(vault, [result.id for result in results if not result.weak], how)
 
 
 def _note_subject(vault: Context, view: SubjectView) -> None:
     """The same of a subject's page: what is understood of it is its answer, what was seen of it last is listed."""
-    shown = [one.id for one in (view.single_subject_understanding, view.structural_understanding) if one is not None]
+    shown = [
+        understanding.id
+        for understanding in (view.single_subject_understanding, view.structural_understanding)
+        if understanding is not None
+    ]
     if view.single_subject_understanding:
         count_use(vault, [view.single_subject_understanding.id], vault.who.session)
-    seen.note_seen(vault, [*shown, *(one.id for one in view.recent_observations)], "recall")
+    seen.note_seen(vault, [*shown, *(observation.id for observation in view.recent_observations)], "recall")
 
 
 def count_use(home: Context, ids: Sequence[str], session: str) -> None:
@@ -292,15 +296,15 @@ def _of_subject(vault: Context, query: str, subject: Entry, asked: Query) -> Sub
     tagged = [entry for entry in vault.index.catalog.tagged([names]) if visible(entry, request, "observed") is None]
     observations = [entry for entry in tagged if entry.record_class is RecordClass.OBSERVATION]
     observations.sort(key=lambda entry: entry.by_observed, reverse=True)
-    some = _believed(vault, observations, asked.limit)
+    shown = _believed(vault, observations, asked.limit)
     understood = {kind: _understanding(vault, tagged, kind, names) for kind in ("single_subject", "structural")}
-    told = statuses(vault, [*some, *(entry for entry in understood.values() if entry is not None)])
-    recent = [_observed(vault, entry, told) for entry in some]
+    known = statuses(vault, [*shown, *(entry for entry in understood.values() if entry is not None)])
+    recent = [_observed(vault, entry, known) for entry in shown]
     view = SubjectView(
         query=query,
         subject=Memory(vault, subject).told(AboutSubject, name=subject.text("name")),
-        single_subject_understanding=_understood(vault, understood["single_subject"], told),
-        structural_understanding=_understood(vault, understood["structural"], told),
+        single_subject_understanding=_understood(vault, understood["single_subject"], known),
+        structural_understanding=_understood(vault, understood["structural"], known),
         recent_observations=(),
     )
     # What is understood comes first: observations have what that leaves of the budget.
@@ -308,20 +312,20 @@ def _of_subject(vault: Context, query: str, subject: Entry, asked: Query) -> Sub
     return replace(view, recent_observations=tuple(within_budget(recent, left, lean_tokens)))
 
 
-def _observed(vault: Context, entry: Entry, told: _Statuses) -> Observed:
-    return Memory(vault, entry, told[entry.path]).told_first(Observed)
+def _observed(vault: Context, entry: Entry, known: _Statuses) -> Observed:
+    return Memory(vault, entry, known[entry.path]).told_first(Observed)
 
 
 def _believed(vault: Context, entries: Sequence[Entry], limit: int) -> list[Entry]:
     """The first of these that are not held to be false; only as many are judged as it takes."""
-    found: list[Entry] = []
+    believed: list[Entry] = []
     for start in range(0, len(entries), 4 * limit):
-        some = entries[start : start + 4 * limit]
-        request = _disbelieving(vault.standings.beliefs(some))
-        found.extend(entry for entry in some if visible(entry, request, "ranked") is None)
-        if len(found) >= limit:
+        page = entries[start : start + 4 * limit]
+        request = _disbelieving(vault.standings.beliefs(page))
+        believed.extend(entry for entry in page if visible(entry, request, "ranked") is None)
+        if len(believed) >= limit:
             break
-    return found[:limit]
+    return believed[:limit]
 
 
 def _disbelieving(believed: Mapping[str, Belief]) -> Request:
@@ -331,17 +335,17 @@ def _disbelieving(believed: Mapping[str, Belief]) -> Request:
 def _understanding(vault: Context, tagged: Sequence[Entry], kind: str, names: Sequence[str]) -> Entry | None:
     """The newest active understanding of a kind that is of exactly this subject; what contests another comes after that."""
     known, request = set(names), request_of(vault)
-    found = [
+    heads = [
         entry
         for entry in tagged
         if entry.type == kind
         and visible(entry, request, "present") is None
         and {normal_name(name) for name in entry.subjects} <= known
     ]
-    return foremost(vault, found)
+    return foremost(vault, heads)
 
 
-def _understood(vault: Context, entry: Entry | None, told: _Statuses) -> Understood | None:
+def _understood(vault: Context, entry: Entry | None, known: _Statuses) -> Understood | None:
     if entry is None:
         return None
-    return Memory(vault, entry, told[entry.path]).told_first(Understood)
+    return Memory(vault, entry, known[entry.path]).told_first(Understood)

@@ -141,21 +141,21 @@ def search(
         return SearchResults(query=query, results=_with_statuses(vault, by_words), warnings=hints)
 
     answer = engine.gather(vault, asked, looked=True)
-    memories = tuple(_recalled(one) for one in answer.results)
-    there = {one.path for one in memories}
-    fits = answer.fits([one.path for one in by_words if one.path not in there])
-    fitting = [replace(one, **fits[one.path]._asdict()) if one.path in fits else one for one in by_words]
-    fitting = [one for one in fitting if one.match is None or one.match >= engine.LEAST]
-    results = _with_statuses(vault, _merged(memories, fitting)[:limit], {one.path for one in memories})
+    memories = tuple(_recalled(result) for result in answer.results)
+    listed = {memory.path for memory in memories}
+    fits = answer.fits([hit.path for hit in by_words if hit.path not in listed])
+    fitting = [replace(hit, **fits[hit.path]._asdict()) if hit.path in fits else hit for hit in by_words]
+    fitting = [hit for hit in fitting if hit.match is None or hit.match >= engine.LEAST]
+    results = _with_statuses(vault, _merged(memories, fitting)[:limit], {memory.path for memory in memories})
     return SearchResults(query=query, results=results, degraded=answer.degraded, warnings=() if results else answer.warnings)
 
 
 def _with_statuses(vault: Context, results: Sequence[SearchResult], asked: Collection[str] = ()) -> tuple[SearchResult, ...]:
     """The same, where those that only words found have their status; of those at the paths that are `asked` it is known."""
-    others = [one.path for one in results if one.record_class in _MEMORIES and one.path not in asked]
-    found = statuses(vault, vault.index.catalog.cached_by_paths(others).values()) if others else {}
-    told = (replace(one, **found[one.path].status_fields()) if one.path in found else one for one in results)
-    return tuple(newer_first(told))
+    others = [result.path for result in results if result.record_class in _MEMORIES and result.path not in asked]
+    known = statuses(vault, vault.index.catalog.cached_by_paths(others).values()) if others else {}
+    updated = (replace(result, **known[result.path].status_fields()) if result.path in known else result for result in results)
+    return tuple(newer_first(updated))
 
 
 def _merged(memories: tuple[SearchResult, ...], by_words: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
@@ -163,14 +163,17 @@ def _merged(memories: tuple[SearchResult, ...], by_words: Sequence[SearchResult]
 
     Memories that recall left out (copies of another, what every session reads anyway) come last: a search hides nothing.
     """
-    most = max((one.score for one in by_words), default=1.0) or 1.0
-    top = max((one.score for one in memories), default=most)
-    least = min((one.score for one in memories), default=top)
-    there = {one.path for one in memories}
-    others = (replace(one, score=round(top * one.score / most, 4)) for one in by_words if one.path not in there)
-    among = (replace(one, score=min(one.score, least)) if one.record_class in _MEMORIES else one for one in others)
+    most = max((hit.score for hit in by_words), default=1.0) or 1.0
+    top = max((memory.score for memory in memories), default=most)
+    least = min((memory.score for memory in memories), default=top)
+    listed = {memory.path for memory in memories}
+    others = (replace(hit, score=round(top * hit.score / most, 4)) for hit in by_words if hit.path not in listed)
+    among = (replace(other, score=min(other.score, least)) if other.record_class in _MEMORIES else other for other in others)
     return tuple(
-        sorted((*memories, *among), key=lambda one: (-one.score, one.record_class in _MEMORIES and one.path not in there))
+        sorted(
+            (*memories, *among),
+            key=lambda result: (-result.score, result.record_class in _MEMORIES and result.path not in listed),
+        )
     )
 
 
@@ -180,9 +183,9 @@ def _by_words(vault: Context, asked: Query, everything: bool) -> tuple[SearchRes
     reach = asked.limit * 2 + 10
     while True:
         hits = vault.index.search(asked.query, reach)
-        found = list(islice(_passing(vault, hits, filters, asked, everything), asked.limit))
-        if len(found) >= asked.limit or len(hits) < reach:
-            return tuple(found)
+        passing = list(islice(_passing(vault, hits, filters, asked, everything), asked.limit))
+        if len(passing) >= asked.limit or len(hits) < reach:
+            return tuple(passing)
         reach *= 4
 
 
@@ -210,8 +213,8 @@ def _found(vault: Context, entry: Entry, score: float) -> SearchResult:
     )  # fmt: skip
 
 
-def _recalled(one: Recalled) -> SearchResult:
-    return copied(SearchResult, one, matched_content=one_line(one.content, _SHOWN))
+def _recalled(recalled: Recalled) -> SearchResult:
+    return copied(SearchResult, recalled, matched_content=one_line(recalled.content, _SHOWN))
 
 
 def _page(page: Page, score: float, catalog: Catalog) -> SearchResult:

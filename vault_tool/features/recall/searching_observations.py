@@ -93,16 +93,16 @@ def search_observations(
 
 def _after_their_changes(vault: Context, results: Sequence[FoundObservation]) -> list[FoundObservation]:
     """The results, each after what overtook it."""
-    found = {one.id: one for one in results}
+    by_id = {result.id: result for result in results}
     placed: dict[str, FoundObservation] = {}
-    for one in results:
-        for newer in one.status_by[:1] if one.status == "overtaken" else ():
+    for result in results:
+        for newer in result.status_by[:1] if result.status == "overtaken" else ():
             change = next(iter(_current(vault, vault.index.catalog.get(newer)).values()), None)
-            if newer in found:
-                placed.setdefault(newer, found[newer])
+            if newer in by_id:
+                placed.setdefault(newer, by_id[newer])
             elif change is not None:
-                placed.setdefault(newer, *_told(vault, [(change, one.score, None)]))
-        placed.setdefault(one.id, one)
+                placed.setdefault(newer, *_told(vault, [(change, result.score, None)]))
+        placed.setdefault(result.id, result)
     return newer_first(placed.values())
 
 
@@ -123,8 +123,8 @@ def _current(vault: Context, entries: Iterable[Entry]) -> dict[str, Entry]:
 def _by_words(vault: Context, query: str, limit: int, allowed: dict[str, Entry] | None) -> list[FoundObservation]:
     """The best by full text, which ranks all observations."""
     kinds = (RecordClass.OBSERVATION.value,)
-    found = _first(vault, limit, allowed, lambda reach: vault.index.search(query, reach, kinds))
-    return _told(vault, [(entry, hit.score, None) for hit, entry in found])
+    matches = _first(vault, limit, allowed, lambda reach: vault.index.search(query, reach, kinds))
+    return _told(vault, [(entry, hit.score, None) for hit, entry in matches])
 
 
 def _by_meaning(
@@ -141,11 +141,11 @@ def _by_meaning(
     within = None if allowed is None else allowed.keys()
     try:
         near = vectors.similarities(vectors.query(query, seconds=until - time.monotonic()))
-        found = _first(vault, limit, allowed, lambda reach: near.top(reach, within))
+        matches = _first(vault, limit, allowed, lambda reach: near.top(reach, within))
     except VaultError as fault:
         return None, (f"no embeddings: {one_line(fault.marked, 120)}",)
-    lacks = (*waiting(behind, vectors), *stand_in(vectors))
-    return _told(vault, [(entry, hit.cosine, hit.perspective) for hit, entry in found]), lacks
+    reasons = (*waiting(behind, vectors), *stand_in(vectors))
+    return _told(vault, [(entry, hit.cosine, hit.perspective) for hit, entry in matches]), reasons
 
 
 def _first(
@@ -155,17 +155,19 @@ def _first(
     reach = limit * 2 + 10
     while True:
         hits = ask(reach)
-        there = _current(vault, vault.index.catalog.by_paths([hit.path for hit in hits]).values()) if allowed is None else allowed
-        kept = [(hit, there[hit.path]) for hit in hits if hit.path in there]
-        if len(kept) >= limit or len(hits) < reach:
-            return kept[:limit]
+        entries = (
+            _current(vault, vault.index.catalog.by_paths([hit.path for hit in hits]).values()) if allowed is None else allowed
+        )
+        matches = [(hit, entries[hit.path]) for hit in hits if hit.path in entries]
+        if len(matches) >= limit or len(hits) < reach:
+            return matches[:limit]
         reach *= 4
 
 
-def _told(vault: Context, found: Sequence[tuple[Entry, float, str | None]]) -> list[FoundObservation]:
+def _told(vault: Context, matches: Sequence[tuple[Entry, float, str | None]]) -> list[FoundObservation]:
     """Observations with their scores, and from which angle they fit, as they are answered."""
-    told = statuses(vault, [entry for entry, _, _ in found])
-    return [_found(vault, entry, told[entry.path], score, perspective) for entry, score, perspective in found]
+    known = statuses(vault, [entry for entry, _, _ in matches])
+    return [_found(vault, entry, known[entry.path], score, perspective) for entry, score, perspective in matches]
 
 
 def _found(vault: Context, entry: Entry, status: HasStatus, score: float, perspective: str | None) -> FoundObservation:
