@@ -55,8 +55,8 @@ def correct(vault: Context, id: str, why: str, content: str = "") -> Corrected:
     With `content` a memory of the same type, subjects and project is written that overtakes it, as far as who writes has the
     authority for that; else both stay, contested. Without, it is questioned, for the reason `why`. Sent twice it is once.
     """
-    said = one_line(why, LONGEST_REASON)
-    if not said:
+    reason = one_line(why, LONGEST_REASON)
+    if not reason:
         raise UsageError("a correction needs its reason", "say in a sentence what you saw")
     if content and not content.strip():
         raise UsageError("what is so instead is empty", "give it in a sentence, or leave it out")
@@ -64,8 +64,8 @@ def correct(vault: Context, id: str, why: str, content: str = "") -> Corrected:
     with writing(home, "correct") as op:
         old = judged(home, id)
         if content:
-            return _overtaken(op, old, said, content)
-        return _questioned(op, old, said)
+            return _overtaken(op, old, reason, content)
+        return _questioned(op, old, reason)
 
 
 def _overtaken(op: Operation, old: Entry, why: str, content: str) -> Corrected:
@@ -85,13 +85,15 @@ def _overtaken(op: Operation, old: Entry, why: str, content: str) -> Corrected:
     # What a user says of a memory that is everybody's is theirs alone.
     draft = replace(draft, problem=problem, project=old.text("project"), user=draft.user or old.text("user"))
     before = statuses(vault, [old])[old.path]
-    made = remembered(op, draft, old.subjects)
-    newer = [resolve.short(vault, one) for one in before.status_by if before.status == "overtaken" and one != made.id]
+    saved = remembered(op, draft, old.subjects)
+    newer = [
+        resolve.short(vault, identity) for identity in before.status_by if before.status == "overtaken" and identity != saved.id
+    ]
     remarks = [f"{short} was overtaken already by {', '.join(newer)}: if that is wrong too, correct it"] if newer else []
     return replace(
-        _told(vault, old, why, Saved(**made.fields(*remarks))),
-        new_id=made.id, content=made.content, contested=made.contested, added=made.added, path=made.path,
-        known=bool(made.duplicate_of) and not made.added, pending_review=made.pending_review,
+        _told(vault, old, why, Saved(**saved.fields(*remarks))),
+        new_id=saved.id, content=saved.content, contested=saved.contested, added=saved.added, path=saved.path,
+        known=bool(saved.duplicate_of) and not saved.added, pending_review=saved.pending_review,
     )  # fmt: skip
 
 
@@ -99,7 +101,7 @@ def _questioned(op: Operation, old: Entry, why: str) -> Corrected:
     vault = op.vault
     asking = (why, vault.who.origin, vault.who.user)
     open_questions = vault.standings.belief_of(old).questionable
-    if any((one.rationale, one.origin, one.user) == asking for one in open_questions):
+    if any((question.rationale, question.origin, question.user) == asking for question in open_questions):
         return replace(_told(vault, old, why, Saved()), known=True)
     op.signal(mark_signal(vault, old.id, SignalKind.QUESTIONABLE, why))
     saved = op.carry_out(old.title, [old.id])

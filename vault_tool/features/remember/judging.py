@@ -100,9 +100,9 @@ def _later_id(vault: Context, target: str) -> str:
 def moved(vault: Context, entry: Entry, proposal: Signal) -> Move:
     """What a signal would do to its memory as things stand, to six digits: more are none of belief's, and are read aloud."""
     past = about(entry, vault.index.catalog.signals(entry.id))
-    found = preview(past, proposal, start=confidence_of(entry), writer=by_origin(entry.origin))
-    before, after, step, applied = (round(value, 6) for value in (found.before, found.after, found.step, found.applied))
-    return replace(found, before=before, after=after, step=step, applied=applied)
+    move = preview(past, proposal, start=confidence_of(entry), writer=by_origin(entry.origin))
+    before, after, step, applied = (round(value, 6) for value in (move.before, move.after, move.step, move.applied))
+    return replace(move, before=before, after=after, step=step, applied=applied)
 
 
 def require_evidence(references: Sequence[str]) -> None:

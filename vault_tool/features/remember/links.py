@@ -134,17 +134,17 @@ def tag(vault: Context, memory_id: str, add: Sequence[str] = (), remove: Sequenc
         if entry.record_class not in (*MEMORIES, RecordClass.SUBJECT):
             raise UsageError(f"`{one_line(entry.title, 40)}` is a {entry.record_class}, which has no tags", "name a memory")
         before = entry.texts("tags")
-        has = {tag_name(one) for one in before}
-        removed = [one for one in before if tag_name(one) in removing]
-        added = [one for name, one in adding.items() if name not in has]
-        left = (*(one for one in before if one not in removed), *added)
+        has = {tag_name(tag) for tag in before}
+        removed = [tag for tag in before if tag_name(tag) in removing]
+        added = [tag for name, tag in adding.items() if name not in has]
+        left = (*(tag for tag in before if tag not in removed), *added)
         changes: list[Change] = [AddItems("tags", added)] if added else []
         if removed:
             changes.append(RemoveItems("tags", removed) if left else Remove("tags"))
         if changes:
             op.edit(entry.path, *changes)
         saved = op.carry_out(entry.title, [entry.id])
-    missing = [f"it has no tag `{one}`" for name, one in removing.items() if name not in has]
+    missing = [f"it has no tag `{tag}`" for name, tag in removing.items() if name not in has]
     return Tagged(
         **saved.fields(*missing), id=entry.id, title=entry.title, tags=left,
         added=tuple(added), removed=tuple(removed), path=entry.path,
@@ -153,11 +153,11 @@ def tag(vault: Context, memory_id: str, add: Sequence[str] = (), remove: Sequenc
 
 def _by_tag(tags: Sequence[str]) -> dict[str, str]:
     """Tags as they are to be written, by the form in which they are compared; UsageError for one of signs alone."""
-    given = [one_line(tag).removeprefix("#") for tag in tags]
-    for tag in given:
+    written = [one_line(tag).removeprefix("#") for tag in tags]
+    for tag in written:
         if not tag_name(tag):
             raise UsageError(f"`{one_line(tag, 40)}` is no tag", "a tag is a word, or words with a / between them")
-    return {tag_name(tag): tag for tag in given}
+    return {tag_name(tag): tag for tag in written}
 
 
 @verb
@@ -185,8 +185,8 @@ def link(
         ends: _Ends = {"from_id": start.id, "from_title": start.title, "to_id": end.id, "to_title": end.title}
         twin = _same_edge(vault, kind, start, end)
         if twin is not None:
-            said = _reason_differs(vault, twin, why)
-            return Linked(id=twin.id, type=kind, path=twin.path, duplicate_of=twin.id, warnings=said, **ends)
+            reason = _reason_differs(vault, twin, why)
+            return Linked(id=twin.id, type=kind, path=twin.path, duplicate_of=twin.id, warnings=reason, **ends)
         edge = Edge(
             id=new_id(), type=kind, body=body_text(why), strength=strength, confidence=confidence,
             evidence=pinned_to_head(vault, evidence),
@@ -197,7 +197,7 @@ def link(
         title = one_line(f"{start.title} {kind} {end.title}")
         op.log_entry(EpisodeEntry(at=vault.now(), title=title, type=kind, path=path, summary=one_line(why, 200)))
         saved = op.carry_out(title, [edge.id])
-    contested, remarks = tuple(one.id for one in stay), contests.remarks(vault, stay)
+    contested, remarks = tuple(change.id for change in stay), contests.remarks(vault, stay)
     return Linked(**saved.fields(*remarks), contested=contested, id=edge.id, type=kind, path=path, **ends)
 
 
@@ -214,18 +214,18 @@ def update_link(
         raise UsageError("nothing of the link is to change", f"for example {step('update_link', link_id=..., strength=0.8)}")
     with writing(vault, "update-link") as op:
         edge = _edge(vault, link_id)
-        given = {"strength": strength, "confidence": confidence}
-        fields = {name: value for name, value in given.items() if value is not None and value != edge.number(name)}
-        said = why if why is not None and body_hash(why) != edge.body_hash else None
-        changed = (*fields, *(["why"] if said is not None else []))
+        values = {"strength": strength, "confidence": confidence}
+        fields = {name: value for name, value in values.items() if value is not None and value != edge.number(name)}
+        reason = why if why is not None and body_hash(why) != edge.body_hash else None
+        changed = (*fields, *(["why"] if reason is not None else []))
         if changed:
             changes = [*(Set(name, value) for name, value in fields.items()), Set("updated", vault.now())]
-            if said is None:
+            if reason is None:
                 op.edit(edge.path, *changes)
             else:
                 old = reader.read(vault.root, edge.path)
                 head = frontmatter.edit(old, changes)
-                op.rewrite(edge.path, old, head[: frontmatter.split(head).body_start] + body_text(said).encode("utf-8"))
+                op.rewrite(edge.path, old, head[: frontmatter.split(head).body_start] + body_text(reason).encode("utf-8"))
         saved = op.carry_out(_called(edge), [edge.id])
     return Relinked(**saved.fields(), **_ends_of(edge), id=edge.id, type=edge.type, path=edge.path, changed=changed)
 
@@ -282,15 +282,15 @@ class _Ends(TypedDict):
 
 def _edge(vault: Context, named: str) -> Entry:
     """The link of an id; UsageError for what is none."""
-    found = resolve.find(vault, named)
-    if found.record_class is not RecordClass.EDGE:
-        shown = resolve.short(vault, found.id)
+    edge = resolve.find(vault, named)
+    if edge.record_class is not RecordClass.EDGE:
+        shown = resolve.short(vault, edge.id)
         raise UsageError(
-            f"{shown} ({one_line(found.title, 40)}) is no link",
+            f"{shown} ({one_line(edge.title, 40)}) is no link",
             f"{step('related', memory_id=shown)} lists its links with their ids",
         )
-    resolve.require_own(vault, found)
-    return found
+    resolve.require_own(vault, edge)
+    return edge
 
 
 def _ends_of(edge: Entry) -> _Ends:

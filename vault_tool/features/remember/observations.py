@@ -89,18 +89,18 @@ def add_observations(vault: Context, observations: Sequence[Mapping[str, Any]]) 
     """
     if not observations:
         raise UsageError("no observation was given", "give at least one, as an object with `content`")
-    observations = [_with_lists(one) if isinstance(one, Mapping) else one for one in observations]
+    observations = [_with_lists(observation) if isinstance(observation, Mapping) else observation for observation in observations]
     with appending(vault, "add-observations") as op:
-        drafts = [_draft(vault, number, given) for number, given in enumerate(observations)]
+        drafts = [_draft(vault, number, fields) for number, fields in enumerate(observations)]
         results, drafts = _added(op, drafts, observations)
-        waits = (review_policy.WAITS,) if any(one.pending_review for one in results) else ()
-        new = [one.id for one in results if (one.duplicate_of is None or one.added) and not one.pending_review]
+        waits = (review_policy.WAITS,) if any(result.pending_review for result in results) else ()
+        new = [result.id for result in results if (result.duplicate_of is None or result.added) and not result.pending_review]
         title = f"{len(new)} observations" if len(new) != 1 else drafts[0].label
         saved = op.carry_out(title, new)
     remarks = tuple(
         f"{number + 1}: {remark}"
-        for number, (draft, made) in enumerate(zip(drafts, results, strict=True))
-        for remark in _remarks(vault, draft, made)
+        for number, (draft, result) in enumerate(zip(drafts, results, strict=True))
+        for remark in _remarks(vault, draft, result)
     )
     return AddedObservations(**saved.fields(*waits, *remarks), results=tuple(results))
 
@@ -137,17 +137,17 @@ def delete_observations(vault: Context, ids: Sequence[str]) -> DeletedObservatio
     )  # fmt: skip
 
 
-def _draft(vault: Context, number: int, given: Mapping[str, Any]) -> Observation:
+def _draft(vault: Context, number: int, fields: Mapping[str, Any]) -> Observation:
     """The draft that one mapping means; its faults are named with its number, from 1."""
     where = f"observation {number + 1}"
-    if not isinstance(given, Mapping):
+    if not isinstance(fields, Mapping):
         raise UsageError(f"{where} is not an object", 'write it like {"content": "..."}')
-    if unknown := sorted(str(key) for key in given.keys() - FIELDS):
+    if unknown := sorted(str(key) for key in fields.keys() - FIELDS):
         raise UsageError(f"{where} has an unknown field `{one_line(unknown[0], 40)}`", _field_suggestion(unknown[0]))
-    for key, value in given.items():
-        if value is not None and (wanted := misfit(KINDS[key], value)):
-            raise UsageError(f"{where}: `{key}` is {wanted}, not `{one_line(str(value), 40)}`", "change it")
-    values = {key: value for key, value in given.items() if key not in ("subject_names", "ask") and value is not None}
+    for key, value in fields.items():
+        if value is not None and (problem := misfit(KINDS[key], value)):
+            raise UsageError(f"{where}: `{key}` is {problem}, not `{one_line(str(value), 40)}`", "change it")
+    values = {key: value for key, value in fields.items() if key not in ("subject_names", "ask") and value is not None}
     try:
         return draft_of(vault, NewObservation(**{"content": "", **values}))
     except (UsageError, NotFound) as fault:
@@ -161,13 +161,13 @@ def _field_suggestion(name: str) -> str:
 
 
 def _added(
-    op: Operation, drafts: Sequence[Observation], given: Sequence[Mapping[str, Any]]
+    op: Operation, drafts: Sequence[Observation], observations: Sequence[Mapping[str, Any]]
 ) -> tuple[list[AddedObservation], list[Observation]]:
     """Plan each that is new, with the subjects and links of those that repeat it; what repeats another is that one.
 
     Beside the results come the drafts as they were written.
     """
-    whole, names = list(drafts), [_names(one) for one in given]
+    whole, names = list(drafts), [_names(fields) for fields in observations]
     first: list[int] = []
     by_body: dict[str, list[int]] = defaultdict(list)
     for number, draft in enumerate(drafts):
@@ -178,25 +178,27 @@ def _added(
             alike.append(number)
         else:
             whole[at], names[at] = repeats.joined(whole[at], draft), [*names[at], *names[number]]
-    made = {at: _add(op, whole[at], names[at], bool(given[at].get("ask"))) for at in dict.fromkeys(first)}
+    by_place = {at: _add(op, whole[at], names[at], bool(observations[at].get("ask"))) for at in dict.fromkeys(first)}
     results = [
-        made[at] if at == number else _again(made[at], repeats.dropped(drafts[number], whole[at].head()))
+        by_place[at] if at == number else _again(by_place[at], repeats.dropped(drafts[number], whole[at].head()))
         for number, at in enumerate(first)
     ]
     return results, whole
 
 
-def _names(given: Mapping[str, Any]) -> list[str]:
-    return list(given.get("subject_names") or [])
+def _names(fields: Mapping[str, Any]) -> list[str]:
+    return list(fields.get("subject_names") or [])
 
 
-def _with_lists(given: Mapping[str, Any]) -> dict[str, Any]:
+def _with_lists(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The same with each list that came as one text as the list that it reads as."""
-    return {key: listed(key, one) if KINDS.get(key) == TEXTS and isinstance(one, str) else one for key, one in given.items()}
+    return {
+        key: listed(key, value) if KINDS.get(key) == TEXTS and isinstance(value, str) else value for key, value in fields.items()
+    }
 
 
-def _again(made: AddedObservation, dropped: tuple[str, ...]) -> AddedObservation:
-    return replace(made, duplicate_of=made.id, subjects_created=(), added=(), dropped=dropped)
+def _again(result: AddedObservation, dropped: tuple[str, ...]) -> AddedObservation:
+    return replace(result, duplicate_of=result.id, subjects_created=(), added=(), dropped=dropped)
 
 
 def _add(op: Operation, draft: Observation, names: Sequence[str], asks: bool) -> AddedObservation:
@@ -223,12 +225,12 @@ def _add(op: Operation, draft: Observation, names: Sequence[str], asks: bool) ->
     )  # fmt: skip
 
 
-def _remarks(vault: Context, draft: Observation, made: AddedObservation) -> Iterator[str]:
+def _remarks(vault: Context, draft: Observation, result: AddedObservation) -> Iterator[str]:
     """What a careful reader would say of one of a batch; of a repeat, what of it was not taken."""
-    if not made.duplicate_of:
-        yield from remarks_on(vault, replace(draft, subjects=made.subject_names))
-    elif made.dropped:
-        yield from repeats.Repeat(made.subject_names, made.added, made.dropped).remarks(resolve.short(vault, made.id))
+    if not result.duplicate_of:
+        yield from remarks_on(vault, replace(draft, subjects=result.subject_names))
+    elif result.dropped:
+        yield from repeats.Repeat(result.subject_names, result.added, result.dropped).remarks(resolve.short(vault, result.id))
 
 
 def _queue_for_review(vault: Context, record: Observation, why: str) -> AddedObservation:

@@ -62,7 +62,7 @@ def remember(
     *,
     new_type: bool = False,
     ask: bool = False,
-    **given: Unpack[ObservationParameters],
+    **parameters: Unpack[ObservationParameters],
 ) -> RememberedObservation:
     """Append an observation tagged with subjects; subjects that do not exist yet are created, and the result says so.
 
@@ -72,7 +72,7 @@ def remember(
     whatever the vault's policy. The same text, title and steps of the same type, problem, project and user are stored once:
     a repeat adds the subjects, tags and links that it brings.
     """
-    new = NewObservation(content, new_type=new_type, **given)
+    new = NewObservation(content, new_type=new_type, **parameters)
     new.require_sound()  # before the vault is locked, and before anything is healed
     with appending(vault, "remember") as op:
         return remembered(op, draft_of(vault, new), subject_names, ask=ask)
@@ -125,7 +125,7 @@ def _save(vault: Context, op: Operation, draft: Observation, tagging: Tagging) -
     saved = op.carry_out(record.label, [record.id])
     return RememberedObservation(
         **saved.fields(*remarks_on(vault, record)),
-        seems_to_change=tuple(entry.id for entry in changed), contested=tuple(one.id for one in stay), waits=waits,
+        seems_to_change=tuple(entry.id for entry in changed), contested=tuple(change.id for change in stay), waits=waits,
         id=record.id, content=record.body.rstrip("\n"), subject_names=tagging.names, subjects_created=tagging.created,
         similar_subjects=tagging.similar, type=record.type, title=record.label, path=path,
         similar=alike, next_steps=tuple(_next_steps(vault, record, alike, changed, tagging)),
@@ -140,11 +140,11 @@ def _next_steps(
     """
     yield from proposals(vault, record, changed)
     about = set(map(normal_name, tagging.names))
-    told = {*record.change_targets, *(entry.id for entry in changed)}
-    for one in alike:
-        entries = vault.index.catalog.get(one.id) if one.id not in told else ()
+    known = {*record.change_targets, *(entry.id for entry in changed)}
+    for twin in alike:
+        entries = vault.index.catalog.get(twin.id) if twin.id not in known else ()
         if any(about & set(map(normal_name, entry.subjects)) or not (about or entry.subjects) for entry in entries):
-            short = resolve.short(vault, one.id)
+            short = resolve.short(vault, twin.id)
             corrects, replaces = step("correct", id=short, why=...), step("remember", content=..., change_targets=short)
             yield f"{short} says nearly the same: where it is no longer so, {corrects}, or remember yours again: {replaces}"
     yield from new_subject_steps(tagging.similar)
@@ -153,4 +153,4 @@ def _next_steps(
 def new_subject_steps(similar: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """What to ask of each new subject that is called nearly like others."""
     for name, others in similar.items():
-        yield f"{one_line(name, 60)} is new: did you mean {', '.join(one_line(one, 60) for one in others)}?"
+        yield f"{one_line(name, 60)} is new: did you mean {', '.join(one_line(other, 60) for other in others)}?"
