@@ -69,24 +69,26 @@ def consent(vault: Context, memory_id: str, state: str, *, as_user: str = "", tu
     person for the memories that are about them, which a product sets that knows who is speaking. An agent may only say that
     it asked. Raises UsageError for a state that is none, Refused for an answer where no person asks.
     """
-    said = _state(state)
+    new_state = _state(state)
     if not vault.allow_secrets:
         screening.refuse_secrets(vault, screening.named_texts(reason=reason, turn=turn, as_user=as_user))
     if as_user:
         person.require_person(vault, _ACT)
-    elif said in ANSWERS:
+    elif new_state in ANSWERS:
         vault = person.acting(vault, _ACT)
     home = _for(vault, as_user)
-    with writing(home, f"consent-{said.value}") as op:
+    with writing(home, f"consent-{new_state.value}") as op:
         entry = _own(home, memory_id, as_user) if as_user else judged(home, memory_id)
-        record(op, entry.id, said, as_user=as_user, turn=turn, reason=reason)
+        record(op, entry.id, new_state, as_user=as_user, turn=turn, reason=reason)
         saved = op.carry_out(entry.title, [entry.id])
     now = _consent(home, entry)
     unmade = list(made_anew_without(home, entry)) if now.withheld else []
     if now.withheld:
         _empty_bin(home, entry)
-    citing = tuple(one.id for field, one in home.index.catalog.pointing_at(entry.id, ("sources",))) if now.withheld else ()
-    remarks = [f"{resolve.short(home, one)} was made from it, and may repeat it: that is yours to mend" for one in citing]
+    citing = tuple(note.id for field, note in home.index.catalog.pointing_at(entry.id, ("sources",))) if now.withheld else ()
+    remarks = [
+        f"{resolve.short(home, identity)} was made from it, and may repeat it: that is yours to mend" for identity in citing
+    ]
     return Consented(
         **saved.fields(*remarks, *unmade), id=entry.id, title=entry.title, state=now.state,
         withheld=now.withheld, records=now.records, citing=citing, path=entry.path,
@@ -127,10 +129,14 @@ def list_consents(vault: Context, *, state: str = "", as_user: str = "") -> Cons
 
     Those that are told to nobody are named to the vault's owner, and to whom they are about, alone.
     """
-    wanted = _state(state) if state else None
+    asked_state = _state(state) if state else None
     home = _for(vault, as_user)
-    listed = (one for one in _all(home) if wanted in (None, one.state) and (not as_user or one.user == as_user))
-    results = tuple(sorted(listed, key=lambda one: one.records[-1].at, reverse=True))
+    listed = (
+        consented
+        for consented in _all(home)
+        if asked_state in (None, consented.state) and (not as_user or consented.user == as_user)
+    )
+    results = tuple(sorted(listed, key=lambda consented: consented.records[-1].at, reverse=True))
     return Consents(results=results)
 
 
@@ -157,12 +163,12 @@ def _for(vault: Context, as_user: str) -> Context:
 
 def _own(vault: Context, named: str, user: str) -> Entry:
     """The memory about `user` that is meant; what else answers to the name is neither found nor told of."""
-    found = [one for one in resolve.candidates(vault, named.strip()) if one.text("user") == user]
-    if len({one.id for one in found}) != 1:
-        counted = "several memories" if found else "no memory"
+    matches = [entry for entry in resolve.candidates(vault, named.strip()) if entry.text("user") == user]
+    if len({entry.id for entry in matches}) != 1:
+        counted = "several memories" if matches else "no memory"
         message = f"`{one_line(named, 60)}` means {counted} about {one_line(user, 40)}"
         raise NotFound(message, f"{step('consent', as_user=one_line(user, 40))} lists those that were asked about, by their ids")
-    return found[0]
+    return matches[0]
 
 
 def _consent(vault: Context, entry: Entry) -> Consent:
@@ -174,8 +180,8 @@ def _all(vault: Context) -> Iterator[ConsentOf]:
     for target in catalog.consented():
         entries: Sequence[Entry] = catalog.get(target)
         for entry in entries[:1]:
-            found = _consent(vault, entry)
+            consented = _consent(vault, entry)
             yield ConsentOf(
-                id=entry.id, title=entry.title, user=entry.text("user"), state=found.state, withheld=found.withheld,
-                records=found.records,
+                id=entry.id, title=entry.title, user=entry.text("user"), state=consented.state, withheld=consented.withheld,
+                records=consented.records,
             )  # fmt: skip

@@ -29,15 +29,15 @@ class WaitingDrafts(Store):
             yield Cleaned(f"{INBOX}/{name}", int(inbox.discard(identity, name)))
 
     def _told_of(self, inbox: Inbox, traces: Traces) -> list[tuple[str, str]]:
-        types, found = self.vault.settings.types, []
+        types, telling = self.vault.settings.types, []
         for name, data in inbox.notes():
             head, record = parse(name, data, types).head, record_in(name, data, types)
             if traces.user:
                 if head.get("user") == traces.user:
-                    found.append((name, str(head.get("id") or "")))
+                    telling.append((name, str(head.get("id") or "")))
             elif record is not None and (record.id in traces.ids or traces.repeated_in(record.body)):
-                found.append((name, record.id))
-        return found
+                telling.append((name, record.id))
+        return telling
 
     def holds(self, identity: str) -> bool:
         """Whether a draft of it waits."""

@@ -166,19 +166,30 @@ def review(
         )
         left = _waiting_notes(vault, inbox, as_user)
         # The draft of what was forgotten is gone by now: refused, as it was asked for.
-        over = [one for one in map(canonical, refuse) if one in vault.forgotten() and before.get(one or "") == "refused"]
-        lying = {one.id for one in DraftBin(vault.root).drafts(vault.now())} if dropped else frozenset()
+        over = [
+            identity
+            for identity in map(canonical, refuse)
+            if identity in vault.forgotten() and before.get(identity or "") == "refused"
+        ]
+        lying = {draft.id for draft in DraftBin(vault.root).drafts(vault.now())} if dropped else frozenset()
         return Reviewed(
             **saved.fields(*(contests.unsettled(vault) if listing else ())),
-            accepted=(*(one for one in graves if isinstance(one, Accepted)), *vouched, *accepted),
-            refused=(*(one for one in graves if isinstance(one, str)), *(note.id for note in dropped), *filter(None, over)),
+            accepted=(*(decision for decision in graves if isinstance(decision, Accepted)), *vouched, *accepted),
+            refused=(
+                *(decision for decision in graves if isinstance(decision, str)),
+                *(note.id for note in dropped),
+                *filter(None, over),
+            ),
             binned=tuple(note.id for note in dropped if note.id in lying),
-            kept=tuple(one for one in graves if isinstance(one, str)),
+            kept=tuple(decision for decision in graves if isinstance(decision, str)),
             restored=restored,
             in_bin=DraftBin(vault.root).count(vault.now()) if not as_user else 0,
             results=(
                 *(_shown(note) for note in (_lying(vault, left) if bin else left)),
-                *(_shown_tombstone(vault, one) for one in (waiting_tombstones.waiting(vault) if not (as_user or bin) else ())),
+                *(
+                    _shown_tombstone(vault, tombstone)
+                    for tombstone in (waiting_tombstones.waiting(vault) if not (as_user or bin) else ())
+                ),
             ),
             unsettled=() if as_user or bin else two_texts(vault.with_withheld()),
         )
@@ -194,22 +205,24 @@ def _decided_tombstones(
     notes = _notes(vault, inbox)
 
     def means(named: str) -> waiting_tombstones.WaitingTombstone | None:
-        found = list(waiting_tombstones.named(waits, named))
-        if found and any(note.id.startswith(named.strip().lower()) for note in notes):
+        matches = list(waiting_tombstones.named(waits, named))
+        if matches and any(note.id.startswith(named.strip().lower()) for note in notes):
             raise Ambiguous(f"`{one_line(named, 60)}` could be a tombstone and a memory that waits", "type more of it")
-        if len(found) > 1:
-            raise Ambiguous(f"`{one_line(named, 60)}` could be {', '.join(one.id for one in found[:5])}", "type more of it")
-        return found[0] if found else None
+        if len(matches) > 1:
+            raise Ambiguous(
+                f"`{one_line(named, 60)}` could be {', '.join(tombstone.id for tombstone in matches[:5])}", "type more of it"
+            )
+        return matches[0] if matches else None
 
     accepting, refusing = {named: means(named) for named in accept}, {named: means(named) for named in refuse}
     done: list[Accepted | str] = []
-    for one in dict.fromkeys(filter(None, accepting.values())):
-        waiting_tombstones.accept(vault, one)
-        done.append(Accepted(id=one.id, title=f"forgotten: {one.title}", path=tombstones.tombstone(one.id)))
-    for one in dict.fromkeys(filter(None, refusing.values())):
-        waiting_tombstones.refuse(vault, one)
-        done.append(one.id)
-    left = [[named for named, found in some.items() if found is None] for some in (accepting, refusing)]
+    for tombstone in dict.fromkeys(filter(None, accepting.values())):
+        waiting_tombstones.accept(vault, tombstone)
+        done.append(Accepted(id=tombstone.id, title=f"forgotten: {tombstone.title}", path=tombstones.tombstone(tombstone.id)))
+    for tombstone in dict.fromkeys(filter(None, refusing.values())):
+        waiting_tombstones.refuse(vault, tombstone)
+        done.append(tombstone.id)
+    left = [[named for named, match in decisions.items() if match is None] for decisions in (accepting, refusing)]
     return tuple(done), left[0], left[1]
 
 
@@ -218,24 +231,24 @@ def _vouched(vault: Context, inbox: Inbox, accept: Sequence[str]) -> tuple[list[
     if not accept:
         return [], accept
     notes, before, whole = _notes(vault, inbox), inbox.decided(), resolve.for_its_keeper(vault)
-    left, found = [], []
+    left, entries = [], []
     finished = drafts.finished(vault)
     for named in accept:
         # What a killed review made a memory was accepted then.
-        if done := [one for one in finished if one.startswith(canonical(named) or as_prefix(named) or "-")]:
+        if done := [identity for identity in finished if identity.startswith(canonical(named) or as_prefix(named) or "-")]:
             left += done
             continue
         waits = before.get(canonical(named) or "") == "accepted" or any(_means(note, named) for note in notes)
-        there = [] if waits else resolve.candidates(whole, named)
-        found += [resolve.find(whole, named)] if there else []
-        left += [] if there else [named]
-    if not found:
+        candidates = [] if waits else resolve.candidates(whole, named)
+        entries += [resolve.find(whole, named)] if candidates else []
+        left += [] if candidates else [named]
+    if not entries:
         return [], left
     with writing(whole, "review") as op:
-        for entry in found:
+        for entry in entries:
             vouching.vouch(op, entry)
-        op.carry_out(found[0].title if len(found) == 1 else f"{len(found)} memories", [entry.id for entry in found])
-    return [Accepted(id=entry.id, title=entry.title, path=entry.path) for entry in found], left
+        op.carry_out(entries[0].title if len(entries) == 1 else f"{len(entries)} memories", [entry.id for entry in entries])
+    return [Accepted(id=entry.id, title=entry.title, path=entry.path) for entry in entries], left
 
 
 @verb
@@ -258,7 +271,7 @@ def edit_waiting(vault: Context, named: str, editor: Editor | None = None, *, te
             raise StaleEdit(f"{note.path} was saved by somebody else since; nothing was written", "look at what it says now")
         below = frontmatter.split(note.data).body_start
         inbox.put(note.id, note.name, note.data[:below] + f"{text.strip()}\n".encode(), note.about)
-    left = next((one for one in _notes(vault, Inbox(vault.root)) if one.name == note.name), None)
+    left = next((waiting for waiting in _notes(vault, Inbox(vault.root)) if waiting.name == note.name), None)
     if left is None:
         raise NotFound(f"{note.path} is gone", "its memory was not accepted")
     return _shown(left)
@@ -266,15 +279,15 @@ def edit_waiting(vault: Context, named: str, editor: Editor | None = None, *, te
 
 def short_in(results: Iterable[Waiting], identity: str) -> str:
     """The shortest prefix by which one of the waiting memories can be named."""
-    return shortest_unambiguous(identity, [one.id for one in results])
+    return shortest_unambiguous(identity, [result.id for result in results])
 
 
 def _notes(vault: Context, inbox: Inbox) -> list[_Note]:
-    found = []
+    notes = []
     for name, data in drafts.undecided(vault):
         parsed = parse(f"{INBOX}/{name}", data, vault.settings.types)
-        found.append(_Note(name, data, parsed, inbox.about(str(parsed.head.get("id") or ""))))
-    return sorted(found, key=lambda note: (note.about.at, note.name))
+        notes.append(_Note(name, data, parsed, inbox.about(str(parsed.head.get("id") or ""))))
+    return sorted(notes, key=lambda note: (note.about.at, note.name))
 
 
 def _waiting_notes(vault: Context, inbox: Inbox, user: str = "") -> list[_Note]:
@@ -313,8 +326,8 @@ def _accept(
                 raise
             remarks.append(fault.message)
             continue
-        made, data = _plan(op, note, replaced, as_user)
-        accepted.append(made)
+        planned, data = _plan(op, note, replaced, as_user)
+        accepted.append(planned)
         moved.append((note, data))
     for note, _ in moved:
         if inbox.read(note.name) != note.data:
@@ -330,7 +343,7 @@ def _accept(
     for note, data in moved:
         if data != note.data:
             inbox.put(note.id, note.name, data, note.about)
-    saved = op.carry_out(title, [one.id for one in accepted])
+    saved = op.carry_out(title, [memory.id for memory in accepted])
     for note, data in moved:
         inbox.decide(note.id, "accepted", op.vault.now())
         inbox.discard(note.id, note.name, data)
@@ -354,9 +367,11 @@ def _bin(vault: Context, inbox: Inbox, note: _Note, as_user: str) -> None:
 def _lying(vault: Context, waiting: Iterable[_Note]) -> Iterator[_Note]:
     """The drafts of the bin, but for those that wait (again)."""
     waits = {note.id for note in waiting}
-    for one in DraftBin(vault.root).drafts(vault.now()):
-        if one.id not in waits:
-            yield _Note(one.name, one.data, parse(f"{BIN}/{one.name}", one.data, vault.settings.types), one.about, one.at)
+    for draft in DraftBin(vault.root).drafts(vault.now()):
+        if draft.id not in waits:
+            yield _Note(
+                draft.name, draft.data, parse(f"{BIN}/{draft.name}", draft.data, vault.settings.types), draft.about, draft.at
+            )
 
 
 def _restored(vault: Context, inbox: Inbox, named: Sequence[str]) -> tuple[str, ...]:
@@ -365,7 +380,7 @@ def _restored(vault: Context, inbox: Inbox, named: Sequence[str]) -> tuple[str, 
         return ()
     lying = list(_lying(vault, _notes(vault, inbox)))
     chosen = _unique(
-        _find(lying, one, "lies in the bin", f"{step('review', binned=True)} lists what lies there") for one in named
+        _find(lying, name, "lies in the bin", f"{step('review', binned=True)} lists what lies there") for name in named
     )
     for note in chosen:
         if vault.index.catalog.get(note.id):
@@ -395,14 +410,14 @@ def _may_move(vault: Context, note: _Note, taken: list[Understanding], join: boo
         return ()
     # Those accepted in the same review are in no index yet, and two for one place would both be active.
     place = _place(record)
-    beside = [one.id for one in taken if place is not None and _place(one) == place]
-    found = _superseded(vault, note, record, beside, join)
-    taken[:] = [*(one for one in taken if one.id not in found), record]
-    return found
+    beside = [record.id for record in taken if place is not None and _place(record) == place]
+    superseded = _superseded(vault, note, record, beside, join)
+    taken[:] = [*(record for record in taken if record.id not in superseded), record]
+    return superseded
 
 
-def _place(one: Understanding) -> Place | None:
-    return place_of(one.type, one.user, frozenset(map(normal_name, one.subjects)))
+def _place(record: Understanding) -> Place | None:
+    return place_of(record.type, record.user, frozenset(map(normal_name, record.subjects)))
 
 
 def _plan(op: Operation, note: _Note, superseded: tuple[str, ...], as_user: str = "") -> tuple[Accepted, bytes]:
@@ -476,7 +491,7 @@ def _superseded(vault: Context, note: _Note, record: Understanding, beside: Sequ
             present.update(dict.fromkeys(heads_above(vault, replaced)))
     unseen = [identity for identity in (*present, *beside) if identity not in record.supersedes]
     if unseen and not join:
-        shown = " and ".join(resolve.short(vault, one) for one in unseen)
+        shown = " and ".join(resolve.short(vault, identity) for identity in unseen)
         message = f"`{one_line(note.parsed.title, 60)}` was written before {shown} took its place"
         raise Refused(message, f"look at both; {option('join', True)} accepts it in place of that too")
     return tuple(dict.fromkeys((*record.supersedes, *unseen)))
@@ -484,19 +499,19 @@ def _superseded(vault: Context, note: _Note, record: Understanding, beside: Sequ
 
 def _find(notes: Sequence[_Note], named: str, where: str = "waits", hint: str = f"{step('review')} lists what does") -> _Note:
     """The note among those that wait, or lie in the bin, that an id, a prefix of one or a file's name means."""
-    wanted = named.strip()
-    found = [note for note in notes if _means(note, wanted)]
-    if not found:
-        raise NotFound(f"nothing that {where} answers to `{one_line(wanted, 60)}`", hint)
-    if len(found) > 1:
-        raise Ambiguous(f"`{one_line(wanted, 60)}` could be {', '.join(note.name for note in found[:5])}", "type more of it")
-    return found[0]
+    start = named.strip()
+    matches = [note for note in notes if _means(note, start)]
+    if not matches:
+        raise NotFound(f"nothing that {where} answers to `{one_line(start, 60)}`", hint)
+    if len(matches) > 1:
+        raise Ambiguous(f"`{one_line(start, 60)}` could be {', '.join(note.name for note in matches[:5])}", "type more of it")
+    return matches[0]
 
 
 def _means(note: _Note, named: str) -> bool:
-    wanted = named.strip()
-    prefix = as_prefix(wanted)
-    return wanted in (note.name, note.path) or note.id == canonical(wanted) or bool(prefix and note.id.startswith(prefix))
+    start = named.strip()
+    prefix = as_prefix(start)
+    return start in (note.name, note.path) or note.id == canonical(start) or bool(prefix and note.id.startswith(prefix))
 
 
 def _faults(note: _Note) -> list[Problem]:
@@ -508,33 +523,33 @@ def _faults(note: _Note) -> list[Problem]:
     return faults
 
 
-def _shown_tombstone(vault: Context, one: waiting_tombstones.WaitingTombstone) -> Waiting:
+def _shown_tombstone(vault: Context, tombstone: waiting_tombstones.WaitingTombstone) -> Waiting:
     """A tombstone as what waits: to accept it forgets the memory, to refuse it keeps the memory."""
-    body = frontmatter.read_body(one.text.encode("utf-8", "surrogateescape")).strip("\r\n")
+    body = frontmatter.read_body(tombstone.text.encode("utf-8", "surrogateescape")).strip("\r\n")
     return Waiting(
-        id=one.id,
+        id=tombstone.id,
         what="tombstone",
-        record_class=vault.settings.types.spec(one.type).record_class.value if one.type else "page",
-        type=one.type,
-        title=one.title,
+        record_class=vault.settings.types.spec(tombstone.type).record_class.value if tombstone.type else "page",
+        type=tombstone.type,
+        title=tombstone.title,
         content=body,
         details={},
         subjects=(),
-        path=tombstones.tombstone(one.id),
-        since=stamp(datetime.fromtimestamp(one.at, UTC)),
-        reason=one.said,
-        context={"accept": "forgets it", "refuse": "keeps it", "commit": one.commit},
-        origin=one.who,
+        path=tombstones.tombstone(tombstone.id),
+        since=stamp(datetime.fromtimestamp(tombstone.at, UTC)),
+        reason=tombstone.said,
+        context={"accept": "forgets it", "refuse": "keeps it", "commit": tombstone.commit},
+        origin=tombstone.who,
     )
 
 
 def _shown(note: _Note) -> Waiting:
     head = note.parsed.head
-    said: Mapping[str, Any] = {
+    fields: Mapping[str, Any] = {
         name: str(head.get(name) or "") for name in ("type", "origin", "model", "session", "user", "project")
     }
     return Waiting(
-        **said,
+        **fields,
         id=note.id,
         record_class=note.parsed.record_class.value if note.parsed.record_class else "page",
         title=note.parsed.title or note.name,
