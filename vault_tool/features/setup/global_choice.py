@@ -16,10 +16,10 @@ _SENTENCE = "The vault that is found where no folder above is one, and read besi
 
 def option(environ: Mapping[str, str]) -> MachineOption:
     """The global vault as a setting of this machine; empty where there is none."""
-    there = present(environ)
-    source = (f"${VARIABLE}" if environ.get(VARIABLE) else "chosen" if chosen() else "default") if there else ""
+    folder = present(environ)
+    source = (f"${VARIABLE}" if environ.get(VARIABLE) else "chosen" if chosen() else "default") if folder else ""
     return MachineOption(
-        name=NAME, value=str(there or ""), default="", source=source, variable=VARIABLE, sentence=_SENTENCE
+        name=NAME, value=str(folder or ""), default="", source=source, variable=VARIABLE, sentence=_SENTENCE
     )  # fmt: skip
 
 

@@ -62,11 +62,11 @@ def change(vault: Context, changes: Mapping[str, str]) -> tuple[str, ...]:
     if named := of_a_person(changes):
         require_person(vault, f"set {', '.join(named)}")
     before = vault.machine_settings()
-    wanted = dict(changes)
-    if wanted.get("provider", before.provider) != before.provider:
+    remaining = dict(changes)
+    if remaining.get("provider", before.provider) != before.provider:
         # A model belongs to its provider.
-        wanted.setdefault("model", "")
-    machine.write(vault.local.place / layout.CONFIG_FILE, wanted)
+        remaining.setdefault("model", "")
+    machine.write(vault.local.place / layout.CONFIG_FILE, remaining)
     vault.reload_embedder()
     return tuple(_remarks(vault.machine_settings(), changes))
 

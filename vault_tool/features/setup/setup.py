@@ -156,10 +156,10 @@ def _require_choice(root: Path, notes: str) -> None:
             f"notes `{one_line(notes, 40)}` is none of {', '.join(NOTES)}",
             f"say {option('notes', 'here')} or {option('notes', 'own')}",
         )
-    if not notes and (found := notes_in(root)):
+    if not notes and (described := notes_in(root)):
         apart = f"{option('notes', 'own')} leaves them out"
         hint = f"{option('notes', 'here')} serves them where they are, ours in {free_home(root).name}/; {apart}"
-        raise UsageError(f"{found}: say whether they are to be served", hint)
+        raise UsageError(f"{described}: say whether they are to be served", hint)
 
 
 def _require_place(root: Path, *, separate: bool, commit: bool) -> None:
@@ -183,12 +183,12 @@ def repository_around(root: Path) -> git.Repo | None:
     """The repository with commits of somebody's that a new vault at `root` would be committed to; None where there is none."""
     if (root / layout.SETTINGS_FILE).exists() or home_in(root) is not None:
         return None
-    there = next(folder for folder in (root.absolute(), *root.absolute().parents) if folder.is_dir())
-    repo = git.find(there)
+    existing = next(folder for folder in (root.absolute(), *root.absolute().parents) if folder.is_dir())
+    repo = git.find(existing)
     if repo is None or git.head(repo).commit is None:
         return None
     # What is still to be made lies below what is there.
-    return repo if there == root.absolute() else replace(repo, prefix=repo.prefix or "new/")
+    return repo if existing == root.absolute() else replace(repo, prefix=repo.prefix or "new/")
 
 
 def notes_in(root: Path) -> str:
@@ -230,8 +230,8 @@ def _made_home(root: Path, home: Path | None, *, commit: bool) -> Path:
         raise Refused(f"{root} is a vault with notes of its own", "name the folder of notes")
     if home is not None:
         return home
-    made = free_home(root)
-    made.mkdir()
+    new_home = free_home(root)
+    new_home.mkdir()
     repo = git.find(root)
     if repo is not None and not commit:
         # In this clone's own list: their `.gitignore` is theirs, and tracked.
@@ -239,8 +239,8 @@ def _made_home(root: Path, home: Path | None, *, commit: bool) -> Path:
         rules.parent.mkdir(exist_ok=True)
         before = rules.read_bytes() if rules.exists() else b""
         gap = b"\n" if before and not before.endswith(b"\n") else b""
-        rules.write_bytes(before + gap + f"/{repo.prefix}{made.name}/\n".encode())
-    return made
+        rules.write_bytes(before + gap + f"/{repo.prefix}{new_home.name}/\n".encode())
+    return new_home
 
 
 @verb
@@ -255,9 +255,9 @@ def config(
     what only a person may set, where no person asks: who is believed, where texts go, and that agents' memories wait no more.
     """
     saved = Saved()
-    told: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     if name == global_choice.NAME and value is not None:
-        told = global_choice.make_global(vault, value)
+        remarks = global_choice.make_global(vault, value)
     elif value is not None:
         if name in _POLICIES and value != "review":
             person.require_person(vault, f"set {name} to {one_line(value, 20)}")
@@ -272,7 +272,7 @@ def config(
             op.rewrite(layout.SETTINGS_FILE, before, after)
             saved = op.carry_out(f"{name} = {one_line(value, 40)}")
         vault = vault.reopened()
-    told += machine_settings.change(vault, machine) if machine else ()
+    remarks += machine_settings.change(vault, machine) if machine else ()
     results = () if machine and not name else tuple(option for option in _options(vault) if name in ("", option.name))
     of_machine = (*machine_settings.options(vault.machine), global_choice.option(vault.environ))
     ours = tuple(option for option in of_machine if name in ("", option.name))
@@ -280,7 +280,7 @@ def config(
         raise UsageError(f"there is no setting `{one_line(name, 40)}`", f"{step('config')} lists them")
     fault = (vault.machine.fault,) if vault.machine.fault else ()
     return ShownSettings(
-        **saved.fields(*told, *fault),
+        **saved.fields(*remarks, *fault),
         path=str(vault.settings_path),
         changed=name if value is not None and results else None,
         results=results,
@@ -296,8 +296,8 @@ def _require_loadable(text: str, name: str) -> None:
         _, unknown = settings.load_known(text)
     except ConfigError as fault:
         raise UsageError(fault.message.removeprefix(f"{layout.SETTINGS_FILE}: "), hint) from fault
-    if found := next((one for one in unknown if one.place == name), None):
-        raise UsageError(found.message, hint)
+    if wrong := next((fault for fault in unknown if fault.place == name), None):
+        raise UsageError(wrong.message, hint)
 
 
 def default_settings() -> str:
@@ -345,10 +345,10 @@ def _missing_files(op: Operation, around: bool) -> Iterator[str]:
         if not (root / path).exists():
             op.page(path, text)
             yield path
-    for path, wanted in zip(layout.GIT_FILES, (IGNORED, (ATTRIBUTES,)), strict=True):
+    for path, patterns in zip(layout.GIT_FILES, (IGNORED, (ATTRIBUTES,)), strict=True):
         before = writer.read(root, path) if (root / path).exists() else b""
         lines = {line.strip() for line in before.decode("utf-8", "replace").split("\n")}
-        missing = [line for line in wanted if line not in lines]
+        missing = [line for line in patterns if line not in lines]
         if missing:
             gap = b"\n" if before and not before.endswith(b"\n") else b""
             op.page(path, (before + gap).decode("utf-8", "surrogateescape") + "\n".join(missing) + "\n")
