@@ -41,6 +41,6 @@ def register(name: str, make: Callable[[Context], Store]) -> Callable[[], None]:
 def of(vault: Context) -> Iterator[Store]:
     """All stores of a vault."""
     for module, name in _STORES.values():
-        made: Store = getattr(import_module(module), name)(vault)
-        yield made
+        store: Store = getattr(import_module(module), name)(vault)
+        yield store
     yield from (make(vault) for make in registered.added_stores())
