@@ -63,20 +63,20 @@ def project(vault: Context, name: str | None = None, *, folder: str = ".") -> Fo
     if name is not None:
         name = known_name(vault, _checked(name))
         if name and not is_known(vault, name):
-            made = create_subjects(vault, [{"name": name, "role": "project"}])
-            saved, created = made, made.results[0].id
+            outcome = create_subjects(vault, [{"name": name, "role": "project"}])
+            saved, created = outcome, outcome.results[0].id
         machine.name_project(vault.local.place / layout.CONFIG_FILE, where, name)
         vault = vault.reopened()
-    named, said = vault.machine.projects, timeline.projects(vault.index.catalog)
-    found = project_of(vault, where)
+    named, recorded = vault.machine.projects, timeline.projects(vault.index.catalog)
+    current = project_of(vault, where)
     return FolderProjects(
         **saved.fields(),
         folder=where,
-        project=found,
-        known_by=("name" if named_above(vault, where) else "repository") if found else "",
-        known=bool(found) and is_known(vault, found),
+        project=current,
+        known_by=("name" if named_above(vault, where) else "repository") if current else "",
+        known=bool(current) and is_known(vault, current),
         created=created,
-        projects=tuple(sorted({*vault.settings.projects, *named.values(), *said}, key=str.casefold)),
+        projects=tuple(sorted({*vault.settings.projects, *named.values(), *recorded}, key=str.casefold)),
         results=tuple(FolderName(folder=path, project=called) for path, called in sorted(named.items())),
     )
 

@@ -102,11 +102,11 @@ def create_subjects(vault: Context, subjects: Sequence[Mapping[str, Any]]) -> Cr
     """
     if not subjects:
         raise UsageError("no subject was named", "give at least one name")
-    if isinstance(subjects, (str, Mapping)) or not all(isinstance(one, Mapping) for one in subjects):
+    if isinstance(subjects, (str, Mapping)) or not all(isinstance(subject, Mapping) for subject in subjects):
         raise UsageError("`subjects` is a list of mappings", 'for example [{"name": "Redis"}]')
     with writing(vault, "create-subjects") as op:
-        results = tuple(_create(op, given, subjects[:number]) for number, given in enumerate(subjects))
-        saved = op.carry_out(", ".join(one.name for one in results), [one.id for one in results])
+        results = tuple(_create(op, fields, subjects[:number]) for number, fields in enumerate(subjects))
+        saved = op.carry_out(", ".join(result.name for result in results), [result.id for result in results])
     return CreatedSubjects(results=results, **saved.fields())
 
 
@@ -140,14 +140,14 @@ def card(vault: Context, entry: Entry) -> SubjectCard:
 def _cards(vault: Context, subjects: Sequence[Entry], tagged: Sequence[Sequence[Entry]]) -> tuple[SubjectCard, ...]:
     request = request_of(vault)
     understood = [
-        [e for e in found if e.record_class is RecordClass.UNDERSTANDING and visible(e, request, "present") is None]
-        for found in tagged
+        [e for e in entry if e.record_class is RecordClass.UNDERSTANDING and visible(e, request, "present") is None]
+        for entry in tagged
     ]
-    heads = [{kind: _head(vault, found, kind) for kind in _POINTED} for found in understood]
+    heads = [{kind: _head(vault, entry, kind) for kind in _POINTED} for entry in understood]
     shown = [head.path for pointed in heads for head in pointed.values() if head is not None]
-    told = statuses(vault, vault.index.catalog.by_paths(shown).values())
+    known = statuses(vault, vault.index.catalog.by_paths(shown).values())
     pointers = [
-        {kind: Memory(vault, head, told[head.path]).told(Pointer) if head else None for kind, head in pointed.items()}
+        {kind: Memory(vault, head, known[head.path]).told(Pointer) if head else None for kind, head in pointed.items()}
         for pointed in heads
     ]
     return tuple(map(_card, repeat(vault), subjects, tagged, understood, pointers))
@@ -176,9 +176,9 @@ def _head(vault: Context, active: Sequence[Entry], kind: str) -> Entry | None:
     return foremost(vault, (e for e in active if e.type == kind and len(e.subjects) == 1))
 
 
-def _create(op: Operation, given: Mapping[str, Any], before: Sequence[Mapping[str, Any]]) -> CreatedSubject:
+def _create(op: Operation, fields: Mapping[str, Any], before: Sequence[Mapping[str, Any]]) -> CreatedSubject:
     vault = op.vault
-    record = _subject(vault, given)
+    record = _subject(vault, fields)
     if record.key and record.key in {str(other.get("key") or "") for other in before}:
         raise UsageError(f"the key `{one_line(record.key, 40)}` is given twice", "give each subject a key of its own")
     keyed = _by_key(vault, record.key) if record.key else None
@@ -192,27 +192,27 @@ def _create(op: Operation, given: Mapping[str, Any], before: Sequence[Mapping[st
     return CreatedSubject(id=record.id, name=record.name, created=record.created or "", path=path, similar_subjects=tuple(near))
 
 
-def _subject(vault: Context, given: Mapping[str, Any]) -> Subject:
+def _subject(vault: Context, fields: Mapping[str, Any]) -> Subject:
     """The subject that a mapping means; UsageError for one that means none."""
-    name = one_line(str(given.get("name") or ""))
+    name = one_line(str(fields.get("name") or ""))
     if not normal_name(name):
         raise UsageError("a subject needs a name", "give each subject a `name`")
-    if vault.sight is not None and any(given.get(field) for field in ("summary", "aliases", "tags")):
+    if vault.sight is not None and any(fields.get(field) for field in ("summary", "aliases", "tags")):
         raise UsageError(
             f"what is said of the subject `{one_line(name, 40)}` is seen by every user", f"say it without {option('user')}"
         )
-    if unknown := sorted(given.keys() - FIELDS):
+    if unknown := sorted(fields.keys() - FIELDS):
         raise UsageError(f"a subject has no field `{unknown[0]}`", f"its fields are {', '.join(sorted(FIELDS))}")
     return Subject(
-        id=new_id(), type="subject", name=name, summary=one_line(str(given.get("summary") or "")),
-        key=one_line(str(given.get("key") or "")), role=one_line(str(given.get("role") or "")),
-        tags=_texts(given, "tags"), aliases=_texts(given, "aliases"), created=vault.now(), session=vault.who.session,
+        id=new_id(), type="subject", name=name, summary=one_line(str(fields.get("summary") or "")),
+        key=one_line(str(fields.get("key") or "")), role=one_line(str(fields.get("role") or "")),
+        tags=_texts(fields, "tags"), aliases=_texts(fields, "aliases"), created=vault.now(), session=vault.who.session,
         model=vault.who.model, origin=vault.who.origin,
     )  # fmt: skip
 
 
-def _texts(given: Mapping[str, Any], field: str) -> tuple[str, ...]:
-    value = given.get(field) or ()
+def _texts(fields: Mapping[str, Any], field: str) -> tuple[str, ...]:
+    value = fields.get(field) or ()
     if isinstance(value, str):
         raise UsageError(
             f"`{field}` of a subject is a list, not `{one_line(value, 40)}`", f'for example "{field}": ["{one_line(value, 40)}"]'
@@ -296,16 +296,16 @@ def add_alias(vault: Context, name: str, aliases: Sequence[str]) -> Aliased:
 
     A name that another subject answers to is refused, and that subject named; then nothing is written.
     """
-    wanted = {normal_name(alias): one_line(alias) for alias in aliases}
-    if not wanted or "" in wanted:
+    asked = {normal_name(alias): one_line(alias) for alias in aliases}
+    if not asked or "" in asked:
         raise UsageError("an alias is empty", "give each other name of the subject")
     with writing(vault, "add-alias") as op:
         entry = resolve.existing_subject(vault, name)
         known = names_of(entry)
-        added = {normal: alias for normal, alias in wanted.items() if normal not in known}
+        added = {normal: alias for normal, alias in asked.items() if normal not in known}
         for alias in added.values():
             _require_unclaimed(vault, entry, alias)
-        gained = len({one.path for normal in added for one in vault.index.catalog.tagged([normal])})
+        gained = len({entry.path for normal in added for entry in vault.index.catalog.tagged([normal])})
         if added:
             op.edit(entry.path, AddItems("aliases", list(added.values())))
         saved = op.carry_out(entry.title, [entry.id])
@@ -316,7 +316,7 @@ def add_alias(vault: Context, name: str, aliases: Sequence[str]) -> Aliased:
 
 
 def _require_unclaimed(vault: Context, entry: Entry, alias: str) -> None:
-    others = [one for one in vault.index.catalog.subject_named(normal_name(alias)) if one.path != entry.path]
+    others = [claimed for claimed in vault.index.catalog.subject_named(normal_name(alias)) if claimed.path != entry.path]
     if others:
         other = others[0]
         raise Refused(

@@ -87,12 +87,12 @@ class SubjectObservations(Answer):
 def list_observations(vault: Context, subject_name: str, *, limit: int = 50) -> SubjectObservations:
     """The observations on a subject (by name, alias or id) in time: the newest first, at most `limit`, and how many a month."""
     entry = resolve.existing_subject(vault, subject_name)
-    found = [e for e in members(vault.index.catalog, entry) if e.record_class is RecordClass.OBSERVATION]
-    newest = sorted(found, key=lambda one: (one.by_observed, one.id), reverse=True)
-    told = statuses(vault, newest[:limit])
-    results = tuple(Memory(vault, e, told[e.path]).told(ListedObservation) for e in newest[:limit])
-    months = tuple(sorted(Counter(one.observed[:7] for one in found).items()))
-    return SubjectObservations(subject=entry.title, results=results, total=len(found), months=months)
+    observations = [e for e in members(vault.index.catalog, entry) if e.record_class is RecordClass.OBSERVATION]
+    newest = sorted(observations, key=lambda entry: (entry.by_observed, entry.id), reverse=True)
+    known = statuses(vault, newest[:limit])
+    results = tuple(Memory(vault, e, known[e.path]).told(ListedObservation) for e in newest[:limit])
+    months = tuple(sorted(Counter(entry.observed[:7] for entry in observations).items()))
+    return SubjectObservations(subject=entry.title, results=results, total=len(observations), months=months)
 
 
 @verb
@@ -106,7 +106,7 @@ def get_understandings(vault: Context, subject_names: Sequence[str]) -> Understa
     tagged = vault.index.catalog.tagged(groups)
     request = request_of(vault)
     active = [e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and visible(e, request, "present") is None]
-    newest = sorted(active, key=lambda one: one.by_created, reverse=True)
+    newest = sorted(active, key=lambda entry: entry.by_created, reverse=True)
     return Understandings(results=_judged(vault, newest))
 
 
@@ -116,7 +116,7 @@ def get_understanding_history(vault: Context, understanding_id: str) -> Understa
     """What an understanding replaced, and what those replaced, back to the original; it comes first itself."""
     entry = resolve.find(vault, understanding_id, (RecordClass.UNDERSTANDING,), begun=True)
     # Stable: of two of one second the one that replaces the other stays before it.
-    older = sorted(_replaced(vault, entry), key=lambda one: one.by_created[0], reverse=True)
+    older = sorted(_replaced(vault, entry), key=lambda other: other.by_created[0], reverse=True)
     return UnderstandingHistory(id=entry.id, results=_judged(vault, [entry, *older]))
 
 
@@ -134,5 +134,5 @@ def _replaced(vault: Context, entry: Entry) -> Iterator[Entry]:
 
 def _judged(vault: Context, entries: Sequence[Entry]) -> tuple[StoredUnderstanding, ...]:
     believed = vault.standings.beliefs(entries)
-    told = statuses(vault, entries, believed=believed)
-    return tuple(Memory(vault, entry, told[entry.path], believed[entry.id]).told(StoredUnderstanding) for entry in entries)
+    known = statuses(vault, entries, believed=believed)
+    return tuple(Memory(vault, entry, known[entry.path], believed[entry.id]).told(StoredUnderstanding) for entry in entries)
