@@ -202,16 +202,16 @@ def update_understanding(
         tagging = tag(op, old.subjects if subject_names is None else subject_names)
         if kind or subject_names is not None:
             _require_fitting(chosen, tagging.names)
-        made = _draft(vault, chosen, new_content, new_summary, title or _own_title(old))
+        draft = _draft(vault, chosen, new_content, new_summary, title or _own_title(old))
         # What a user makes of an understanding that is everybody's stands beside it, for them alone.
-        theirs = made.user if made.user != old.text("user") else ""
-        made = made if theirs else replace(made, user=old.text("user"))
+        theirs = draft.user if draft.user != old.text("user") else ""
+        draft = draft if theirs else replace(draft, user=old.text("user"))
         moves = theirs or kind or subject_names is not None
-        moved = holding_the_place(vault, chosen, tagging.names, made.user) if moves else []
+        moved = holding_the_place(vault, chosen, tagging.names, draft.user) if moves else []
         replaced = tuple(dict.fromkeys((*(() if theirs else heads), *(entry.id for entry in moved))))
-        replaced = (*replaced, *contests.pending_revisions(vault, made.origin, replaced))
+        replaced = (*replaced, *contests.pending_revisions(vault, draft.origin, replaced))
         record = replace(
-            made,
+            draft,
             **_carried_over(old),
             subjects=tagging.names,
             supersedes=replaced,
@@ -221,17 +221,17 @@ def update_understanding(
             pass_id=_pass(vault, pass_id) or _open_pass(vault, chosen, tagging.names),
         )
         remarks = tuple(_of_a_revision(vault, record, moved, heads))
-        kept = _save(op, record)
+        outcome = _save(op, record)
     return UpdatedUnderstanding(
-        **kept.saved.fields(*remarks),
+        **outcome.saved.fields(*remarks),
         old_understanding_id=old.id,
-        new_understanding_id=kept.id,
+        new_understanding_id=outcome.id,
         type=record.type,
         subjects=tagging.names,
-        path=kept.path,
-        superseded=kept.superseded,
-        contested=kept.contested,
-        pending_review=kept.pending,
+        path=outcome.path,
+        superseded=outcome.superseded,
+        contested=outcome.contested,
+        pending_review=outcome.pending,
     )
 
 
@@ -267,7 +267,7 @@ def understand(
         )  # fmt: skip
         draft = replace(draft, user=_whose(vault, draft))
         present = holding_the_place(vault, chosen, tagging.names, draft.user)
-        if twin := next((one for one in present if _says_the_same(one, draft)), None):
+        if twin := next((entry for entry in present if _says_the_same(entry, draft)), None):
             return _understood(Saved(), draft, twin, known=True)
         # What a user makes of an understanding that is everybody's stands beside it, for them alone.
         theirs = [old] if old is not None and not present and old.text("user") != draft.user else []
@@ -282,9 +282,9 @@ def understand(
             pinned=any(entry.pinned for entry in present),
         )
         remarks = tuple(_not_so_now(vault, draft.sources))
-        kept = _save(op, record)
-        saved = Saved(**kept.saved.fields(*remarks))
-        return _understood(saved, record, kept, () if kept.pending else tagging.created)
+        outcome = _save(op, record)
+        saved = Saved(**outcome.saved.fields(*remarks))
+        return _understood(saved, record, outcome, () if outcome.pending else tagging.created)
 
 
 @verb
@@ -295,21 +295,21 @@ def set_structural_understanding(
 
     The subject must exist; `summary` defaults to the first sentence of `content`.
     """
-    said = summary or first_sentence(content)
-    _check(vault, "structural", content, said)
+    preview = summary or first_sentence(content)
+    _check(vault, "structural", content, preview)
     with writing(vault, "set-structural-understanding") as op:
         name = resolve.existing_subject(vault, subject_name).title
-        draft = replace(_draft(vault, "structural", content, said, ""), reason=one_line(reason))
-        made = _take_place(op, draft, [name])
+        draft = replace(_draft(vault, "structural", content, preview, ""), reason=one_line(reason))
+        outcome = _take_place(op, draft, [name])
     return StructuralUnderstanding(
-        **{field.name: getattr(made, field.name) for field in fields(Saved)},
+        **{field.name: getattr(outcome, field.name) for field in fields(Saved)},
         subject_name=name,
-        understanding_id=made.id,
-        created=made.created,
-        path=made.path,
-        superseded=made.superseded,
-        contested=made.contested,
-        pending_review=made.pending_review,
+        understanding_id=outcome.id,
+        created=outcome.created,
+        path=outcome.path,
+        superseded=outcome.superseded,
+        contested=outcome.contested,
+        pending_review=outcome.pending_review,
     )
 
 
@@ -334,12 +334,12 @@ def _require_read(vault: Context, old: Entry | None, present: Sequence[Entry]) -
             f"{place}, and is not replaced by one of others", f"leave out {option('replaces')}, or name the subjects that it has"
         )
     first = contests.foremost(vault, present) or present[0]
-    told = "; ".join(
-        f"{resolve.short(vault, one.id)}: {one_line(body_of(vault, one), _TOLD)}"
-        for one in sorted(present, key=lambda e: e is not first)
+    unread = "; ".join(
+        f"{resolve.short(vault, entry.id)}: {one_line(body_of(vault, entry), _TOLD)}"
+        for entry in sorted(present, key=lambda e: e is not first)
     )
     raise Refused(
-        f"{', '.join(first.subjects) or first.type} is understood already, {told}",
+        f"{', '.join(first.subjects) or first.type} is understood already, {unread}",
         f"read it, and say that yours takes its place with {option('replaces', resolve.short(vault, first.id))}",
     )
 
@@ -367,7 +367,7 @@ def _of_a_first(vault: Context, record: Understanding, replaced: Sequence[Entry]
         rests = "one memory" if record.sources else "no memory"
         yield f"it rests on {rests}, where two or more make an understanding: name them with {option('source_observation_ids')}"
     if replaced and record.type in RESTING:
-        names = ", ".join(resolve.short(vault, one.id) for one in replaced)
+        names = ", ".join(resolve.short(vault, entry.id) for entry in replaced)
         yield f"{names} was the present understanding of {_place(record)}, and yours takes its place: {_READ}"
 
 
@@ -375,8 +375,8 @@ def _of_a_revision(vault: Context, record: Understanding, moved: Sequence[Entry]
     """What is said of a revision for which `understand` would have wanted more."""
     if record.type in RESTING and len(record.sources) < FEWEST_SOURCES:
         yield from _of_a_first(vault, record, ())
-    if others := [one for one in moved if one.id not in named]:
-        names = ", ".join(resolve.short(vault, one.id) for one in others)
+    if others := [entry for entry in moved if entry.id not in named]:
+        names = ", ".join(resolve.short(vault, entry.id) for entry in others)
         yield f"{names} was the present understanding of {_place(record)}, and yours takes its place too: {_READ}"
 
 
@@ -386,18 +386,18 @@ def _place(record: Understanding) -> str:
 
 def _not_so_now(vault: Context, sources: Sequence[str]) -> Iterator[str]:
     """What is said of sources that do not tell how things are now."""
-    found = list(_entries(vault, sources))
-    told = statuses(vault, found)
-    for entry in found:
-        if not told[entry.path].answers:
-            words = "; ".join(told[entry.path].status_words(lambda one: resolve.short(vault, one)))
+    entries = list(_entries(vault, sources))
+    known = statuses(vault, entries)
+    for entry in entries:
+        if not known[entry.path].answers:
+            words = "; ".join(known[entry.path].status_words(lambda identity: resolve.short(vault, identity)))
             yield f"{resolve.short(vault, entry.id)} is {words}: rest on what is so now"
 
 
 def _understood(
-    saved: Saved, record: Understanding, made: Entry | _Destination, created: tuple[str, ...] = (), *, known: bool = False
+    saved: Saved, record: Understanding, place: Entry | _Destination, created: tuple[str, ...] = (), *, known: bool = False
 ) -> Understood:
-    written = made if isinstance(made, _Destination) else _Destination(made.id, made.path, saved)
+    written = place if isinstance(place, _Destination) else _Destination(place.id, place.path, saved)
     return Understood(
         **saved.fields(), id=written.id, type=record.type, title=record.label, subjects=record.subjects, subjects_created=created,
         summary=record.summary, content=record.body.rstrip("\n"), sources=record.sources, superseded=written.superseded,
@@ -421,19 +421,19 @@ def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str
         pass_id=draft.pass_id or _open_pass(op.vault, draft.type, tagging.names),
     )
     remarks = tuple(_of_a_first(op.vault, record, replaced))
-    kept = _save(op, record)
+    outcome = _save(op, record)
     return CreatedUnderstanding(
-        **kept.saved.fields(*remarks),
-        id=kept.id,
+        **outcome.saved.fields(*remarks),
+        id=outcome.id,
         subjects=tagging.names,
-        subjects_created=() if kept.pending else tagging.created,
+        subjects_created=() if outcome.pending else tagging.created,
         type=record.type,
         title=record.label,
         created=record.created or "",
-        path=kept.path,
-        superseded=kept.superseded,
-        contested=kept.contested,
-        pending_review=kept.pending,
+        path=outcome.path,
+        superseded=outcome.superseded,
+        contested=outcome.contested,
+        pending_review=outcome.pending,
     )
 
 
@@ -491,7 +491,7 @@ def _whose(vault: Context, draft: Understanding) -> str:
 
     One that is made of several users' is for none of them: who keeps the vault alone sees it.
     """
-    users = {entry.text("user") for one in draft.sources for entry in vault.index.catalog.get(one)} - {""}
+    users = {entry.text("user") for identity in draft.sources for entry in vault.index.catalog.get(identity)} - {""}
     return draft.user or (next(iter(users)) if len(users) == 1 else "")
 
 
@@ -521,7 +521,7 @@ def heads_above(vault: Context, identity: str) -> list[str]:
         newer = vault.superseded_by(node)
         if not newer:
             heads.append(node)
-        waiting.extend(one for one in newer if one not in seen)
+        waiting.extend(entry for entry in newer if entry not in seen)
         seen.update(newer)
     by_age = {entry.id: entry.text("created") for head in heads for entry in vault.index.catalog.get(head)}
     return sorted(heads, key=lambda head: (moment(by_age.get(head, "")), head), reverse=True)
@@ -571,8 +571,8 @@ def _save(op: Operation, record: Understanding) -> _Destination:
         identity = review_policy.waits_by_its_type(record, record.origin)
         why = review_policy.IDENTITY_WAITS if identity else review_policy.UNDERSTANDINGS_WAIT
         held = review_policy.hold(op.vault, record, why, verb=op.verb)
-        said = (review_policy.WAITS, *([why] if identity else []))
-        return _Destination(held.id, held.path, Saved(warnings=said), pending=True)
+        remarks = (review_policy.WAITS, *([why] if identity else []))
+        return _Destination(held.id, held.path, Saved(warnings=remarks), pending=True)
     act = authority.replacing(record.type)
     stay = contests.out_of_reach(op.vault, record.origin, act, _entries(op.vault, record.supersedes))
     contested = tuple(entry.id for entry in stay)
@@ -580,5 +580,5 @@ def _save(op: Operation, record: Understanding) -> _Destination:
     op.log(record, path, record.summary)
     saved = op.carry_out(record.label, [record.id])
     saved = replace(saved, warnings=(*saved.warnings, *contests.remarks(op.vault, stay)))
-    superseded = tuple(one for one in record.supersedes if one not in contested)
+    superseded = tuple(identity for identity in record.supersedes if identity not in contested)
     return _Destination(record.id, path, saved, superseded, contested)
