@@ -17,10 +17,10 @@ class SourceCoverage:
     def __init__(self, understandings: Iterable[Entry]) -> None:
         self._sources: set[str] = set()
         self._latest: dict[frozenset[str], str] = {}
-        for one in understandings:
-            self._sources.update(one.texts("sources"))
-            tagged = _subjects(one)
-            self._latest[tagged] = max(_written(one), self._latest.get(tagged, ""))
+        for understanding in understandings:
+            self._sources.update(understanding.texts("sources"))
+            tagged = _subjects(understanding)
+            self._latest[tagged] = max(_written(understanding), self._latest.get(tagged, ""))
         self._latest.pop(frozenset(), None)
 
     def has(self, entry: Entry) -> bool:

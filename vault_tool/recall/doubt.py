@@ -23,7 +23,7 @@ NOTHING_STANDS_OUT = "nothing stands out"
 
 def proper_names(text: str) -> tuple[str, ...]:
     """The words of a question that only names are written like: with a capital that no beginning of a sentence asks for."""
-    words = [(found.start(), found[0]) for found in _WORD.finditer(text) if not found[0][0].isdigit()]
+    words = [(match.start(), match[0]) for match in _WORD.finditer(text) if not match[0][0].isdigit()]
     if 2 * sum(word[0].isupper() for _, word in words) > len(words) + 1 or _GERMAN & {word.casefold() for _, word in words}:
         # A heading, or one who shouts: capitals say nothing.
         return ()
@@ -35,19 +35,19 @@ def proper_names(text: str) -> tuple[str, ...]:
     )
 
 
-def lacking(text: str, wanted: Sequence[str]) -> tuple[str, ...]:
+def lacking(text: str, names: Sequence[str]) -> tuple[str, ...]:
     """Those of these words (case folded) that stand nowhere in a text, not even written apart or in the singular."""
-    said = text.casefold()
-    joined = re.sub(r"[\s_-]+", "", said)
-    return tuple(one for one in wanted if one not in said and one.replace("-", "").removesuffix("s") not in joined)
+    folded = text.casefold()
+    joined = re.sub(r"[\s_-]+", "", folded)
+    return tuple(name for name in names if name not in folded and name.replace("-", "").removesuffix("s") not in joined)
 
 
-def reason(missing: Sequence[str], said: int, asked: int, *, crowded: bool) -> str:
+def reason(missing: Sequence[str], matched: int, asked: int, *, crowded: bool) -> str:
     """Why a memory is weak: what is `missing` of the names and codes that are asked for, else how many of the words that are
     `asked` it has, where it would not be sure for being `crowded` by others that fit as well.
     """
     if missing:
-        return f"no word of {', '.join(f'*{one}*' for one in missing)}"
-    if crowded or said >= asked:
+        return f"no word of {', '.join(f'*{name}*' for name in missing)}"
+    if crowded or matched >= asked:
         return NOTHING_STANDS_OUT
-    return f"only {said} of {asked} words" if said else "no word of the question"
+    return f"only {matched} of {asked} words" if matched else "no word of the question"

@@ -124,7 +124,7 @@ def mentioned(beyond: float) -> float:
 
 def crowd(candidates: Iterable[Candidate]) -> float:
     """How strongly the third best fits what is asked: what an answer must stand out from."""
-    best = nlargest(AMONG, (_strength(one, one.answered(BREADTH)) for one in candidates))
+    best = nlargest(AMONG, (_strength(candidate, candidate.answered(BREADTH)) for candidate in candidates))
     return best[-1] if len(best) == AMONG else FEW
 
 

@@ -23,72 +23,72 @@ _OF = ("project", "user")
 _SAME_WORDS = {2: 0.6, 3: 0.5}
 
 
-def overtaken(some: Sequence[Candidate]) -> list[tuple[Candidate, Candidate]]:
+def overtaken(candidates: Sequence[Candidate]) -> list[tuple[Candidate, Candidate]]:
     """Each observation with each later change that is about the same in the same words, though nobody linked the two."""
-    changes = [one for one in some if one.entry.type == CHANGE]
+    changes = [candidate for candidate in candidates if candidate.entry.type == CHANGE]
     if not changes:
         return []
-    words = {one.key: telling_words(one.entry.preview) for one in some}
+    words = {candidate.key: telling_words(candidate.entry.preview) for candidate in candidates}
     return [
-        (one, change)
+        (candidate, change)
         for change in changes
-        for one in some
-        if one.key[0] == change.key[0]
-        and _is_later(change.entry, one.entry)
-        and _same(change.entry, one.entry, words[change.key], words[one.key])
+        for candidate in candidates
+        if candidate.key[0] == change.key[0]
+        and _is_later(change.entry, candidate.entry)
+        and _same(change.entry, candidate.entry, words[change.key], words[candidate.key])
     ]
 
 
 def newest_changes(pairs: Iterable[tuple[Candidate, Candidate]]) -> Mapping[Key, Candidate]:
     """For each that was overtaken the newest of what did."""
-    found: dict[Key, Candidate] = {}
-    for one, change in pairs:
-        known = found.get(one.key)
+    newest: dict[Key, Candidate] = {}
+    for candidate, change in pairs:
+        known = newest.get(candidate.key)
         if known is None or change.entry.by_observed > known.entry.by_observed:
-            found[one.key] = change
-    return found
+            newest[candidate.key] = change
+    return newest
 
 
-def before(some: Sequence[Candidate], changed: Iterable[tuple[Candidate, Candidate]]) -> list[tuple[Candidate, Candidate]]:
+def before(candidates: Sequence[Candidate], changed: Iterable[tuple[Candidate, Candidate]]) -> list[tuple[Candidate, Candidate]]:
     """What is to stand before what: each change before what it overtook (`changed`), the newest before all, and each
     understanding that bears on the question before the observations that it was made from.
     """
-    pairs = [(change, one) for one, change in sorted(changed, key=lambda pair: pair[1].entry.by_observed)]
-    by_id = {one.entry.id: one for one in some if one.entry.record_class is RecordClass.OBSERVATION}
-    for one in some:
-        if one.entry.record_class is RecordClass.UNDERSTANDING and one.match >= SPEAKS:
-            covered = [by_id[source] for source in one.entry.texts("sources") if source in by_id]
-            pairs += [(one, other) for other in covered if other.entry.pulled or not one.entry.pulled]
+    pairs = [(change, candidate) for candidate, change in sorted(changed, key=lambda pair: pair[1].entry.by_observed)]
+    by_id = {candidate.entry.id: candidate for candidate in candidates if candidate.entry.record_class is RecordClass.OBSERVATION}
+    for candidate in candidates:
+        if candidate.entry.record_class is RecordClass.UNDERSTANDING and candidate.match >= SPEAKS:
+            covered = [by_id[source] for source in candidate.entry.texts("sources") if source in by_id]
+            pairs += [(candidate, other) for other in covered if other.entry.pulled or not candidate.entry.pulled]
     return pairs
 
 
-def put_before(one: Candidate, other: Candidate) -> None:
+def put_before(candidate: Candidate, other: Candidate) -> None:
     """Let one score and match at least like another, so that it stands before it."""
-    one.score = max(one.score, _BEFORE * other.score)
-    one.match = max(one.match, other.match)
+    candidate.score = max(candidate.score, _BEFORE * other.score)
+    candidate.match = max(candidate.match, other.match)
 
 
-def put_behind(one: Candidate, other: Candidate) -> None:
+def put_behind(candidate: Candidate, other: Candidate) -> None:
     """Let one score no more than just below another."""
-    one.score = min(one.score, other.score / _BEFORE)
+    candidate.score = min(candidate.score, other.score / _BEFORE)
 
 
-def _is_later(change: Entry, one: Entry) -> bool:
-    if one.record_class is not RecordClass.OBSERVATION or one.id == change.id:
+def _is_later(change: Entry, entry: Entry) -> bool:
+    if entry.record_class is not RecordClass.OBSERVATION or entry.id == change.id:
         return False
-    if one.type == CHANGE:
-        return change.by_observed > one.by_observed
+    if entry.type == CHANGE:
+        return change.by_observed > entry.by_observed
     # Of one moment the change is the later one: it says that something was otherwise before.
-    return change.by_observed[0] >= one.by_observed[0]
+    return change.by_observed[0] >= entry.by_observed[0]
 
 
-def _same(change: Entry, one: Entry, words: frozenset[str], others: frozenset[str]) -> bool:
-    if any((ours := change.text(name)) and (theirs := one.text(name)) and ours != theirs for name in _OF):
+def _same(change: Entry, entry: Entry, words: frozenset[str], others: frozenset[str]) -> bool:
+    if any((ours := change.text(name)) and (theirs := entry.text(name)) and ours != theirs for name in _OF):
         return False
     common = len(words & others)
     if not any(common >= max(fewest, part * len(others)) for fewest, part in _SAME_WORDS.items()):
         return False
-    return not _subjects(change).isdisjoint(_subjects(one)) or not (change.subjects or one.subjects)
+    return not _subjects(change).isdisjoint(_subjects(entry)) or not (change.subjects or entry.subjects)
 
 
 def _subjects(entry: Entry) -> frozenset[str]:

@@ -136,7 +136,7 @@ class Question:
     @property
     def codes(self) -> tuple[str, ...]:
         """Its numbers and codes of three signs or more, but for its times: what has none of them answers something else."""
-        return tuple(dict.fromkeys(one.casefold() for one in _CODE.findall(self.asked) if any(map(str.isdigit, one))))
+        return tuple(dict.fromkeys(code.casefold() for code in _CODE.findall(self.asked) if any(map(str.isdigit, code))))
 
 
 def read(text: str, said: bool = False, today: date | None = None) -> Question:
@@ -183,8 +183,8 @@ def _times(text: str, today: date) -> Times | None:
 
 def _telling(text: str) -> str:
     """The text without the words that only frame it; all of it when nothing else is left."""
-    kept = [part for part in _PART.findall(text) if part.startswith('"') or not frames(part)]
-    return " ".join(kept) or text
+    parts = [part for part in _PART.findall(text) if part.startswith('"') or not frames(part)]
+    return " ".join(parts) or text
 
 
 def frames(part: str) -> bool:
@@ -206,17 +206,17 @@ def _names(text: str) -> Iterator[str]:
 
 def _capital_names(text: str) -> Iterator[str]:
     """The function words that a text writes as names are: with a capital that no beginning of a sentence asks for."""
-    words = [found for found in _WORD.finditer(text) if not found[0].isdigit()]
-    if all(found[0][0].isupper() for found in words):
+    words = [match for match in _WORD.finditer(text) if not match[0].isdigit()]
+    if all(match[0][0].isupper() for match in words):
         # A heading, or one who shouts: capitals say nothing.
         return
-    for at, found in enumerate(words):
-        word = _POSSESSIVE.sub("", found[0])
+    for at, match in enumerate(words):
+        word = _POSSESSIVE.sub("", match[0])
         name = word.casefold()
         if (
             word[0].isupper()
             and name in _FUNCTION
-            and (_goes_on(text[max(0, found.start() - 40) : found.start()]) or _is_called(text, words, at))
+            and (_goes_on(text[max(0, match.start() - 40) : match.start()]) or _is_called(text, words, at))
         ):
             yield name
 
@@ -248,15 +248,15 @@ def without(text: str, names: Collection[str]) -> str:
     where nothing else tells of the answer.
     """
     parts = text.split()
-    kept: list[str] = []
+    remaining: list[str] = []
     start = 0
     while start < len(parts):
         stops = range(min(start + LONGEST_NAME, len(parts)), start, -1)
         stop = next((stop for stop in stops if _bare(parts[start:stop]) in names), None)
         if stop is None:
-            kept.append(parts[start])
+            remaining.append(parts[start])
         start = stop or start + 1
-    return " ".join(kept) if len(kept) < len(parts) and not all(map(frames, kept)) else ""
+    return " ".join(remaining) if len(remaining) < len(parts) and not all(map(frames, remaining)) else ""
 
 
 def asks_of(text: str, names: Collection[str], *, several: bool = False) -> bool:
@@ -266,15 +266,15 @@ def asks_of(text: str, names: Collection[str], *, several: bool = False) -> bool
     """
     asking = _ASKING_OF_SEVERAL if several else _ASKING
     parts = text.split()
-    found, start = False, 0
+    asks, start = False, 0
     while start < len(parts):
         stops = range(min(start + LONGEST_NAME, len(parts)), start, -1)
         stop = next((stop for stop in stops if _bare(parts[start:stop]) in names), None)
         if stop is None and not asking.issuperset(_bare_words(parts[start])):
             return False
-        found = found or stop is not None
+        asks = asks or stop is not None
         start = stop or start + 1
-    return found
+    return asks
 
 
 def _bare_words(part: str) -> list[str]:
@@ -301,19 +301,19 @@ def words_of(text: str) -> frozenset[str]:
     if text.isascii():
         # The same, in a third of the time.
         return frozenset(_WORD.findall(text.lower()))
-    found: set[str] = set()
+    words: set[str] = set()
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         if word.isascii() or len(word) < _LONG_RUN:
-            found.add(word)
+            words.add(word)
         else:
-            found.update(word[at : at + 2] for at in range(len(word) - 1))
-    return frozenset(found)
+            words.update(word[at : at + 2] for at in range(len(word) - 1))
+    return frozenset(words)
 
 
 def sentences(text: str) -> dict[str, dict[str, float]]:
     """The sentences of a conversation, the last ones of a long one: of each the words that tell something, and how much."""
-    said = {sentence: words for sentence in _bounded(text) if (words := _telling_words(sentence))}
-    return dict(list(said.items())[-MOST_SENTENCES:])
+    counted = {sentence: words for sentence in _bounded(text) if (words := _telling_words(sentence))}
+    return dict(list(counted.items())[-MOST_SENTENCES:])
 
 
 def _bounded(text: str) -> Iterator[str]:
@@ -325,15 +325,15 @@ def _bounded(text: str) -> Iterator[str]:
 
 def _telling_words(sentence: str) -> dict[str, float]:
     """The words of a sentence that tell something."""
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for part in sentence.split():
         word = _POSSESSIVE.sub("", part.strip(_AROUND)).casefold().replace("’", "'")
         frames = word in _ASKING or word.partition("'")[0] in _ASKING or word.endswith("n't") or _SELF.fullmatch(word)
         if any(map(str.isalnum, word)) and not frames:
             # Who shouts writes no names.
             name = _SIGN.search(part) and not sentence.isupper()
-            found[word] = _COMMONLY if word in COMMON else _NAMELY if name else 1.0
-    return found
+            weights[word] = _COMMONLY if word in COMMON else _NAMELY if name else 1.0
+    return weights
 
 
 def telling_words(text: str) -> frozenset[str]:

@@ -83,8 +83,8 @@ def _parts(entry: Entry, context: float, worth: Worth, now: datetime, weights: W
 
 def recency(entry: Entry, belief: Belief, now: datetime) -> float:
     """1 for now, falling with the days since it was last used or was so; a half for what says no time."""
-    said = (belief.last_accessed, entry.observed)
-    moments = [moment for text in said if text and (moment := parse_time(text))]
+    dates = (belief.last_accessed, entry.observed)
+    moments = [moment for text in dates if text and (moment := parse_time(text))]
     return exp(-max(0.0, days_between(max(moments), now)) / FADES_IN) if moments else 0.5
 
 

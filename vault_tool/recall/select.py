@@ -44,66 +44,70 @@ def pick(ranked: Iterable[CopyText[_One]], limit: int, weights: Weights) -> list
 
     What is held back still comes after everything else, where there is room.
     """
-    kept: list[list[CopyText[_One]]] = []
+    groups: list[list[CopyText[_One]]] = []
     held: list[list[CopyText[_One]]] = []
     copies: dict[Hashable, list[CopyText[_One]]] = {}
     words: list[tuple[CopyText[_One], frozenset[str]]] = []
     most = max(1, ceil(min(limit, _ALL) * weights.flood))
-    for one in ranked:
-        if one.same is not None and one.same in copies:
-            copies[one.same].append(one)
+    for candidate in ranked:
+        if candidate.same is not None and candidate.same in copies:
+            copies[candidate.same].append(candidate)
             continue
-        if len(kept) >= limit:
+        if len(groups) >= limit:
             # A newer copy may come after all that is answered.
             continue
-        said = words_of(one.text) if one.source else frozenset()
-        several = [one]
-        if _floods(one, said, words, most, weights):
+        own_words = words_of(candidate.text) if candidate.source else frozenset()
+        several = [candidate]
+        if _floods(candidate, own_words, words, most, weights):
             held.append(several)
         else:
-            kept.append(several)
-            words.append((one, said))
-        if one.same is not None:
-            copies[one.same] = several
-    return [_standing(several) for several in [*kept, *held[: limit - len(kept)]]]
+            groups.append(several)
+            words.append((candidate, own_words))
+        if candidate.same is not None:
+            copies[candidate.same] = several
+    return [_standing(several) for several in [*groups, *held[: limit - len(groups)]]]
 
 
 def _standing(copies: list[CopyText[_One]]) -> Selected[_One]:
     """The one of several copies that stands for all others."""
-    first = max(copies, key=lambda one: one.stands)
-    return Selected(first.of, tuple(one.of for one in copies if one is not first))
+    first = max(copies, key=lambda copy: copy.stands)
+    return Selected(first.of, tuple(copy.of for copy in copies if copy is not first))
 
 
-def is_copy(one: CopyText[_One], other: CopyText[_One]) -> bool:
+def is_copy(copy: CopyText[_One], other: CopyText[_One]) -> bool:
     """Whether two memories are one result."""
-    return one.same is not None and one.same == other.same
+    return copy.same is not None and copy.same == other.same
 
 
-def alike(one: frozenset[str], other: frozenset[str]) -> float:
+def alike(words: frozenset[str], other: frozenset[str]) -> float:
     """The share of words that two texts have in common, of all they have (Jaccard 1901)."""
-    common = len(one & other)
-    return common / (len(one) + len(other) - common) if one or other else 0.0
+    common = len(words & other)
+    return common / (len(words) + len(other) - common) if words or other else 0.0
 
 
 def _floods(
-    one: CopyText[_One], words: frozenset[str], kept: Sequence[tuple[CopyText[_One], frozenset[str]]], most: int, weights: Weights
+    candidate: CopyText[_One],
+    words: frozenset[str],
+    chosen: Sequence[tuple[CopyText[_One], frozenset[str]]],
+    most: int,
+    weights: Weights,
 ) -> bool:
-    if not one.source:
+    if not candidate.source:
         return False
-    near = sum(other.source == one.source and alike(words, theirs) >= weights.alike for other, theirs in kept)
+    near = sum(other.source == candidate.source and alike(words, theirs) >= weights.alike for other, theirs in chosen)
     return near >= most
 
 
-def within_budget(found: Sequence[_One], budget: int | None, cost: Callable[[_One], int]) -> list[_One]:
+def within_budget(ranked: Sequence[_One], budget: int | None, cost: Callable[[_One], int]) -> list[_One]:
     """The best that fit a budget of tokens; the first is always given, however long."""
     if budget is None:
-        return list(found)
-    kept: list[_One] = []
+        return list(ranked)
+    fitting: list[_One] = []
     spent = 0
-    for one in found:
-        spent += cost(one)
-        if kept and spent > budget:
+    for candidate in ranked:
+        spent += cost(candidate)
+        if fitting and spent > budget:
             # And no shorter one after it: a worse answer must not win by being brief.
             break
-        kept.append(one)
-    return kept
+        fitting.append(candidate)
+    return fitting

@@ -118,7 +118,7 @@ def pattern() -> re.Pattern[str]:
             rf"(?: (?:of |de )?(?P<syear>{year}))?(?: (?P<slast>{_LATER}))?"
         ),
         rf"\bq(?P<quarter>[1-4])(?: (?:of )?| ?/ ?)(?P<qyear>{year})\b",
-        rf"(?P<named_ago>{'|'.join(rf'(?<![a-z]){one}(?![a-z])' for one in ago)})",
+        rf"(?P<named_ago>{'|'.join(rf'(?<![a-z]){word}(?![a-z])' for word in ago)})",
         rf"\b(?:the )?(?P<over>{LAST}) (?P<overcount>{counts}) (?:of )?(?P<overunit>{units})\b",
         rf"\b(?P<agocount>{counts}) (?:of )?(?P<agounit>{units}) ago\b",
         rf"\b(?:vor|hace|il y a) (?P<vorcount>{counts}) (?P<vorunit>{units})\b",

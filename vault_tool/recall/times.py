@@ -52,13 +52,13 @@ class Span:
 
     def holds(self, day: date) -> float:
         """How much it counts to have been observed on a day."""
-        found = 0.0
+        share = 0.0
         for span in self._in_years_of(day):
             if span.first <= day < span.over:
                 return span.worth
             if span.lags and span.over <= day and (day - span.over).days < AFTER_DAYS:
-                found = AFTER * span.worth
-        return found
+                share = AFTER * span.worth
+        return share
 
     def meets(self, other: Span) -> float:
         """How much it counts to be about another time, which must be no longer than this one or a few days."""
@@ -91,26 +91,26 @@ class Times:
 
     def holds(self, days: Iterable[date], about: Iterable[Span] = ()) -> float:
         """How much it counts (0..1) that a memory was observed on one of these days, or is about these times."""
-        found = [span.holds(day) for span in self.spans for day in days]
-        return max([*found, *(span.meets(other) for other in about for span in self.spans)], default=0.0)
+        shares = [span.holds(day) for span in self.spans for day in days]
+        return max([*shares, *(span.meets(other) for other in about for span in self.spans)], default=0.0)
 
 
 def read(text: str, now: date) -> tuple[tuple[Span, ...], str]:
     """The times that a text names, seen from a day, and what else it says."""
     plain, places = _plain(text[:_READ])
-    found: list[tuple[int, int, tuple[Span, ...]]] = []
-    for one in words.pattern().finditer(plain):
+    matches: list[tuple[int, int, tuple[Span, ...]]] = []
+    for match in words.pattern().finditer(plain):
         try:
-            spans = tuple(_spans(one, plain, now))
+            spans = tuple(_spans(match, plain, now))
         except (ValueError, OverflowError):
             continue  # 31 April, a thousand years ago
         if spans:
             # What leads to a month or a year belongs to what bounds it: `since`, `by`.
-            begins = one.start("bare" if one["bare"] and not _turns(one["mwhich"]) else "only" if one["only"] else 0)
-            found.append((begins, one.end(), spans))
+            begins = match.start("bare" if match["bare"] and not _turns(match["mwhich"]) else "only" if match["only"] else 0)
+            matches.append((begins, match.end(), spans))
     named: list[Span] = []
     rest, at = [], 0
-    for start, end, several in _joined(found, plain):
+    for start, end, several in _joined(matches, plain):
         turned, begins = _related(plain, start, several)
         named += turned
         rest.append(text[places[at] : places[max(at, begins)]])
@@ -133,69 +133,69 @@ def _plain(text: str) -> tuple[str, list[int]]:
     places: list[int] = []
     for place, letter in enumerate(text):
         if letter.isspace() or letter == ",":
-            some = " " if letters and letters[-1] != " " else ""
+            plain_text = " " if letters and letters[-1] != " " else ""
         elif letter.isascii():
-            some = letter.lower()
+            plain_text = letter.lower()
         else:
             parts = unicodedata.normalize("NFKD", letter.replace("’", "'")).casefold()
-            some = "".join(one for one in parts if not unicodedata.combining(one))
-        letters.extend(some)
-        places.extend([place] * len(some))
+            plain_text = "".join(character for character in parts if not unicodedata.combining(character))
+        letters.extend(plain_text)
+        places.extend([place] * len(plain_text))
     return "".join(letters), [*places, len(text)]
 
 
-def _spans(one: re.Match[str], plain: str, now: date) -> Iterator[Span]:
+def _spans(match: re.Match[str], plain: str, now: date) -> Iterator[Span]:
     """The times that a place of a text names: several where it can be read in several ways."""
-    said = one.groupdict()
-    if text := said["iso"]:
+    groups = match.groupdict()
+    if text := groups["iso"]:
         yield _day(date(int(text[:4]), int(text[5:7]), int(text[8:])))
-    elif text := said["isomonth"]:
+    elif text := groups["isomonth"]:
         yield _month(int(text[:4]), int(text[5:]))
-    elif text := said["dots"]:
+    elif text := groups["dots"]:
         day, month, year = map(int, text.split("."))
         yield _day(date(year, month, day))
-    elif text := said["slashes"]:
+    elif text := groups["slashes"]:
         first, second, year = map(int, text.split("/"))
         for month, day in {(first, second), (second, first)}:
             if month <= 12:
                 yield _day(date(year, month, day))
-    elif text := said["signs"]:
+    elif text := groups["signs"]:
         numbers = list(map(int, re.findall(r"\d+", text)))
         yield _day(date(*numbers)) if len(numbers) == 3 else _month(*numbers) if len(numbers) == 2 else _year(*numbers)
-    elif said["day"] or said["mday"]:
-        day, until = int(said["day"] or said["mday"]), int(said["day2"] or said["mday2"] or 0)
-        month = words.MONTH_OF[(said["month"] or said["mmonth"]).rstrip(".")]
-        yield from _of_year(said["year"] or said["mmyear"], now, lambda year: _days(year, month, day, until or day))
-    elif said["monthly"]:
-        yield _part(_month(int(said["myear"]), words.MONTH_OF[said["monthly"].rstrip(".")]), said["part"] or "")
-    elif season := said["season"]:
-        yield from _season(words.SEASON_OF[season], said, one, plain, now)
-    elif said["quarter"]:
-        yield _months(int(said["qyear"]), 3 * int(said["quarter"]) - 2, 3)
-    elif said["named_ago"]:
-        yield _day(now - timedelta(days=words.AGO_OF[said["named_ago"]]))
-    elif said["overunit"]:
-        length = _count(said["overcount"]) * words.LENGTHS[words.UNIT_OF[said["overunit"]]]
+    elif groups["day"] or groups["mday"]:
+        day, until = int(groups["day"] or groups["mday"]), int(groups["day2"] or groups["mday2"] or 0)
+        month = words.MONTH_OF[(groups["month"] or groups["mmonth"]).rstrip(".")]
+        yield from _of_year(groups["year"] or groups["mmyear"], now, lambda year: _days(year, month, day, until or day))
+    elif groups["monthly"]:
+        yield _part(_month(int(groups["myear"]), words.MONTH_OF[groups["monthly"].rstrip(".")]), groups["part"] or "")
+    elif season := groups["season"]:
+        yield from _season(words.SEASON_OF[season], groups, match, plain, now)
+    elif groups["quarter"]:
+        yield _months(int(groups["qyear"]), 3 * int(groups["quarter"]) - 2, 3)
+    elif groups["named_ago"]:
+        yield _day(now - timedelta(days=words.AGO_OF[groups["named_ago"]]))
+    elif groups["overunit"]:
+        length = _count(groups["overcount"]) * words.LENGTHS[words.UNIT_OF[groups["overunit"]]]
         yield _span(now - timedelta(days=length), now + timedelta(days=1), lags=False)
-    elif unit := said["agounit"] or said["vorunit"]:
-        yield _around(now, -_count(said["agocount"] or said["vorcount"]), words.UNIT_OF[unit])
-    elif unit := said["unit"] or said["lunit"]:
-        yield _unit(now, words.UNIT_OF[unit], -1 if said["llast"] else _step(said["which"]))
-    elif said["weekday"]:
-        yield _weekday(now, words.DAY_OF[said["weekday"]], 1 if _step(said["wwhich"] or "last") > 0 else -1)
-    elif bare := said["bare"]:
-        yield from _bare_month(bare, said, now)
-    elif said["only"]:
-        yield _year(int(said["only"]))
+    elif unit := groups["agounit"] or groups["vorunit"]:
+        yield _around(now, -_count(groups["agocount"] or groups["vorcount"]), words.UNIT_OF[unit])
+    elif unit := groups["unit"] or groups["lunit"]:
+        yield _unit(now, words.UNIT_OF[unit], -1 if groups["llast"] else _step(groups["which"]))
+    elif groups["weekday"]:
+        yield _weekday(now, words.DAY_OF[groups["weekday"]], 1 if _step(groups["wwhich"] or "last") > 0 else -1)
+    elif bare := groups["bare"]:
+        yield from _bare_month(bare, groups, now)
+    elif groups["only"]:
+        yield _year(int(groups["only"]))
 
 
-def _bare_month(bare: str, said: dict[str, str | None], now: date) -> Iterator[Span]:
-    month, which = words.MONTH_OF[bare], said["mwhich"] or ""
-    if not which and (len(bare) < 4 or bare in words.ALSO_WORDS) and not said["mlast"]:
+def _bare_month(bare: str, groups: dict[str, str | None], now: date) -> Iterator[Span]:
+    month, which = words.MONTH_OF[bare], groups["mwhich"] or ""
+    if not which and (len(bare) < 4 or bare in words.ALSO_WORDS) and not groups["mlast"]:
         return
     if bare in ("mar", "jan", "dec", "sep", "mars", "mayo") and which not in ("en", "de", "this", "last", "next"):
         return
-    if said["mlast"] or re.fullmatch(words.LAST, which):
+    if groups["mlast"] or re.fullmatch(words.LAST, which):
         yield _latest(now, lambda year: _month(year, month), over=True)
     elif re.fullmatch(words.NEXT, which):
         yield next(span for span in (_month(now.year, month), _month(now.year + 1, month)) if span.first > now)
@@ -203,13 +203,13 @@ def _bare_month(bare: str, said: dict[str, str | None], now: date) -> Iterator[S
         yield from _of_year(None, now, lambda year: _month(year, month))
 
 
-def _season(month: int, said: dict[str, str | None], one: re.Match[str], plain: str, now: date) -> Iterator[Span]:
-    which = said["sthis"] or ""
-    if said["syear"]:
-        yield _months(int(said["syear"]), month, 3)
-    elif said["slast"] or re.fullmatch(words.LAST, which):
+def _season(month: int, groups: dict[str, str | None], match: re.Match[str], plain: str, now: date) -> Iterator[Span]:
+    which = groups["sthis"] or ""
+    if groups["syear"]:
+        yield _months(int(groups["syear"]), month, 3)
+    elif groups["slast"] or re.fullmatch(words.LAST, which):
         yield _latest(now, lambda year: _months(year, month, 3), over=True)
-    elif which or re.search(words.IN_THE, plain[: one.start()]):
+    elif which or re.search(words.IN_THE, plain[: match.start()]):
         # `spring boot`, `to fall`: other words.
         yield from _of_year(None, now, lambda year: _months(year, month, 3))
 
@@ -236,14 +236,14 @@ def _latest(now: date, make: Callable[[int], Span], *, over: bool = False) -> Sp
     raise ValueError(now)
 
 
-def _joined(found: Sequence[tuple[int, int, tuple[Span, ...]]], plain: str) -> Iterator[tuple[int, int, tuple[Span, ...]]]:
+def _joined(matches: Sequence[tuple[int, int, tuple[Span, ...]]], plain: str) -> Iterator[tuple[int, int, tuple[Span, ...]]]:
     """The same, two ends of a time as one: `between 11 and 15 August`, `from May to July 2023`."""
     at = 0
-    while at < len(found):
-        start, end, spans = found[at]
+    while at < len(matches):
+        start, end, spans = matches[at]
         at += 1
-        if at < len(found):
-            then, stop, others = found[at]
+        if at < len(matches):
+            then, stop, others = matches[at]
             joint = plain[end:then].strip()
             first, last = spans[0], others[0]
             if len(spans) > 1 and len(others) == 1:
@@ -257,14 +257,14 @@ def _joined(found: Sequence[tuple[int, int, tuple[Span, ...]]], plain: str) -> I
 def _related(plain: str, start: int, spans: tuple[Span, ...]) -> tuple[tuple[Span, ...], int]:
     """The times, as what stands before them turns them (`the week before 3 August`), and where that begins."""
     before = plain[:start]
-    if one := words.before().search(before):
-        found = tuple(_beside(span, one["count"], one["unit"], one["way"]) for span in spans if span.days <= 31)
-        if found:
-            return found, one.start()
-    if one := re.search(words.BOUND, before):
-        return tuple(bound for span in spans for bound in _bounds(span, one["way"])), one.start()
-    while one := re.search(words.OPENED, before):
-        before = before[: one.start()]
+    if relation := words.before().search(before):
+        related = tuple(_beside(span, relation["count"], relation["unit"], relation["way"]) for span in spans if span.days <= 31)
+        if related:
+            return related, relation.start()
+    if relation := re.search(words.BOUND, before):
+        return tuple(bound for span in spans for bound in _bounds(span, relation["way"])), relation.start()
+    while relation := re.search(words.OPENED, before):
+        before = before[: relation.start()]
     return spans, len(before)
 
 
@@ -328,15 +328,15 @@ def _year(year: int) -> Span:
     return _months(year, 1, 12)
 
 
-def _part(span: Span, said: str) -> Span:
+def _part(span: Span, part: str) -> Span:
     """The beginning, the middle or the end of a month."""
-    if not said:
+    if not part:
         return span
     third = timedelta(days=10)
-    if said in ("mid", "mitte"):
+    if part in ("mid", "mitte"):
         return _span(span.first + third, span.over - third)
-    half = timedelta(days=15 if "half" in said else 12)
-    late = said in ("late", "end", "ende", "second half")
+    half = timedelta(days=15 if "half" in part else 12)
+    late = part in ("late", "end", "ende", "second half")
     return _span(span.over - half, span.over) if late else _span(span.first, span.first + half)
 
 

@@ -44,61 +44,61 @@ class Update(NamedTuple):
     after: str
 
 
-def among(some: Iterable[Entry], wanted: Collection[str] | None = None) -> list[Update]:
-    """The supposed updates among these; with `wanted` only those of which the older or the newer is at one of these paths."""
-    entries = {entry.path: entry for entry in some if _may(entry)}
+def among(memories: Iterable[Entry], paths: Collection[str] | None = None) -> list[Update]:
+    """The supposed updates among these; with `paths` only those of which the older or the newer is at one of these paths."""
+    entries = {entry.path: entry for entry in memories if _may(entry)}
     words = {path: telling_words(entry.preview) for path, entry in entries.items()}
-    found: list[Update] = []
+    supposed: list[Update] = []
     for path, other in _pairs(words):
-        if wanted is not None and path not in wanted and other not in wanted:
+        if paths is not None and path not in paths and other not in paths:
             continue
         common = len(words[path] & words[other])
         if common >= _COMMON or common > _SHARE * min(len(words[path]), len(words[other])):
-            found += filter(None, [between(entries[path], entries[other])])
-    return found
+            supposed += filter(None, [between(entries[path], entries[other])])
+    return supposed
 
 
-def between(one: Entry, other: Entry) -> Update | None:
+def between(entry: Entry, other: Entry) -> Update | None:
     """The supposed update among two memories, whichever is the newer."""
-    if not (_may(one) and _may(other) and of_one_thing(one, other)):
+    if not (_may(entry) and _may(other) and of_one_thing(entry, other)):
         return None
-    together = bool(one.text("session")) and one.text("session") == other.text("session")
-    older, newer = sorted((one, other), key=_when_in_session if together else when)
-    said = updates.changed(older.preview, newer.preview)
-    return None if said is None else Update(older, newer, said.before, said.after)
+    together = bool(entry.text("session")) and entry.text("session") == other.text("session")
+    older, newer = sorted((entry, other), key=_when_in_session if together else when)
+    change = updates.changed(older.preview, newer.preview)
+    return None if change is None else Update(older, newer, change.before, change.after)
 
 
-def changed_by(text: str, some: Sequence[Entry]) -> list[tuple[Entry, str, str]]:
+def changed_by(text: str, entries: Sequence[Entry]) -> list[tuple[Entry, str, str]]:
     """Those of some memories that a text seems to change, each with what it says and what the text says in its place."""
     words = telling_words(text[:_BEGINNING])
-    found = []
-    shared = {entry.id: len(words & telling_words(entry.preview)) for entry in some if _may(entry)}
-    likest = sorted((entry for entry in some if shared.get(entry.id)), key=lambda entry: shared[entry.id], reverse=True)
+    changes = []
+    shared = {entry.id: len(words & telling_words(entry.preview)) for entry in entries if _may(entry)}
+    likest = sorted((entry for entry in entries if shared.get(entry.id)), key=lambda entry: shared[entry.id], reverse=True)
     for entry in likest[:_LIKEST]:
         if shared[entry.id] > _SHARE * min(len(words), len(telling_words(entry.preview))):
-            said = updates.changed(entry.preview, text)
-            found += [(entry, said.before, said.after)] if said is not None else []
-    return found
+            change = updates.changed(entry.preview, text)
+            changes += [(entry, change.before, change.after)] if change is not None else []
+    return changes
 
 
-def newest(found: Iterable[Update]) -> Mapping[str, Update]:
+def newest(pairs: Iterable[Update]) -> Mapping[str, Update]:
     """For each memory that seems to have been changed, by its path, the newest of what seems to have done so."""
-    told: dict[str, Update] = {}
-    for one in sorted(found, key=lambda one: when(one.newer)):
-        told[one.older.path] = one
-    return told
+    latest: dict[str, Update] = {}
+    for update in sorted(pairs, key=lambda pair: when(pair.newer)):
+        latest[update.older.path] = update
+    return latest
 
 
-def of_one_thing(one: Entry, other: Entry) -> bool:
+def of_one_thing(entry: Entry, other: Entry) -> bool:
     """Whether two memories may speak of one thing: they are of one project and person, and share a subject if they have any."""
-    if any(one.text(name) != other.text(name) for name in ("project", "user")):
+    if any(entry.text(name) != other.text(name) for name in ("project", "user")):
         return False
-    return share_a_subject(one.subjects, other.subjects)
+    return share_a_subject(entry.subjects, other.subjects)
 
 
-def share_a_subject(one: Collection[str], other: Collection[str]) -> bool:
+def share_a_subject(subjects: Collection[str], other: Collection[str]) -> bool:
     """Whether two memories have a subject in common, or neither has any."""
-    ours, theirs = (frozenset(map(normal_name, names)) for names in (one, other))
+    ours, theirs = (frozenset(map(normal_name, names)) for names in (subjects, other))
     return not ours.isdisjoint(theirs) if ours and theirs else not (ours or theirs)
 
 
@@ -135,14 +135,14 @@ def words_to_find(entry: Entry, most: int) -> Sequence[str]:
     return [word for word in dict.fromkeys(entry.preview.casefold().split()) if word.strip(".,:;!?\"'()") in telling][:most]
 
 
-def rises(one: Update) -> bool:
+def rises(update: Update) -> bool:
     """Whether the newer one is put above the older: what others brought is put above nothing of ours by its words alone."""
-    return one.older.pulled or not one.newer.pulled
+    return update.older.pulled or not update.newer.pulled
 
 
-def directly_below(some: Iterable[_Key], over: Mapping[_Key, _Key]) -> list[_Key]:
+def directly_below(all_keys: Iterable[_Key], over: Mapping[_Key, _Key]) -> list[_Key]:
     """The same in their order, each directly below the one that is to stand over it, where that is among them."""
-    keys = list(some)
+    keys = list(all_keys)
     below: dict[_Key, list[_Key]] = {}
     for key in keys:
         if key in over:

@@ -93,12 +93,12 @@ def changed(older: str, newer: str) -> Changed | None:
             least, both = min(len(ours.telling), len(theirs.telling)), ours.telling & theirs.telling
             if brief:
                 several = len(both) > _SHARE * least
-                found = (_between if both - COMMON else _in_talk)(theirs, ours) if several else None
+                change = (_between if both - COMMON else _in_talk)(theirs, ours) if several else None
             else:
                 several = len(both - COMMON) >= _ALIKE and len(both) >= _MOSTLY * least
-                found = _in_talk(theirs, ours) if several else None
-            if found is not None:
-                return found
+                change = _in_talk(theirs, ours) if several else None
+            if change is not None:
+                return change
     return None
 
 
@@ -109,10 +109,10 @@ def _read(text: str) -> _Text:
     if listed or event:
         return _Text((), event, also, listed, False)
     clauses = tuple(filter(None, map(_clause, [part for part in _CLAUSE.split(text) if part and part.strip()][:_CLAUSES])))
-    count = sum(len(one.words) for one in clauses)
+    count = sum(len(clause.words) for clause in clauses)
     brief = count <= _BRIEF and len(_END.findall(text)) <= _SENTENCES and "?" not in text
-    if brief and any(one.news for one in clauses):
-        clauses = tuple(replace(one, news=True) for one in clauses)
+    if brief and any(clause.news for clause in clauses):
+        clauses = tuple(replace(clause, news=True) for clause in clauses)
     return _Text(clauses, event, also, listed, brief)
 
 
@@ -127,10 +127,10 @@ def _clause(text: str) -> _Clause | None:
     if words and words[-1].form in ("on", "off"):
         words[-1] = replace(words[-1], form=f"{words[-1].form}!")
     denials = sum(word.form in w.NEGATIONS for word in words)
-    kept = tuple(word for word in words if word.form not in w.NEGATIONS and word.form not in w.NEWS)
+    remaining = tuple(word for word in words if word.form not in w.NEGATIONS and word.form not in w.NEWS)
     denied = stopped or no_longer or bool(denials % 2)
-    telling = frozenset(word.form for word in kept if word.form not in w.FUNCTION)
-    return _Clause(kept, denied, moved, news, telling) if kept else None
+    telling = frozenset(word.form for word in remaining if word.form not in w.FUNCTION)
+    return _Clause(remaining, denied, moved, news, telling) if remaining else None
 
 
 def _words(text: str) -> Iterator[_Word]:
@@ -180,9 +180,9 @@ def _stem(word: str) -> str:
     return word
 
 
-def _clock(found: re.Match[str]) -> str:
-    hour = int(found[1]) % 12 + (12 if found[3].lower() == "p" else 0)
-    return f"{hour:02}:{found[2] or '00'}"
+def _clock(match: re.Match[str]) -> str:
+    hour = int(match[1]) % 12 + (12 if match[3].lower() == "p" else 0)
+    return f"{hour:02}:{match[2] or '00'}"
 
 
 def _is_event(text: str) -> bool:
@@ -208,10 +208,10 @@ def _in_talk(older: _Clause, newer: _Clause) -> Changed | None:
     if older.denied != newer.denied:
         return None
     regions, common = _compared(older, newer)
-    found = _swap(older, newer, common, regions)
-    swaps = [one for one in regions if one.before and one.after]
-    certain = found is not None and _formed(swaps[0].before) and _formed(swaps[0].after)
-    return found if certain else None
+    swapped = _swap(older, newer, common, regions)
+    swaps = [region for region in regions if region.before and region.after]
+    certain = swapped is not None and _formed(swaps[0].before) and _formed(swaps[0].after)
+    return swapped if certain else None
 
 
 def _formed(words: Sequence[_Word]) -> bool:
@@ -265,9 +265,9 @@ def _regions(
         if not before and not after:
             continue
         head = theirs[:i]
-        told = [word for word in head if word.form not in w.FUNCTION]
+        telling = [word for word in head if word.form not in w.FUNCTION]
         verb = any(word.leads or (_is_verb(word.form) and not word.text.endswith("ing")) for word in head)
-        yield _Region(before, after, verb, not told)
+        yield _Region(before, after, verb, not telling)
 
 
 def _telling(words: Sequence[_Word], moved: bool) -> tuple[_Word, ...]:
@@ -288,38 +288,38 @@ def _has_number(words: Sequence[_Word]) -> bool:
 
 def _denial(older: _Clause, newer: _Clause, common: Sequence[str], regions: Sequence[_Region]) -> Changed | None:
     """A text that says no where the other says yes."""
-    if any(one.before and one.after for one in regions):
+    if any(region.before and region.after for region in regions):
         return None
-    spare = sum(len(one.before) + len(one.after) for one in regions)
-    if any(one.subject for one in regions) or spare > max(1, len(common) // 2):
+    spare = sum(len(region.before) + len(region.after) for region in regions)
+    if any(region.subject for region in regions) or spare > max(1, len(common) // 2):
         return None
     return Changed(_said(older.words), _said(newer.words))
 
 
 def _swap(older: _Clause, newer: _Clause, common: Sequence[str], regions: Sequence[_Region]) -> Changed | None:
     """A text that says one thing where the other says another."""
-    swaps = [one for one in regions if one.before and one.after]
+    swaps = [region for region in regions if region.before and region.after]
     if len(swaps) != 1:
         return None
-    one = swaps[0]
+    region = swaps[0]
     # What one of them alone says before the value is of what it speaks.
-    if not newer.news and any(region.before or region.after for region in regions[: regions.index(one)]):
+    if not newer.news and any(region.before or region.after for region in regions[: regions.index(region)]):
         return None
-    if _value(one.before) == _value(one.after) or max(len(one.before), len(one.after)) > _LONGEST:
+    if _value(region.before) == _value(region.after) or max(len(region.before), len(region.after)) > _LONGEST:
         return None
-    return Changed(_said(one.before), _said(one.after)) if _same_thing(older, newer, common, one) else None
+    return Changed(_said(region.before), _said(region.after)) if _same_thing(older, newer, common, region) else None
 
 
-def _same_thing(older: _Clause, newer: _Clause, common: Sequence[str], one: _Region) -> bool:
+def _same_thing(older: _Clause, newer: _Clause, common: Sequence[str], region: _Region) -> bool:
     """Whether what differs is a value of what both speak of, and of such there is one at a time."""
-    numbers = _has_number(one.before) and _has_number(one.after)
-    alike = numbers or _alike(one.before, one.after)
-    if numbers and (_also_of_another(one) or (not one.led and _numbered(older, one))):
+    numbers = _has_number(region.before) and _has_number(region.after)
+    alike = numbers or _alike(region.before, region.after)
+    if numbers and (_also_of_another(region) or (not region.led and _numbered(older, region))):
         return False
-    if one.subject:
-        placed = newer.news or _opposite(one.before, one.after) or _one_role(older, one)
+    if region.subject:
+        placed = newer.news or _opposite(region.before, region.after) or _one_role(older, region)
     else:
-        placed = one.led or newer.news or numbers or (alike and not _more_after(older, one))
+        placed = region.led or newer.news or numbers or (alike and not _more_after(older, region))
     if not placed or not (
         alike or newer.news or (len(common) > 1 and len(common) >= _MOSTLY * len(older.telling & newer.telling))
     ):
@@ -337,45 +337,45 @@ def _opposite(before: Sequence[_Word], after: Sequence[_Word]) -> bool:
     return any(frozenset((x.form, y.form)) in w.OPPOSITES for x in before for y in after)
 
 
-def _also_of_another(one: _Region) -> bool:
+def _also_of_another(region: _Region) -> bool:
     """Whether beside the numbers other words differ that are no name: then it is another thing that has another number."""
-    words = [[word for word in side if not _dated(word)] for side in (one.before, one.after)]
+    words = [[word for word in side if not _dated(word)] for side in (region.before, region.after)]
     if all(words):
         return not all(word.name for side in words for word in side)
-    days = [[word for word in side if word.form in w.DAYS] for side in (one.before, one.after)]
+    days = [[word for word in side if word.form in w.DAYS] for side in (region.before, region.after)]
     # `on Mondays at nine, on Thursdays at ten`: both hold.
     return all(days) and all(side[-1].text.casefold().endswith("s") for side in days)
 
 
-def _numbered(older: _Clause, one: _Region) -> bool:
+def _numbered(older: _Clause, region: _Region) -> bool:
     """Whether the number is a name: a verb stands after it, or nothing that it could count (`ticket 4411 is open`)."""
-    at = max(n for n, word in enumerate(older.words) if word is one.before[-1])
+    at = max(n for n, word in enumerate(older.words) if word is region.before[-1])
     lead, rest = older.words[:at], older.words[at + 1 :]
     return bool(rest) and (_is_verb(rest[0].form) or bool(lead and lead[-1].form in w.NUMBERED))
 
 
-def _more_after(older: _Clause, one: _Region) -> bool:
+def _more_after(older: _Clause, region: _Region) -> bool:
     """Whether telling words stand after the place, so that what stands there may be of what is spoken."""
-    last = one.before[-1]
+    last = region.before[-1]
     at = max(n for n, word in enumerate(older.words) if word is last)
     return any(word.form not in w.FUNCTION for word in older.words[at + 1 :])
 
 
-def _one_role(older: _Clause, one: _Region) -> bool:
+def _one_role(older: _Clause, region: _Region) -> bool:
     """Whether a name is followed by `is the`: of such there is one at a time."""
-    at = max(n for n, word in enumerate(older.words) if word is one.before[-1])
+    at = max(n for n, word in enumerate(older.words) if word is region.before[-1])
     rest = [word.form for word in older.words[at + 1 : at + 3]]
     return len(rest) == 2 and rest[0] in ("is", "ist", "es") and rest[1] in ("the", "our", "my", "der", "die", "el", "la")
 
 
 def _value(words: Sequence[_Word]) -> list[str]:
-    found: list[str] = []
+    values: list[str] = []
     for word in words:
         times, unit = w.UNITS.get(word.form, ("", word.form))
-        if times and found and found[-1].isdigit():
-            found[-1] = str(int(found[-1]) * int(times))
-        found.append(unit)
-    return sorted(found)
+        if times and values and values[-1].isdigit():
+            values[-1] = str(int(values[-1]) * int(times))
+        values.append(unit)
+    return sorted(values)
 
 
 def _said(words: Sequence[_Word]) -> str:

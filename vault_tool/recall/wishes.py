@@ -59,10 +59,10 @@ _LOOKS_BACK = re.compile(
 def wish_in(text: str) -> str:
     """`instruction` where a text says what is always to be done, `preference` where it says what somebody likes; else empty."""
     for sentence in _SENTENCE.split(text[:_READ].strip()):
-        said = _SPEAKER.sub("", sentence.strip())
-        if _RULE.match(said) and not _LARGE.match(said) and len(said.split()) >= _LEAST_WORDS:
+        spoken = _SPEAKER.sub("", sentence.strip())
+        if _RULE.match(spoken) and not _LARGE.match(spoken) and len(spoken.split()) >= _LEAST_WORDS:
             return INSTRUCTION
-        if _WISH.search(said):
+        if _WISH.search(spoken):
             return PREFERENCE
     return ""
 
