@@ -43,34 +43,34 @@ def implicit(pool: Pool, hits: Sequence[Candidate], asked: Query, weights: Weigh
 
     What is found this way is ranked at what its hit lends it, if that is more than its own.
     """
-    found: dict[Key, Link] = {}
+    links: dict[Key, Link] = {}
     ends = list(hits[: weights.chain_from])
-    seen = {one.key for one in ends}
+    seen = {candidate.key for candidate in ends}
     most = weights.chain_most - len(ends)
     for hop in range(asked.hops if pool.meaning else 0):
         least = weights.chain_first + hop * weights.chain_step
-        steps = _nearest(pool, ends, seen, least)[: most - len(found)]
-        there = {other.key: other for other in retrievers.add(pool, [entry for _, entry, _ in steps])}
+        steps = _nearest(pool, ends, seen, least)[: most - len(links)]
+        added = {other.key: other for other in retrievers.add(pool, [entry for _, entry, _ in steps])}
         ends = []
         for end, entry, likeness in steps:
-            other = there.get((pool.scope, entry.path))
+            other = added.get((pool.scope, entry.path))
             if other is None or other.key in seen:
                 continue
             seen.add(other.key)
             other.rank = max(other.rank, weights.chain_lends * likeness * end.rank)
-            found[other.key] = Link("chain", end.entry.id, f"near {end.entry.title}", weights.chain_lends * likeness)
+            links[other.key] = Link("chain", end.entry.id, f"near {end.entry.title}", weights.chain_lends * likeness)
             ends.append(other)
-    return found
+    return links
 
 
 def _nearest(pool: Pool, ends: Sequence[Candidate], seen: set[Key], least: float) -> list[tuple[Candidate, Entry, float]]:
     """For each end the nearest memory that is not in the chain yet, if it is near enough."""
     if pool.meaning is None or not ends:
         return []
-    among = [one.entry.path for one in pool.candidates.values()]
+    among = [candidate.entry.path for candidate in pool.candidates.values()]
     near = pool.meaning.nearest([end.entry.path for end in ends], len(seen) + 2, among)
     entries = _entries(pool, {path for hits in near.values() for path, _ in hits})
-    found = []
+    steps = []
     for end in ends:
         for path, value in near.get(end.entry.path, ()):
             entry = entries.get(path)
@@ -78,9 +78,9 @@ def _nearest(pool: Pool, ends: Sequence[Candidate], seen: set[Key], least: float
             if entry is None or (pool.scope, path) in seen:
                 continue
             if pair_match(value) >= least:
-                found.append((end, entry, pair_match(value)))
+                steps.append((end, entry, pair_match(value)))
             break
-    return found
+    return steps
 
 
 def _entries(pool: Pool, paths: Collection[str]) -> dict[str, Entry]:
@@ -91,7 +91,7 @@ def _entries(pool: Pool, paths: Collection[str]) -> dict[str, Entry]:
 
 def explicit(pool: Pool, hits: Sequence[Candidate], asked: Query, weights: Weights) -> dict[Key, Link]:
     """What the hits are linked to by name: updates, problems with their solutions and failed tactics, evidence, edges."""
-    wanted: list[tuple[Candidate, Link, Entry]] = []
+    linked: list[tuple[Candidate, Link, Entry]] = []
     pointed = pointing_at(pool, {hit.entry.id for hit in hits})
     for hit in hits:
         counts: dict[Part, int] = {}
@@ -99,25 +99,25 @@ def explicit(pool: Pool, hits: Sequence[Candidate], asked: Query, weights: Weigh
             if entry.id == hit.entry.id or counts.get(link.role, 0) >= weights.companions:
                 continue
             counts[link.role] = counts.get(link.role, 0) + 1
-            wanted.append((hit, link, entry))
-    retrievers.add(pool, [entry for _, _, entry in wanted], {entry.id for _, link, entry in wanted if link.role == "update"})
-    there = {one.entry.id for one in hits}
-    found: dict[Key, Link] = {}
-    for hit, link, entry in wanted:
+            linked.append((hit, link, entry))
+    retrievers.add(pool, [entry for _, _, entry in linked], {entry.id for _, link, entry in linked if link.role == "update"})
+    hit_ids = {hit.entry.id for hit in hits}
+    links: dict[Key, Link] = {}
+    for hit, link, entry in linked:
         other = pool.candidates.get((pool.scope, entry.path))
         if other is not None:
-            keeps = link.keeps if entry.id not in there else min(link.keeps, STAYS["related"])
+            keeps = link.keeps if entry.id not in hit_ids else min(link.keeps, STAYS["related"])
             other.rank = max(other.rank, keeps * hit.rank)
-            found.setdefault(other.key, link)
-    return found
+            links.setdefault(other.key, link)
+    return links
 
 
 def pointing_at(pool: Pool, identities: Collection[str]) -> dict[str, list[tuple[str, Entry]]]:
     """What points at each of these in a way that counts here, with the field that does; looked up once for an answer."""
     missing = {identity for identity in identities if identity not in pool.pointed}
     if missing:
-        found = pool.catalog.pointing_at_each(missing, (*_CHANGES, *_SOLVED, *_JOINS, *_EVIDENCE))
-        pool.pointed.update((identity, found.get(identity, [])) for identity in missing)
+        pointing = pool.catalog.pointing_at_each(missing, (*_CHANGES, *_SOLVED, *_JOINS, *_EVIDENCE))
+        pool.pointed.update((identity, pointing.get(identity, [])) for identity in missing)
     return {identity: pool.pointed[identity] for identity in identities}
 
 
@@ -125,14 +125,14 @@ def _linked(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]]
     """What a memory is linked to; `pointed` is what points at it, with the field that does."""
     if asked.update_links:
         changing, contesting = claims.let_through(catalog, [Claim(change, entry) for change in _by(pointed, _CHANGES)])
-        yield from _updates(catalog, entry, [one.change for one in changing])
-        for one in contesting:
-            yield _link("related", entry, f"says that it changes {entry.title}"), one.change
+        yield from _updates(catalog, entry, [claim.change for claim in changing])
+        for claim in contesting:
+            yield _link("related", entry, f"says that it changes {entry.title}"), claim.change
         changed = claims.let_through(catalog, claims.claims_by(catalog, [entry], {}))
         for holds, several in zip((True, False), changed, strict=True):
-            for one in several:
+            for claim in several:
                 says = "changed by" if holds else "contested by"
-                yield _link("related", entry, f"{says} {entry.title}"), one.target
+                yield _link("related", entry, f"{says} {entry.title}"), claim.target
     if asked.problem_links:
         yield from _around_problem(catalog, entry, pointed)
     yield from _evidence(catalog, entry, pointed)
@@ -149,8 +149,8 @@ def _updates(catalog: Catalog, entry: Entry, changes: Sequence[Entry]) -> Iterat
         seen |= {change.id for _, change in changing}
         by_id = {change.id: change for _, change in changing}
         pointed = catalog.pointing_at_each(by_id, _CHANGES)
-        newer = [Claim(one, by_id[at]) for at, found in pointed.items() for _, one in found if one.id not in seen]
-        changing = [(one.target, one.change) for one in claims.let_through(catalog, newer)[0]]
+        newer = [Claim(change, by_id[at]) for at, pointing in pointed.items() for _, change in pointing if change.id not in seen]
+        changing = [(claim.target, claim.change) for claim in claims.let_through(catalog, newer)[0]]
 
 
 def _by(pointed: Sequence[tuple[str, Entry]], fields: Collection[str]) -> list[Entry]:
@@ -221,8 +221,8 @@ def _lends(link: Entry, end: Entry, other: Entry) -> bool:
 
 
 def _strength(edge: Entry) -> float:
-    given = edge.number("strength")
-    return MIDDLING if given is None else given
+    strength = edge.number("strength")
+    return MIDDLING if strength is None else strength
 
 
 def _link(role: Part, entry: Entry, why: str, strength: float = MIDDLING) -> Link:
@@ -231,6 +231,6 @@ def _link(role: Part, entry: Entry, why: str, strength: float = MIDDLING) -> Lin
 
 def strongest(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
     """The best by rank, ties by path."""
-    least = sorted([one.rank for one in candidates], reverse=True)[count - 1] if 0 < count < len(candidates) else -inf
-    best = [one for one in candidates if one.rank >= least]
-    return sorted(best, key=lambda one: (one.rank, one.key), reverse=True)[:count]
+    least = sorted([candidate.rank for candidate in candidates], reverse=True)[count - 1] if 0 < count < len(candidates) else -inf
+    best = [candidate for candidate in candidates if candidate.rank >= least]
+    return sorted(best, key=lambda candidate: (candidate.rank, candidate.key), reverse=True)[:count]

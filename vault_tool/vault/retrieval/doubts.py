@@ -22,27 +22,27 @@ class Doubts:
         # A page of conversation names much that one memory need not have.
         self._wanted = () if read.page else (*read.codes, *doubt.proper_names(read.asked))
 
-    def note(self, some: Sequence[Ranked], bodies: Mapping[Key, str]) -> None:
+    def note(self, hits: Sequence[Ranked], bodies: Mapping[Key, str]) -> None:
         """Make those weak that lack a name, number or code that is asked for, and say of each weak one why it is."""
-        for each in some:
+        for each in hits:
             missing = self._missing(each, bodies.get(each.one.key, ""))
             each.weak = each.weak or bool(missing)
             each.weak_why = doubt.reason(missing, 0, 0, crowded=True) if each.weak and (missing or self._read.page) else ""
-        unsaid = [each for each in some if each.weak and not each.weak_why]
+        unsaid = [each for each in hits if each.weak and not each.weak_why]
         for pool in {id(each.pool): each.pool for each in unsaid}.values():
             own = [each for each in unsaid if each.pool is pool]
             asked, counts = pool.vault.index.shared(self._read.words, [_told(each, bodies) for each in own])
-            for each, said in zip(own, counts, strict=True):
+            for each, count in zip(own, counts, strict=True):
                 crowded = certainty(each.one, FEW) >= self._bar(each)
-                each.weak_why = doubt.reason((), said, asked, crowded=crowded)
+                each.weak_why = doubt.reason((), count, asked, crowded=crowded)
 
     def _missing(self, each: Ranked, body: str) -> tuple[str, ...]:
         if not self._wanted or each.one.exact:
             return ()
         missing = doubt.lacking(_whole(each, body), self._wanted)
         # Of a code and its number the code is told.
-        longest = (one for one in missing if not any(one != other and one in other for other in missing))
-        return tuple(one for one in longest if not _is_about(each, one)) if missing else ()
+        longest = (name for name in missing if not any(name != other and name in other for other in missing))
+        return tuple(name for name in longest if not _is_about(each, name)) if missing else ()
 
 
 def _is_about(each: Ranked, name: str) -> bool:
@@ -50,7 +50,7 @@ def _is_about(each: Ranked, name: str) -> bool:
     if not each.one.entry.subjects:
         return False
     tagged = set(map(normal_name, each.one.entry.subjects))
-    return any(not tagged.isdisjoint(names_of(one)) for one in each.pool.catalog.subject_named(normal_name(name)))
+    return any(not tagged.isdisjoint(names_of(subject)) for subject in each.pool.catalog.subject_named(normal_name(name)))
 
 
 def _whole(each: Ranked, body: str) -> str:

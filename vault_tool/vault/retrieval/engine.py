@@ -91,9 +91,9 @@ def gather(vault: Context, asked: Query, weights: Weights | None = None, *, look
         return RecallAnswer(query=asked.query, results=(), degraded=())
     # In a large process one collection takes longer than the whole answer.
     with no_collection(), vault.consistent_read():
-        results, lacks, fate, fits = _answered(places, read, asked, used)
+        results, degraded, fate, fits = _answered(places, read, asked, used)
     hints = () if results else tuple(unknown([place for place, _ in places], asked))
-    return RecallAnswer(query=asked.query, results=results, degraded=lacks, warnings=hints, why_not=fate, fits=fits)
+    return RecallAnswer(query=asked.query, results=results, degraded=degraded, warnings=hints, why_not=fate, fits=fits)
 
 
 def scopes(vault: Context, *, include_global: bool) -> list[tuple[Context, Scope]]:
@@ -111,40 +111,40 @@ def _answered(
     until = time.monotonic() + scopes[0][0].settings.embedding_wait
     pools, unread = _searched(scopes, read, asked, weights, until)
     crowds = _rank(pools, read, weights)
-    ranked = [one for pool in pools for one in _weighed(pool, crowds, read, asked, weights, until)]
+    ranked = [hit for pool in pools for hit in _weighed(pool, crowds, read, asked, weights, until)]
     perhaps: _Perhaps = {str(pool.scope): _perhaps(pool, ranked) for pool in pools}
     changes, alike = _ordered(ranked, pools, perhaps, asked, weights)
     fitting = _fitting(ranked, weights)
     if read.said:
         fitting = list(_within_bounds(fitting))
-    chosen = [_for_copies(kept) for kept in select.pick(_copy_texts(fitting, changes), asked.limit, weights)]
+    chosen = [_for_copies(selected) for selected in select.pick(_copy_texts(fitting, changes), asked.limit, weights)]
     doubts = Doubts(read, partial(_bar, weights=weights))
     results = tuple(_within(pools, chosen, changes, alike, perhaps, asked, doubts))
-    lacks = (*reasons(_lacks(pool) for pool in pools), *unread)
+    degraded = (*reasons(_lacks(pool) for pool in pools), *unread)
     own = {each.one.entry.path: each for each in ranked if each.pool.scope == "repo"}
 
     def fits(paths: Sequence[str]) -> Mapping[str, Fit]:
-        some = [own[path] for path in paths if path in own]
-        doubts.note(some, _bodies(some))
-        return {each.one.entry.path: Fit(round(each.one.match, 4), each.weak, each.weak_why) for each in some}
+        entries = [own[path] for path in paths if path in own]
+        doubts.note(entries, _bodies(entries))
+        return {each.one.entry.path: Fit(round(each.one.match, 4), each.weak, each.weak_why) for each in entries}
 
     if not asked.why_not:
-        return results, lacks, None, fits
+        return results, degraded, None, fits
     named = [each for each in ranked if each.one.entry.id == asked.why_not]
     doubts.note(named, _bodies(named))
     from vault_tool.vault.retrieval.fates import fate  # few ask it
 
     texts = list(_copy_texts(fitting, changes))
-    return results, lacks, fate(asked.why_not, pools, ranked, texts, results, read, asked, weights), fits
+    return results, degraded, fate(asked.why_not, pools, ranked, texts, results, read, asked, weights), fits
 
 
 def _profile(asked: Query) -> Weights:
     if not 0 <= asked.hops <= MOST_HOPS:
         raise UsageError(f"hops must be from 0 to {MOST_HOPS}, not {asked.hops}", f"for example {option('hops', 2)}")
-    found = PROFILES.get(asked.profile)
-    if found is None:
+    profile = PROFILES.get(asked.profile)
+    if profile is None:
         raise UsageError(f"`{asked.profile}` is no profile", f"one of {', '.join(PROFILES)}")
-    return found
+    return profile
 
 
 def _searched(
@@ -171,8 +171,8 @@ def _lacks(pool: Pool) -> tuple[str, ...]:
 
 def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> _Crowds:
     """Set strength and rank of every candidate; returns what their match and certainty are told by."""
-    everything = [one for pool in pools for one in pool.candidates.values()]
-    hidden = [one for pool in pools for one in pool.bridges.values()]
+    everything = [candidate for pool in pools for candidate in pool.candidates.values()]
+    hidden = [candidate for pool in pools for candidate in pool.bridges.values()]
     fusion.fuse([*everything, *hidden], weights)
     fusion.favour_named(everything, weights)
     fusion.favour_timely(everything, weights)
@@ -196,57 +196,68 @@ def _weighed(pool: Pool, crowds: _Crowds, read: question.Question, asked: Query,
     links = chaining.implicit(pool, best, asked, weights)
     leading = chaining.strongest(list(pool.bridges.values()), asked.limit)
     # The strongest first: what several lead to comes with the first of them.
-    leads = sorted([*best[: asked.limit], *leading], key=lambda one: one.rank, reverse=True) if leading else best[: asked.limit]
+    leads = (
+        sorted([*best[: asked.limit], *leading], key=lambda candidate: candidate.rank, reverse=True)
+        if leading
+        else best[: asked.limit]
+    )
     for key, link in chaining.explicit(pool, leads, asked, weights).items():
         links[key] = link
-    some = chaining.strongest(list(pool.candidates.values()), count + len(links))
+    strongest = chaining.strongest(list(pool.candidates.values()), count + len(links))
     # Of four in five nobody asks how well they fit: they are not weighed.
-    retrievers.hear(pool, read, some, until)
-    _fit(some, crowds.shown, crowds.page)
-    _raise_beside(pool, some)
+    retrievers.hear(pool, read, strongest, until)
+    _fit(strongest, crowds.shown, crowds.page)
+    _raise_beside(pool, strongest)
     _raise_linked(pool, links, crowds)
-    believed = weighing.weigh(pool, some, asked, weights)
-    return [Ranked(one, pool, links.get(one.key), believed[one.entry.id]) for one in some if one.score >= 0]
+    believed = weighing.weigh(pool, strongest, asked, weights)
+    return [
+        Ranked(candidate, pool, links.get(candidate.key), believed[candidate.entry.id])
+        for candidate in strongest
+        if candidate.score >= 0
+    ]
 
 
-def _fit(some: Iterable[Candidate], others: float, page: bool) -> None:
+def _fit(candidates: Iterable[Candidate], others: float, page: bool) -> None:
     """Set match and certainty."""
-    for one in some:
-        one.match, one.certainty = match(one), certainty(one, others, page=page)
+    for candidate in candidates:
+        candidate.match, candidate.certainty = match(candidate), certainty(candidate, others, page=page)
 
 
-def _raise_beside(pool: Pool, some: Iterable[Candidate]) -> None:
+def _raise_beside(pool: Pool, candidates: Iterable[Candidate]) -> None:
     """What was said just before and after a memory that fits has a part of its match."""
-    own = {one.key: one.match for one in some}
+    own = {candidate.key: candidate.match for candidate in candidates}
     for line in pool.lines:
-        for place, one in line.items():
-            if one.key in own:
+        for place, neighbour in line.items():
+            if neighbour.key in own:
                 beside = (line[near].key for near in (place - 2, place - 1, place + 1, place + 2) if near in line)
-                one.match = max(one.match, BESIDE * max((own.get(key, 0.0) for key in beside), default=0.0))
+                neighbour.match = max(neighbour.match, BESIDE * max((own.get(key, 0.0) for key in beside), default=0.0))
 
 
 def _raise_linked(pool: Pool, links: dict[Key, Link], crowds: _Crowds) -> None:
     """What came along fits at least as well as its link says, whatever its own words."""
     if not links:
         return
-    by_id = {one.entry.id: one for one in (*pool.bridges.values(), *pool.candidates.values())}
+    by_id = {candidate.entry.id: candidate for candidate in (*pool.bridges.values(), *pool.candidates.values())}
     hits = [by_id[link.of] for link in links.values()]
     _fit((pool.candidates[key] for key in links), crowds.shown, crowds.page)
     _fit((hit for hit in hits if hit.key in pool.candidates), crowds.shown, crowds.page)
     _fit((hit for hit in hits if hit.key not in pool.candidates), crowds.hidden, crowds.page)
     for key, link in links.items():
-        one, hit = pool.candidates[key], by_id[link.of]
+        candidate, hit = pool.candidates[key], by_id[link.of]
         keeps = min(1.0, link.keeps)
-        one.match, one.certainty = max(match(one), hit.match * keeps), max(one.certainty, hit.certainty * keeps)
-        one.factors["link"] = link.keeps
+        candidate.match, candidate.certainty = (
+            max(match(candidate), hit.match * keeps),
+            max(candidate.certainty, hit.certainty * keeps),
+        )
+        candidate.factors["link"] = link.keeps
 
 
 def _perhaps(pool: Pool, ranked: Sequence[Ranked]) -> Mapping[str, Update]:
     """What seems to have changed what of one vault, among all that was weighed; what is hidden seems so too."""
     shown = [each.one.entry for each in ranked if each.pool is pool]
-    hidden = [one.entry for one in pool.bridges.values()]
-    found = update_pairs.among([*shown, *hidden], {entry.path for entry in shown})
-    return update_pairs.newest(holding(pool.vault, found))
+    hidden = [bridge.entry for bridge in pool.bridges.values()]
+    updates = update_pairs.among([*shown, *hidden], {entry.path for entry in shown})
+    return update_pairs.newest(holding(pool.vault, updates))
 
 
 def _ordered(
@@ -259,12 +270,12 @@ def _ordered(
     hidden = _hidden_changes(pools)
     by_key = {each.one.key: each for each in ranked}
     believed = [each.one for each in ranked if not (each.one.entry.type == order.CHANGE and doubtful(each.belief))]
-    there = {one.entry.id: one for one in believed}
+    by_id = {hit.entry.id: hit for hit in believed}
     changed, alike = _let_through(pools, order.overtaken(believed))
     unseen = _let_through(pools, order.overtaken([*believed, *hidden]))[0] if hidden else []
     for each in ranked:
-        if each.link is not None and each.link.role == "update" and each.link.of in there and each.one.entry.id in there:
-            changed.append((there[each.link.of], each.one))
+        if each.link is not None and each.link.role == "update" and each.link.of in by_id and each.one.entry.id in by_id:
+            changed.append((by_id[each.link.of], each.one))
     for each in ranked:
         each.weak = each.one.certainty < _bar(each, weights)
     for first, other in (*_newer_first(by_key, perhaps), *order.before([each.one for each in ranked], _said(changed, asked))):
@@ -282,9 +293,9 @@ def _said(changed: list[_Pair], asked: Query) -> Sequence[_Pair]:
 
 def _newer_first(by_key: Mapping[Key, Ranked], perhaps: _Perhaps) -> Iterator[_Pair]:
     """Each that seems to have changed another before it, the newest last."""
-    found = [(scope, one) for scope, updates in perhaps.items() for one in updates.values() if update_pairs.rises(one)]
-    for scope, one in sorted(found, key=lambda pair: update_pairs.when(pair[1].newer)):
-        first, other = by_key.get((scope, one.newer.path)), by_key.get((scope, one.older.path))
+    pairs = [(scope, update) for scope, updates in perhaps.items() for update in updates.values() if update_pairs.rises(update)]
+    for scope, update in sorted(pairs, key=lambda pair: update_pairs.when(pair[1].newer)):
+        first, other = by_key.get((scope, update.newer.path)), by_key.get((scope, update.older.path))
         if first is not None and other is not None:
             yield first.one, other.one
 
@@ -294,16 +305,16 @@ def _let_through(pools: Sequence[Pool], pairs: list[_Pair]) -> tuple[list[_Pair]
     catalogs: dict[str, Catalog] = {pool.scope: pool.catalog for pool in pools}
     holding: list[_Pair] = []
     contested: list[_Pair] = []
-    for one, change in pairs:
-        holds = claims.let_through(catalogs[one.key[0]], [claims.Claim(change.entry, one.entry)])[0]
-        (holding if holds else contested).append((one, change))
+    for hit, change in pairs:
+        holds = claims.let_through(catalogs[hit.key[0]], [claims.Claim(change.entry, hit.entry)])[0]
+        (holding if holds else contested).append((hit, change))
     return holding, contested
 
 
 def _hidden_changes(pools: Sequence[Pool]) -> list[Candidate]:
     """The changes that are believed and that a filter of kinds hides."""
-    hidden = ((pool.vault, one) for pool in pools for one in pool.bridges.values() if one.entry.type == order.CHANGE)
-    return [one for vault, one in hidden if not vault.standings.doubted(one.entry)]
+    hidden = ((pool.vault, bridge) for pool in pools for bridge in pool.bridges.values() if bridge.entry.type == order.CHANGE)
+    return [bridge for vault, bridge in hidden if not vault.standings.doubted(bridge.entry)]
 
 
 def _fitting(ranked: Sequence[Ranked], weights: Weights) -> list[Ranked]:
@@ -335,7 +346,7 @@ def _about_tokens(entry: Entry) -> int:
 
 def _copy_texts(fitting: Iterable[Ranked], changes: Mapping[Key, Candidate]) -> Iterator[select.CopyText[Ranked]]:
     """Each with what copies of it are told by, made as it is asked for: an answer is full long before the end."""
-    overtook = {key: one.key for key, one in changes.items()}
+    overtook = {key: change.key for key, change in changes.items()}
     for each in fitting:
         entry = each.one.entry
         # Said again at another time it is no copy where just one of the times is asked for.
@@ -350,13 +361,13 @@ def _stands(each: Ranked, source: str) -> tuple[Any, ...]:
     return not doubtful(each.belief), not entry.pulled, not source, entry.by_observed
 
 
-def _for_copies(kept: select.Selected[Ranked]) -> tuple[Ranked, tuple[str, ...]]:
+def _for_copies(selected: select.Selected[Ranked]) -> tuple[Ranked, tuple[str, ...]]:
     """What stands for its copies, with their ids: it is worth, and as sure as, the best of them, for it says the same."""
-    each = kept.of
-    for copy in kept.folded:
+    each = selected.of
+    for copy in selected.folded:
         each.one.score, each.one.match = max(each.one.score, copy.one.score), max(each.one.match, copy.one.match)
         each.weak = each.weak and copy.weak
-    return each, tuple(dict.fromkeys(copy.one.entry.id for copy in kept.folded))
+    return each, tuple(dict.fromkeys(copy.one.entry.id for copy in selected.folded))
 
 
 def _solutions_first(fitting: Sequence[Ranked]) -> None:
@@ -381,8 +392,8 @@ _ABOUT = ("problem", "project", "user", "failure_mode", "rationale")
 def _own(entry: Entry) -> tuple[object, ...]:
     """What keeps a memory from being a copy of one that has the same words."""
     subjects = frozenset(map(normal_name, entry.subjects))
-    said = (*map(entry.text, _ABOUT), *map(entry.texts, _BESIDE))
-    return entry.type, normal_name(entry.title), subjects, *said
+    texts = (*map(entry.text, _ABOUT), *map(entry.texts, _BESIDE))
+    return entry.type, normal_name(entry.title), subjects, *texts
 
 
 def _source(each: Ranked) -> str:
@@ -403,13 +414,15 @@ def _within(
     doubts: Doubts,
 ) -> list[Recalled]:
     """The results with their texts, as many as fit; without those whose files went since."""
-    newest = {key: one.entry for key, one in changes.items()}
+    newest = {key: change.entry for key, change in changes.items()}
     standing = _standing(pools, [each for each, _ in chosen], newest, alike, perhaps)
     companions: list[tuple[Ranked, Ranked]] = []
     if asked.with_changes:
         companions = list(_companions(chosen, standing))
-        there = {each.one.key for each, _ in chosen}
-        standing |= _standing(pools, [one for _, one in companions if one.one.key not in there], newest, alike, perhaps)
+        chosen_keys = {each.one.key for each, _ in chosen}
+        standing |= _standing(
+            pools, [companion for _, companion in companions if companion.one.key not in chosen_keys], newest, alike, perhaps
+        )
         chosen = _accompanied(chosen, companions)[: asked.limit]
     bodies = _bodies([each for each, _ in chosen])
     solved: dict[str, Entry] = {}
@@ -418,19 +431,19 @@ def _within(
     doubts.note([each for each, _ in chosen], bodies)
     if not companions:
         # What was found to lack something now. What overtook a memory stays before it.
-        chosen = sorted(chosen, key=lambda one: one[0].weak)
+        chosen = sorted(chosen, key=lambda pair: pair[0].weak)
     chosen = _directly_below(chosen, perhaps)
-    made = [
+    results = [
         _recalled(each, bodies[each.one.key], like_it, standing[each.one.key], solved.get(each.one.entry.id), asked)
         for each, like_it in chosen
         if each.one.key in bodies
     ]
-    return select.within_budget(made, asked.budget, lean_tokens)
+    return select.within_budget(results, asked.budget, lean_tokens)
 
 
 def _directly_below(chosen: Sequence[_Chosen], perhaps: _Perhaps) -> list[_Chosen]:
     """The results, each that seems to have been changed directly below the one that seems to have done so."""
-    by_key = {one[0].one.key: one for one in chosen}
+    by_key = {pair[0].one.key: pair for pair in chosen}
     over = {
         key: (key[0], update.newer.path)
         for key in by_key
@@ -439,56 +452,56 @@ def _directly_below(chosen: Sequence[_Chosen], perhaps: _Perhaps) -> list[_Chose
     return [by_key[key] for key in update_pairs.directly_below(by_key, over)] if over else list(chosen)
 
 
-def _bodies(some: Sequence[Ranked]) -> dict[Key, str]:
+def _bodies(hits: Sequence[Ranked]) -> dict[Key, str]:
     """The texts of memories, but for those whose files went since."""
     bodies: dict[Key, str] = {}
-    for pool in {id(each.pool): each.pool for each in some}.values():
-        entries = [each.one.entry for each in some if each.pool is pool]
+    for pool in {id(each.pool): each.pool for each in hits}.values():
+        entries = [each.one.entry for each in hits if each.pool is pool]
         bodies.update(((pool.scope, path), body) for path, body in bodies_of(pool.vault, entries).items())
     return bodies
 
 
 def _standing(
-    pools: Sequence[Pool], some: Sequence[Ranked], newest: Mapping[Key, Entry], alike: Sequence[_Pair], perhaps: _Perhaps
+    pools: Sequence[Pool], hits: Sequence[Ranked], newest: Mapping[Key, Entry], alike: Sequence[_Pair], perhaps: _Perhaps
 ) -> dict[Key, HasStatus]:
     """The status of each; `newest` are changes that no link names, `alike` changes without the authority to be one."""
-    found: dict[Key, HasStatus] = {}
+    known: dict[Key, HasStatus] = {}
     for pool in pools:
-        several = [each for each in some if each.pool is pool]
+        several = [each for each in hits if each.pool is pool]
         entries = [each.one.entry for each in several]
-        told = statuses(
+        known_here = statuses(
             pool.vault,
             entries,
             pointed=chaining.pointing_at(pool, {entry.id for entry in entries}),
             believed={each.one.entry.id: each.belief for each in several},
-            alike=[(change.entry, one.entry) for one, change in alike if one.key[0] == pool.scope],
+            alike=[(change.entry, hit.entry) for hit, change in alike if hit.key[0] == pool.scope],
             overtaken={path: entry for (scope, path), entry in newest.items() if scope == pool.scope},
             perhaps=perhaps[pool.scope],
         )
-        found.update(((pool.scope, path), status) for path, status in told.items())
-    return found
+        known.update(((pool.scope, path), status) for path, status in known_here.items())
+    return known
 
 
 def _companions(chosen: Sequence[_Chosen], standing: Mapping[Key, HasStatus]) -> Iterator[tuple[Ranked, Ranked]]:
     """Each result that was overtaken, with the newest change of it: no limit, kind or having been seen lets what is untrue now
     stand alone, or first.
     """
-    there = {(each.pool.scope, each.one.entry.id): each for each, _ in chosen}
+    by_id = {(each.pool.scope, each.one.entry.id): each for each, _ in chosen}
     for each, _ in chosen:
         status, pool = standing[each.one.key], each.pool
         if status.status != "overtaken":
             continue
         name = (pool.scope, status.status_by[0])
-        if name not in there:
+        if name not in by_id:
             change = next((entry for entry in pool.catalog.cached_by_id(name[1]) if pool.filters.comes_along(entry)), None)
             if change is None:
                 continue
             belief = pool.vault.standings.beliefs([change])[change.id]
             link = Link("update", each.one.entry.id, f"changes {each.one.entry.title}", 1.0)
-            one = Candidate((pool.scope, change.path), change, change.text("session"))
-            there[name] = Ranked(one, pool, link, belief, each.weak)
-        order.put_before(there[name].one, each.one)
-        yield each, there[name]
+            candidate = Candidate((pool.scope, change.path), change, change.text("session"))
+            by_id[name] = Ranked(candidate, pool, link, belief, each.weak)
+        order.put_before(by_id[name].one, each.one)
+        yield each, by_id[name]
 
 
 def _accompanied(chosen: Sequence[_Chosen], companions: Sequence[tuple[Ranked, Ranked]]) -> list[_Chosen]:
@@ -500,9 +513,9 @@ def _accompanied(chosen: Sequence[_Chosen], companions: Sequence[tuple[Ranked, R
         line = [each]
         while (change := before.get(line[-1].one.key)) is not None and change not in line:
             line.append(change)
-        for one in reversed(line):
-            placed.setdefault(one.one.key, one)
-    return [(one, folded.get(key, ())) for key, one in placed.items()]
+        for hit in reversed(line):
+            placed.setdefault(hit.one.key, hit)
+    return [(hit, folded.get(key, ())) for key, hit in placed.items()]
 
 
 def _recalled(
@@ -513,13 +526,14 @@ def _recalled(
     solution: Entry | None,
     asked: Query,
 ) -> Recalled:
-    one, entry, belief = each.one, each.one.entry, each.belief
+    candidate, entry, belief = each.one, each.one.entry, each.belief
     return Memory(each.pool.vault, entry, status, belief).told(
-        Recalled, content=content, score=round(one.score, 4), match=round(one.match, 4), weak=each.weak,
+        Recalled, content=content, score=round(candidate.score, 4), match=round(candidate.match, 4), weak=each.weak,
         weak_why=each.weak_why, why=_why(each),
         truth=round(belief.truth, 4), utility=round(belief.utility, 4), scope=each.pool.scope,
-        matched_perspective=one.perspective, role=_role(each), of=each.link.of if each.link else None, caution=_caution(entry),
-        solved_by=solution.id if solution else None, like_it=like_it, factors=each.factors if asked.explain else None,
+        matched_perspective=candidate.perspective, role=_role(each), of=each.link.of if each.link else None,
+        caution=_caution(entry), solved_by=solution.id if solution else None, like_it=like_it,
+        factors=each.factors if asked.explain else None,
     )  # fmt: skip
 
 
@@ -536,14 +550,14 @@ def _role(each: Ranked) -> Part:
 
 
 def _why(each: Ranked) -> tuple[str, ...]:
-    one = each.one
-    meant = f"meaning ({one.perspective})" if one.perspective not in (None, "general") else "meaning"
-    said = [meant if why == "meaning" else why for why in one.why]
-    if one.named:
-        said.append("names its subject")
-    if one.timely:
-        said.append("of a time that is named")
-    return tuple(dict.fromkeys([*said, *([each.link.why] if each.link else [])]))
+    candidate = each.one
+    meant = f"meaning ({candidate.perspective})" if candidate.perspective not in (None, "general") else "meaning"
+    words = [meant if why == "meaning" else why for why in candidate.why]
+    if candidate.named:
+        words.append("names its subject")
+    if candidate.timely:
+        words.append("of a time that is named")
+    return tuple(dict.fromkeys([*words, *([each.link.why] if each.link else [])]))
 
 
 def _caution(entry: Entry) -> str | None:

@@ -26,18 +26,18 @@ def fate(
     results: Sequence[Recalled], question: Question, asked: Query, weights: Weights,
 ) -> Fate:  # fmt: skip
     """What became of the memory of this id in an answer; `fitting` is all that matched well enough, best first."""
-    there = next(((pool, entry) for pool in pools for entry in pool.catalog.get(identity)), None)
-    if there is None:
+    place_of = next(((pool, entry) for pool in pools for entry in pool.catalog.get(identity)), None)
+    if place_of is None:
         return Fate(id=identity, title="", type="", stage="filtered", reason="it is of the global vault, which was not asked")
-    pool, entry = there
-    each = next((one for one in ranked if one.pool is pool and one.one.entry.id == identity), None)
+    pool, entry = place_of
+    each = next((hit for hit in ranked if hit.pool is pool and hit.one.entry.id == identity), None)
     stage, reason, place, of = _stage(pool, entry, each, fitting, results, question, asked, weights)
-    found = Fate(id=identity, title=entry.title, type=entry.type, stage=stage, reason=reason, place=place, of=of)
+    explained = Fate(id=identity, title=entry.title, type=entry.type, stage=stage, reason=reason, place=place, of=of)
     if each is None:
-        return found
+        return explained
     least = round(threshold(weights.least, entry, weights), 4)
     return replace(
-        found, match=round(each.one.match, 4), weak=each.weak, weak_why=each.weak_why, least=least, factors=each.factors
+        explained, match=round(each.one.match, 4), weak=each.weak, weak_why=each.weak_why, least=least, factors=each.factors
     )
 
 
@@ -49,16 +49,16 @@ def _stage(
     question: Question, asked: Query, weights: Weights,
 ) -> _Found:  # fmt: skip
     """The stage, the reason, and the place among how many."""
-    at = next((n for n, one in enumerate(results, 1) if one.id == entry.id and one.scope == pool.scope), None)
+    at = next((n for n, result in enumerate(results, 1) if result.id == entry.id and result.scope == pool.scope), None)
     if at is not None:
         return "answered", f"it is result {at}", at, len(results)
     if each is None:
         return _before_ranking(pool, entry, question, asked)
-    one = each.one
+    candidate = each.one
     least = threshold(weights.least, entry, weights)
-    if one.match < least or one.score <= 0:
-        reason = f"its match is {one.match:.2f}, and {asked.profile} recall asks for {least:.2f}"
-        return "no match", reason if one.match < least else "its score is 0: nothing of the question is in it", None, None
+    if candidate.match < least or candidate.score <= 0:
+        reason = f"its match is {candidate.match:.2f}, and {asked.profile} recall asks for {least:.2f}"
+        return "no match", reason if candidate.match < least else "its score is 0: nothing of the question is in it", None, None
     place = next(n for n, text in enumerate(fitting, 1) if text.of is each)
     return _among_fitting(pool, entry, place, fitting, results, asked, weights)
 
@@ -67,10 +67,10 @@ def _before_ranking(pool: Pool, entry: Entry, question: Question, asked: Query) 
     """Why a memory was not so much as ranked."""
     if refusal := pool.filters.refusal(entry):
         return "filtered", refusal, None, None
-    one = pool.candidates.get((pool.scope, entry.path))
-    if one is None:
+    candidate = pool.candidates.get((pool.scope, entry.path))
+    if candidate is None:
         return "not found", _unfound(pool, entry, question), None, None
-    if one.score < 0:
+    if candidate.score < 0:
         believed = pool.vault.standings.beliefs([entry])
         belief = believed[entry.id]
         if visible(entry, judging(believed, asked), ranked_for(asked)) == "disbelieved":
@@ -81,13 +81,13 @@ def _before_ranking(pool: Pool, entry: Entry, question: Question, asked: Query) 
                 None,
             )
         return "disbelieved", f"{belief.opposed} sessions voted it down: it does not come unasked", None, None
-    place = _rank_of(one, list(pool.candidates.values()))
+    place = _rank_of(candidate, list(pool.candidates.values()))
     reason = f"{place - 1} others share more with the question, too many to be weighed; a larger limit weighs more"
     return "not weighed", reason, place, len(pool.candidates)
 
 
-def _rank_of(one: Candidate, among: Sequence[Candidate]) -> int:
-    return 1 + sum((other.rank, other.key) > (one.rank, one.key) for other in among)
+def _rank_of(candidate: Candidate, among: Sequence[Candidate]) -> int:
+    return 1 + sum((other.rank, other.key) > (candidate.rank, candidate.key) for other in among)
 
 
 def _unfound(pool: Pool, entry: Entry, question: Question) -> str:
@@ -107,10 +107,10 @@ def _among_fitting(
 ) -> _Found:  # fmt: skip
     """Why a memory that fits well enough was not chosen, or was chosen and not given."""
     ours, among = fitting[place - 1], len(fitting)
-    given = {(one.scope, one.id) for one in results}
+    answered = {(result.scope, result.id) for result in results}
     for other in fitting:
         twin = other.of.one.entry
-        if (other.of.pool.scope, twin.id) in given and select.is_copy(ours, other):
+        if (other.of.pool.scope, twin.id) in answered and select.is_copy(ours, other):
             return "folded", f"`{twin.title}` ({twin.id[:8]}) says the same and stands for it", place, among
     if place > asked.limit:
         return "limit", f"it is number {place} of {among} that fit, and the limit is {asked.limit}", place, among

@@ -151,10 +151,10 @@ def require_kinds(places: Sequence[Context], kinds: Sequence[str]) -> None:
     for kind in kinds:
         if kind in known or kind.casefold() in map(str.casefold, known):
             continue
-        there = {type for place in places for type in place.index.catalog.types()}
-        if kind.casefold() in map(str.casefold, there):
+        present = {type for place in places for type in place.index.catalog.types()}
+        if kind.casefold() in map(str.casefold, present):
             continue
-        near = near_type(kind, sorted({*known, *there}))
+        near = near_type(kind, sorted({*known, *present}))
         hint = f"did you mean {near}?" if near else f"{step('get_stats')} counts the types that there are"
         raise UsageError(f"nothing here is of type `{one_line(kind, 40)}`", hint)
 
@@ -164,16 +164,16 @@ def unknown(places: Sequence[Context], asked: Query) -> Iterator[str]:
     if not (asked.tags or asked.project or asked.subject_names):
         return
     entries = [e for place in places for record_class in MEMORIES for e in place.index.catalog.of_class(record_class)]
-    there = frozenset[str]().union(*(_tags(entry.texts("tags")) for entry in entries))
+    present = frozenset[str]().union(*(_tags(entry.texts("tags")) for entry in entries))
     for tag in asked.tags:
-        if not _has(there, tag_name(tag)):
+        if not _has(present, tag_name(tag)):
             yield f"no memory has the tag `{one_line(tag, 40)}`: {step('tags')} lists those that there are"
     projects = {normal_name(entry.text("project")) for entry in entries}
     if asked.project and normal_name(asked.project) not in projects:
         yield f"no memory is of the project `{one_line(asked.project, 40)}`: leave {option('project')} out to ask all of them"
     subjects = {normal_name(unwrap_link(name)) for entry in entries for name in entry.subjects}
     for name in asked.subject_names:
-        if subjects.isdisjoint(one for place in places for one in resolve.names_for(place, unwrap_link(name))):
+        if subjects.isdisjoint(normal for place in places for normal in resolve.names_for(place, unwrap_link(name))):
             yield f"no memory is tagged with `{one_line(name, 40)}`: {step('search')} finds subjects by their words"
 
 
@@ -188,6 +188,6 @@ def _tags(names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(map(tag_name, names)) - {""}
 
 
-def _has(tags: frozenset[str], wanted: str) -> bool:
+def _has(tags: frozenset[str], name: str) -> bool:
     """Whether a memory has a tag, or one below it: `work/lab` is a kind of `work`."""
-    return wanted in tags or any(tag.startswith(f"{wanted}/") for tag in tags)
+    return name in tags or any(tag.startswith(f"{name}/") for tag in tags)

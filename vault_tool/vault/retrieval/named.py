@@ -65,14 +65,18 @@ class Named:
 
     def known(self, candidates: Iterable[Candidate]) -> list[Candidate]:
         """The memories that a question which only names subjects asks for: their understanding, else what was seen of them."""
-        some = list(candidates)
+        listed = list(candidates)
         if self.whole:
-            return [one for one in some if self.understands(one.entry)] or [
-                one for one in some if any(not group.isdisjoint(map(normal_name, one.entry.subjects)) for group in self.groups)
+            return [candidate for candidate in listed if self.understands(candidate.entry)] or [
+                candidate
+                for candidate in listed
+                if any(not group.isdisjoint(map(normal_name, candidate.entry.subjects)) for group in self.groups)
             ]
         if self.related:
-            return [one for one in some if self.relates(one.entry)] or [
-                one for one in some if one.entry.record_class is RecordClass.OBSERVATION and self._of_all(one.entry)
+            return [candidate for candidate in listed if self.relates(candidate.entry)] or [
+                candidate
+                for candidate in listed
+                if candidate.entry.record_class is RecordClass.OBSERVATION and self._of_all(candidate.entry)
             ]
         return []
 
@@ -90,21 +94,21 @@ def named_subjects(catalog: Catalog, question: Question) -> Named:
     The last word of a name is enough where only one subject has it: beside another that is named, or where nothing else is
     asked; somebody who asks means it anyway. A function word is a name where it is spelled as one.
     """
-    found: dict[str, frozenset[str]] = {}
+    subjects: dict[str, frozenset[str]] = {}
     for name in sorted(catalog.known_names(question.names), key=lambda name: -len(name)):
-        if not _is_within(name, found):
-            found[name] = _all_names(catalog, name)
-    if not found:
-        found = _as_spelled(catalog, question)
-    exact = list(dict.fromkeys(found.values()))
-    ends = [] if question.page else list(dict.fromkeys(_by_last_word(catalog, question, found)))
+        if not _is_within(name, subjects):
+            subjects[name] = _all_names(catalog, name)
+    if not subjects:
+        subjects = _as_spelled(catalog, question)
+    exact = list(dict.fromkeys(subjects.values()))
+    ends = [] if question.page else list(dict.fromkeys(_by_last_word(catalog, question, subjects)))
     groups = [*exact, *ends]
     if not groups:
         return Named([_SELF], []) if question.own else Named([], [])
     every = frozenset[str]().union(*groups) - _SELF
     asks = asks_of(question.text, every, several=len(groups) > 1)
-    told = groups if asks or exact else []
-    return Named(told if question.said else groups, told, asks and len(groups) == 1, asks and len(groups) > 1)
+    asked = groups if asks or exact else []
+    return Named(asked if question.said else groups, asked, asks and len(groups) == 1, asks and len(groups) > 1)
 
 
 def _understands(entry: Entry, groups: Sequence[frozenset[str]]) -> bool:
@@ -125,18 +129,18 @@ def _all_names(catalog: Catalog, name: str) -> frozenset[str]:
 
 def _as_spelled(catalog: Catalog, question: Question) -> dict[str, frozenset[str]]:
     """The subjects that are called by a word of a question in which nothing tells, spelled as it is there."""
-    found: dict[str, frozenset[str]] = {}
+    subjects: dict[str, frozenset[str]] = {}
     for word in question.spelled:
         name = normal_name(word)
-        if any(word in (one.text("name"), *one.texts("aliases")) for one in catalog.subject_named(name)):
-            found[name] = _all_names(catalog, name)
-    return found
+        if any(word in (entry.text("name"), *entry.texts("aliases")) for entry in catalog.subject_named(name)):
+            subjects[name] = _all_names(catalog, name)
+    return subjects
 
 
-def _by_last_word(catalog: Catalog, question: Question, found: dict[str, frozenset[str]]) -> Iterable[frozenset[str]]:
+def _by_last_word(catalog: Catalog, question: Question, subjects: dict[str, frozenset[str]]) -> Iterable[frozenset[str]]:
     """The subjects of which a question has the last word of a name, where it is no other's."""
-    words = [word for word in question.names if is_last_name(word) and not _is_within(word, found)]
-    known = frozenset[str]().union(*found.values())
+    words = [word for word in question.names if is_last_name(word) and not _is_within(word, subjects)]
+    known = frozenset[str]().union(*subjects.values())
     for word, names in catalog.names_ending_in(words).items():
         group = _all_names(catalog, names[0])
         if group.issuperset(names) and known.isdisjoint(group):

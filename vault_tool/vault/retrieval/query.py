@@ -109,7 +109,7 @@ class Recalled(Headline):
             "why": why,
             "observed": self.observed[:10], "caution": self.caution, **status,
             "solved_by": self.solved_by and short(self.solved_by), "stale": self.stale,
-            "like_it": [short(one) if self.scope == "repo" else one for one in self.like_it],
+            "like_it": [short(identity) if self.scope == "repo" else identity for identity in self.like_it],
             **whose(self.origin, self.reviewed),
         })  # fmt: skip
 

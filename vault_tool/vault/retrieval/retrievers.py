@@ -92,10 +92,10 @@ class Pool:
     def candidate(self, entry: Entry, *why: str) -> Candidate:
         """A memory in the running from now on, if it was not before."""
         key = (self.scope, entry.path)
-        found = self.candidates.get(key)
-        if found is None:
-            found = self.candidates[key] = Candidate(key, entry, entry.text("session"), why=why)
-        return found
+        known = self.candidates.get(key)
+        if known is None:
+            known = self.candidates[key] = Candidate(key, entry, entry.text("session"), why=why)
+        return known
 
 
 def search(vault: Context, scope: Scope, question: Question, asked: Query, weights: Weights, until: float) -> Pool:
@@ -107,11 +107,11 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
     classes = [record_class.value for record_class in (*MEMORIES, RecordClass.EDGE)]
     named = pool.named = named_subjects(catalog, question)
     names = named.groups
-    pool.meaning, lacks = vector_scores.ask(vault, _ways(question, names), weights, until)
-    pool.degraded = (*lacks, *filter(None, [doubts(vault.index.catalog)]))
+    pool.meaning, reasons = vector_scores.ask(vault, _ways(question, names), weights, until)
+    pool.degraded = (*reasons, *filter(None, [doubts(vault.index.catalog)]))
     if pool.meaning is not None:
         pool.meaning.begin()
-    said = question.said and bool(named.told)
+    heard = question.said and bool(named.told)
     mentions = _mentions(pool, question, classes, _MENTIONED * (_FILTERED if filters.narrow else 1), until)
     called = {entry.path: entry for entry in catalog.titled(normal_name(question.text.rstrip(_ENDS)))}
     others = dict.fromkeys(
@@ -119,7 +119,11 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
             *called,
             *mentions,
             *(path for group in names or filters.subjects for path in catalog.newest_tagged(group, _TAGGED)),
-            *(path for group in (names if named.whole or said else ()) for path in catalog.newest_tagged(group, _TAGGED, OF_ONE)),
+            *(
+                path
+                for group in (names if named.whole or heard else ())
+                for path in catalog.newest_tagged(group, _TAGGED, OF_ONE)
+            ),
             *named.paths(catalog),
             *_in_session(pool, asked),
             *_of_days(pool, question),
@@ -144,16 +148,16 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
         _lead(pool, catalog.cached_by_paths(best).values(), words, mentions)
     _add_session_neighbours(pool, words)
     _measure(pool)
-    for one in pool.candidates.values() if names else ():
-        one.named = named.part(_about(one.entry))
-        one.related = named.relates(one.entry)
-        if one.related or (said and named.told_of(one.entry)):
-            _raise(one, NAMED_ALONE)
+    for candidate in pool.candidates.values() if names else ():
+        candidate.named = named.part(_about(candidate.entry))
+        candidate.related = named.relates(candidate.entry)
+        if candidate.related or (heard and named.told_of(candidate.entry)):
+            _raise(candidate, NAMED_ALONE)
     _date(pool, question)
     if question.advice or question.said:
         _note_wishes(pool, question)
-    for one in named.known(pool.candidates.values()):
-        one.exact = True
+    for candidate in named.known(pool.candidates.values()):
+        candidate.exact = True
     return pool
 
 
@@ -163,12 +167,12 @@ def _of_days(pool: Pool, question: Question) -> list[str]:
     """
     if question.times is None:
         return []
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for span in question.times.spans:
         if not span.yearly and (question.times.alone or span.days <= _FEW_DAYS):
-            found.update((entry.path, None) for entry in pool.catalog.titled(span.first.isoformat()))
-            found.update(dict.fromkeys(pool.catalog.observed_between(span.first.isoformat(), span.over.isoformat(), _LANE)))
-    return list(found)
+            paths.update((entry.path, None) for entry in pool.catalog.titled(span.first.isoformat()))
+            paths.update(dict.fromkeys(pool.catalog.observed_between(span.first.isoformat(), span.over.isoformat(), _LANE)))
+    return list(paths)
 
 
 def _date(pool: Pool, question: Question) -> None:
@@ -178,13 +182,15 @@ def _date(pool: Pool, question: Question) -> None:
         return
     from vault_tool.recall.times import about
 
-    for one in pool.candidates.values():
-        observed = parse_time(one.entry.observed)
+    for candidate in pool.candidates.values():
+        observed = parse_time(candidate.entry.observed)
         days = (observed.date(),) if observed else ()
-        one.timely = times.holds(days, about(one.entry.title, one.entry.preview, one.entry.text("as_of"), *days))
-        one.dated = times.share if one.timely >= times.most else 0.0
+        candidate.timely = times.holds(
+            days, about(candidate.entry.title, candidate.entry.preview, candidate.entry.text("as_of"), *days)
+        )
+        candidate.dated = times.share if candidate.timely >= times.most else 0.0
         # Nothing else is asked: what is of that time answers, whatever it says.
-        one.exact = one.exact or (times.alone and not question.said and one.timely >= times.most)
+        candidate.exact = candidate.exact or (times.alone and not question.said and candidate.timely >= times.most)
 
 
 def _note_wishes(pool: Pool, question: Question) -> None:
@@ -192,14 +198,14 @@ def _note_wishes(pool: Pool, question: Question) -> None:
 
     Where nobody asks, a standing instruction comes to mind by a word or a subject.
     """
-    said = _stems(word for words in question.sentences for word in words) if question.said else frozenset[str]()
-    for one in pool.candidates.values():
-        kind, entry = one.entry.type, one.entry
+    stems = _stems(word for words in question.sentences for word in words) if question.said else frozenset[str]()
+    for candidate in pool.candidates.values():
+        kind, entry = candidate.entry.type, candidate.entry
         if question.said:
-            if kind == INSTRUCTION and (one.named or said & _stems(telling_words(f"{entry.title} {entry.preview}"))):
-                _raise(one, NAMED_ALONE)
+            if kind == INSTRUCTION and (candidate.named or stems & _stems(telling_words(f"{entry.title} {entry.preview}"))):
+                _raise(candidate, NAMED_ALONE)
         else:
-            one.wished = kind in (PREFERENCE, INSTRUCTION) or (kind == "general" and bool(wish_in(entry.preview)))
+            candidate.wished = kind in (PREFERENCE, INSTRUCTION) or (kind == "general" and bool(wish_in(entry.preview)))
 
 
 def _stems(words: Iterable[str]) -> frozenset[str]:
@@ -220,23 +226,23 @@ def add(pool: Pool, entries: Iterable[Entry], updates: Collection[str] = ()) -> 
         or filters.admits(entry)
         or (entry.id in updates and filters.hides(entry, unseen=True))
     )
-    found = [pool.candidate(entry) for entry in admitted]
-    _measure(pool, [one for one in found if one.cosine is None])
-    return found
+    candidates = [pool.candidate(entry) for entry in admitted]
+    _measure(pool, [candidate for candidate in candidates if candidate.cosine is None])
+    return candidates
 
 
 def _mentions(pool: Pool, question: Question, classes: Collection[str], reach: int, until: float) -> dict[str, float]:
     """What a conversation mentions by more than chance, with what that counts as a share of a question's words."""
     if not question.said:
         return {}
-    found = pool.vault.index.mentioned(question.sentences, reach, classes)
+    mentions = pool.vault.index.mentioned(question.sentences, reach, classes)
     if pool.meaning is not None:
         pool.meaning.read(question.windows, until)
-        found = pool.meaning.beyond(found, reach)
-    return {path: mentioned(by_chance) for path, by_chance in found.items() if by_chance > 0}
+        mentions = pool.meaning.beyond(mentions, reach)
+    return {path: mentioned(by_chance) for path, by_chance in mentions.items() if by_chance > 0}
 
 
-def hear(pool: Pool, question: Question, some: Collection[Candidate], until: float) -> None:
+def hear(pool: Pool, question: Question, candidates: Collection[Candidate], until: float) -> None:
     """Note of each by how much a question, read as something that is said, mentions it: a memory fits the same words alike,
     whether somebody asks them or says them.
     """
@@ -244,20 +250,22 @@ def hear(pool: Pool, question: Question, some: Collection[Candidate], until: flo
         return
     # A name may count more than it is rare.
     named = any(part > 1 for words in question.sentences for part in words.values())
-    there = [one for one in some if pool.meaning is not None or one.rare >= 1 or (named and one.rare)]
-    if there:
-        paths = [one.entry.path for one in there]
+    heard = [
+        candidate for candidate in candidates if pool.meaning is not None or candidate.rare >= 1 or (named and candidate.rare)
+    ]
+    if heard:
+        paths = [candidate.entry.path for candidate in heard]
         classes = [record_class.value for record_class in MEMORIES]
-        found = pool.vault.index.mentioned(question.sentences, len(paths), classes, paths)
+        mentions = pool.vault.index.mentioned(question.sentences, len(paths), classes, paths)
         near = pool.meaning.nearest_sentence(paths, question.windows, until) if pool.meaning is not None else {}
-        for one in there:
-            one.nearest = near.get(one.entry.path)
-            words = found.get(one.entry.path, NO_WORDS)
-            by_chance = words if one.nearest is None else beyond(words, one.nearest)
-            one.heard = mentioned(by_chance) if by_chance > 0 else 0.0
-    for one in some if pool.named.told else ():
-        if pool.named.told_of(one.entry):
-            one.heard = max(one.heard, NAMED_ALONE)
+        for candidate in heard:
+            candidate.nearest = near.get(candidate.entry.path)
+            words = mentions.get(candidate.entry.path, NO_WORDS)
+            by_chance = words if candidate.nearest is None else beyond(words, candidate.nearest)
+            candidate.heard = mentioned(by_chance) if by_chance > 0 else 0.0
+    for candidate in candidates if pool.named.told else ():
+        if pool.named.told_of(candidate.entry):
+            candidate.heard = max(candidate.heard, NAMED_ALONE)
 
 
 def _take(
@@ -273,17 +281,17 @@ def _take(
         for current in _current(pool, entry) if filters.replaced_by(entry.id) else (entry,):
             if not filters.admits(current):
                 continue
-            one = pool.candidate(current)
+            candidate = pool.candidate(current)
             wording = words.get(entry.path)
             if wording is not None:
-                _give(one, wording)
-                one.why += () if "words" in one.why else ("words",)
+                _give(candidate, wording)
+                candidate.why += () if "words" in candidate.why else ("words",)
             if entry.path in mentions:
-                _raise(one, mentions[entry.path])
-            if entry.path in nearest and "meaning" not in one.why:
-                one.why += ("meaning",)
+                _raise(candidate, mentions[entry.path])
+            if entry.path in nearest and "meaning" not in candidate.why:
+                candidate.why += ("meaning",)
             if current is not entry:
-                one.why += (f"replaces {entry.title}",)
+                candidate.why += (f"replaces {entry.title}",)
 
 
 def _take_ends(pool: Pool, edge: Entry, wording: Wording | None, mention: float, telling: frozenset[str]) -> None:
@@ -291,46 +299,46 @@ def _take_ends(pool: Pool, edge: Entry, wording: Wording | None, mention: float,
 
     Where one has it too that one is found, and leads to the other.
     """
-    said = telling & telling_words(edge.preview) if pool.filters.tells(edge) else frozenset[str]()
-    if not said:
+    shared = telling & telling_words(edge.preview) if pool.filters.tells(edge) else frozenset[str]()
+    if not shared:
         return
     ends = [end for name in ("from_id", "to_id") for end in pool.catalog.cached_by_id(edge.text(name))]
-    if said <= telling_words(" ".join(f"{end.title} {end.preview}" for end in ends)):
+    if shared <= telling_words(" ".join(f"{end.title} {end.preview}" for end in ends)):
         return
     for current in (current for end in ends for current in _current(pool, end) if pool.filters.admits(current)):
-        one = pool.candidate(current)
-        if wording is not None and wording.share > one.words:
+        candidate = pool.candidate(current)
+        if wording is not None and wording.share > candidate.words:
             # Not by what the link is called: that is made of the names of both.
-            one.words, one.covered = wording.share, wording.covered
-            one.why += (f"{edge.type}: {edge.preview}",)
-        _raise(one, mention)
+            candidate.words, candidate.covered = wording.share, wording.covered
+            candidate.why += (f"{edge.type}: {edge.preview}",)
+        _raise(candidate, mention)
 
 
 def _lead(pool: Pool, entries: Iterable[Entry], words: Mapping[str, Wording], mentions: Mapping[str, float]) -> None:
     """Take in what only its type, or having been seen, keeps from answering, for what it leads to."""
     for entry in entries:
         if pool.filters.hides(entry):
-            one = pool.bridges[pool.scope, entry.path] = Candidate((pool.scope, entry.path), entry)
+            bridge = pool.bridges[pool.scope, entry.path] = Candidate((pool.scope, entry.path), entry)
             if entry.path in words:
-                _give(one, words[entry.path])
-            _raise(one, mentions.get(entry.path, 0.0))
+                _give(bridge, words[entry.path])
+            _raise(bridge, mentions.get(entry.path, 0.0))
     _measure(pool, pool.bridges.values())
 
 
-def _give(one: Candidate, wording: Wording) -> None:
+def _give(candidate: Candidate, wording: Wording) -> None:
     """Note what words say of a candidate; of several texts that lead to one the best."""
-    if wording.share > one.words:
-        one.words, one.covered, one.rare = wording.share, wording.covered, wording.rare
-        one.handle, one.heading, one.tag = wording.called
+    if wording.share > candidate.words:
+        candidate.words, candidate.covered, candidate.rare = wording.share, wording.covered, wording.rare
+        candidate.handle, candidate.heading, candidate.tag = wording.called
 
 
-def _raise(one: Candidate, share: float) -> None:
+def _raise(candidate: Candidate, share: float) -> None:
     """Let a candidate's words count as much as this, where they do not count more."""
-    one.mention = max(one.mention, share)
-    if share > one.worded(BREADTH):
-        one.asked = one.asked or (one.words, one.covered)
-        one.words, one.covered = share, None
-        one.why += () if "words" in one.why else ("words",)
+    candidate.mention = max(candidate.mention, share)
+    if share > candidate.worded(BREADTH):
+        candidate.asked = candidate.asked or (candidate.words, candidate.covered)
+        candidate.words, candidate.covered = share, None
+        candidate.why += () if "words" in candidate.why else ("words",)
 
 
 def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
@@ -351,44 +359,44 @@ def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
 
 def _add_session_neighbours(pool: Pool, words: Mapping[str, Wording]) -> None:
     """Take in what was recorded just before and after the best in the same session, and note who stands beside whom."""
-    best = [one for one in _best(pool, _IN_SESSION) if one.session]
-    sessions = timeline.sessions(pool.catalog, {one.session for one in best})
-    wanted: dict[str, None] = {}
-    for one in best:
-        around = sessions[one.session].around(one.entry.path, _REACH)
-        wanted.update((path, None) for path in around if (pool.scope, path) not in pool.candidates)
-    for entry in pool.catalog.cached_by_paths(wanted).values():
+    best = [candidate for candidate in _best(pool, _IN_SESSION) if candidate.session]
+    sessions = timeline.sessions(pool.catalog, {candidate.session for candidate in best})
+    neighbours: dict[str, None] = {}
+    for candidate in best:
+        around = sessions[candidate.session].around(candidate.entry.path, _REACH)
+        neighbours.update((path, None) for path in around if (pool.scope, path) not in pool.candidates)
+    for entry in pool.catalog.cached_by_paths(neighbours).values():
         if pool.filters.admits(entry):
-            one = pool.candidate(entry, "session")
+            candidate = pool.candidate(entry, "session")
             if entry.path in words:
-                _give(one, words[entry.path])
+                _give(candidate, words[entry.path])
     lines: dict[str, dict[int, Candidate]] = {name: {} for name in sessions}
-    for one in pool.candidates.values():
-        line = lines.get(one.session)
-        if line is not None and (place := sessions[one.session].places.get(one.entry.path)) is not None:
-            line[place] = one
-            one.length = _length(one.entry)
+    for candidate in pool.candidates.values():
+        line = lines.get(candidate.session)
+        if line is not None and (place := sessions[candidate.session].places.get(candidate.entry.path)) is not None:
+            line[place] = candidate
+            candidate.length = _length(candidate.entry)
     pool.lines.extend(lines.values())
 
 
 def _best(pool: Pool, count: int) -> list[Candidate]:
     """The first of each lane in turn."""
-    worded = [one for one in pool.candidates.values() if one.words]
+    worded = [candidate for candidate in pool.candidates.values() if candidate.words]
     by_words = sorted(worded, key=attrgetter("words"), reverse=True)[:count]
-    near = [one for one in pool.candidates.values() if "meaning" in one.why][:count]
-    return list({one.key: one for one in (*by_words, *near)}.values())
+    near = [candidate for candidate in pool.candidates.values() if "meaning" in candidate.why][:count]
+    return list({candidate.key: candidate for candidate in (*by_words, *near)}.values())
 
 
-def _measure(pool: Pool, some: Iterable[Candidate] | None = None) -> None:
+def _measure(pool: Pool, candidates: Iterable[Candidate] | None = None) -> None:
     """Ask the vectors how near each candidate is."""
-    wanted = list(pool.candidates.values() if some is None else some)
-    if pool.meaning is None or not wanted:
+    measured = list(pool.candidates.values() if candidates is None else candidates)
+    if pool.meaning is None or not measured:
         return
-    found = pool.meaning.of([one.entry.path for one in wanted])
-    for one in wanted:
-        likeness = found.get(one.entry.path)
+    likenesses = pool.meaning.of([candidate.entry.path for candidate in measured])
+    for candidate in measured:
+        likeness = likenesses.get(candidate.entry.path)
         if likeness is not None:
-            one.cosine, one.perspective = likeness.value, likeness.perspective
+            candidate.cosine, candidate.perspective = likeness.value, likeness.perspective
 
 
 def _ways(question: Question, names: Sequence[frozenset[str]]) -> tuple[str, ...]:
@@ -402,11 +410,11 @@ def _ways(question: Question, names: Sequence[frozenset[str]]) -> tuple[str, ...
     return (text, rest) if rest else (text,)
 
 
-def count_links(pool: Pool, some: Iterable[Candidate]) -> None:
+def count_links(pool: Pool, candidates: Iterable[Candidate]) -> None:
     """Note how many notes link to each, by whatever name."""
     if not pool.catalog.has_links():
         return
-    names = {one.key: handle_names(one.entry) | {path_name(one.entry.path)} for one in some}
+    names = {candidate.key: handle_names(candidate.entry) | {path_name(candidate.entry.path)} for candidate in candidates}
     linked = pool.catalog.link_counts(set().union(*names.values()))
     if not linked:
         return
@@ -418,15 +426,17 @@ def listed_by(pools: Iterable[Pool], ranked: Sequence[Candidate]) -> Iterator[tu
     """Lists of links that stand above a note that they list, each behind the best such note: a list has the words of all."""
     if not any(pool.catalog.has_links() for pool in pools):
         return
-    for one in [one for one in ranked if _is_list(one.entry) and not (one.exact or one.handle > _NAMED)]:
-        said = links_of(one.entry)
+    for candidate in [hit for hit in ranked if _is_list(hit.entry) and not (hit.exact or hit.handle > _NAMED)]:
+        linked = links_of(candidate.entry)
         # Below this part a note is no better answer than the list that leads to it.
         near = [
-            other for other in ranked if other is not one and other.key[0] == one.key[0] and other.score >= _LISTED * one.score
+            other
+            for other in ranked
+            if other is not candidate and other.key[0] == candidate.key[0] and other.score >= _LISTED * candidate.score
         ]
-        listed = [other for other in near if not said.isdisjoint(linked_as(other.entry))]
+        listed = [other for other in near if not linked.isdisjoint(linked_as(other.entry))]
         if listed:
-            yield max(listed, key=lambda other: other.score), one
+            yield max(listed, key=lambda other: other.score), candidate
 
 
 def _is_list(entry: Entry) -> bool:

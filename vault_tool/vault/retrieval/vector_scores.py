@@ -41,9 +41,9 @@ class Likeness(NamedTuple):
 class VectorScores:
     """One question asked of one vault's vectors."""
 
-    def __init__(self, vault: Context, found: Similarities, weights: Weights) -> None:
+    def __init__(self, vault: Context, similarities: Similarities, weights: Weights) -> None:
         self._vault = vault
-        self._found = found
+        self._found = similarities
         self._weights = weights
         self._lacks: list[str] = []
         self._backgrounds: dict[str, Background] = {}
@@ -104,24 +104,27 @@ class VectorScores:
         windows = self._windows
         if windows is None:
             return dict(words)
-        found = self._heard(lambda: windows.of({*windows.leading(limit), *words})) or {}
-        both = {path: beyond(words.get(path, NO_WORDS), deviations) for path, deviations in found.items()}
+        similar = self._heard(lambda: windows.of({*windows.leading(limit), *words})) or {}
+        both = {path: beyond(words.get(path, NO_WORDS), deviations) for path, deviations in similar.items()}
         return {**words, **both}
 
     def of(self, paths: Collection[str]) -> dict[str, Likeness]:
         """How near each of these is, in its best perspective; those without vectors are left out."""
-        found: dict[str, Likeness] = {}
+        likenesses: dict[str, Likeness] = {}
         for stands in self._heard(lambda: list(self._found.scores(paths))) or ():
             mean, deviation = self._scales[stands.perspective]
             values = (self._blended(stands) - mean) / deviation
             for path, value in zip(stands.paths, values.tolist(), strict=True):
-                known = found.get(path)
+                known = likenesses.get(path)
                 if known is None or value > known.value:
-                    found[path] = Likeness(value, stands.perspective)
+                    likenesses[path] = Likeness(value, stands.perspective)
         if self._windows is None:
-            return found
-        most = self._windows.of(found)
-        return {path: one._replace(value=min(one.value, most.get(path, one.value) + NEARER)) for path, one in found.items()}
+            return likenesses
+        most = self._windows.of(likenesses)
+        return {
+            path: likeness._replace(value=min(likeness.value, most.get(path, likeness.value) + NEARER))
+            for path, likeness in likenesses.items()
+        }
 
     def _blended(self, stands: PerspectiveScores) -> Vector:
         """Of a long text its head, its best passage, and all of it, each for its part."""
@@ -135,8 +138,8 @@ class VectorScores:
         All of a vault are looked at where that takes a few milliseconds, else `among`.
         """
         background = self._background(GENERAL)
-        every, some = self._vault.vectors.nearest_of, self._found.nearest_of
-        near = self._heard(lambda: every(paths, limit) if self._texts <= _ALL else some(paths, limit, among)) or {}
+        every, nearest = self._vault.vectors.nearest_of, self._found.nearest_of
+        near = self._heard(lambda: every(paths, limit) if self._texts <= _ALL else nearest(paths, limit, among)) or {}
         return {
             path: [(hit.path, (hit.cosine - background.mean) / max(background.sd, 0.01)) for hit in hits]
             for path, hits in near.items()
@@ -167,8 +170,8 @@ def ask(vault: Context, ways: Sequence[str], weights: Weights, until: float) -> 
         asked = VectorScores(vault, vectors.similarities(vectors.query(*ways, seconds=until - time.monotonic())), weights)
     except VaultError as fault:
         if vectors.filling:
-            made = f"those of {vectors.filling} are not made yet: {step('embed')}"
-            return None, (f"no embeddings: {made} (meanwhile {vectors.model} was asked: {fault.message})",)
+            pending = f"those of {vectors.filling} are not made yet: {step('embed')}"
+            return None, (f"no embeddings: {pending} (meanwhile {vectors.model} was asked: {fault.message})",)
         return None, (f"no embeddings: {fault.marked}",)
     return asked, waiting(behind, vectors)
 
@@ -191,7 +194,7 @@ def stand_in(vectors: Vectors) -> tuple[str, ...]:
 
 def reasons(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """The reasons of several vaults, each said once."""
-    return tuple(dict.fromkeys(reason for some in several for reason in some))
+    return tuple(dict.fromkeys(reason for reasons_of in several for reason in reasons_of))
 
 
 def _scale(known: Background, count: int, mean: float, deviation: float) -> tuple[float, float]:

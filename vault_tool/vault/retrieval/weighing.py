@@ -41,10 +41,16 @@ class Ranked:
     @property
     def factors(self) -> dict[str, float]:
         """Everything that made its score, by name."""
-        one = self.one
-        measured = {"share of words": one.words, "words covered": one.covered or 0.0, "deviations of meaning": one.cosine or 0.0}
-        settled = {"rank": one.rank, "score": one.score, "match": one.match, "certainty": one.certainty}
-        return {name: round(value, 4) for name, value in {**measured, **one.parts(), **one.factors, **settled}.items()}
+        candidate = self.one
+        measured = {
+            "share of words": candidate.words,
+            "words covered": candidate.covered or 0.0,
+            "deviations of meaning": candidate.cosine or 0.0,
+        }
+        settled = {"rank": candidate.rank, "score": candidate.score, "match": candidate.match, "certainty": candidate.certainty}
+        return {
+            name: round(value, 4) for name, value in {**measured, **candidate.parts(), **candidate.factors, **settled}.items()
+        }
 
 
 def threshold(base: float, entry: Entry, weights: Weights) -> float:
@@ -65,39 +71,41 @@ def ranked_for(asked: Query) -> Purpose:
     return "ranked_unasked" if asked.profile == "ambient" else "ranked"
 
 
-def weigh(pool: Pool, some: Sequence[Candidate], asked: Query, weights: Weights) -> dict[str, Belief]:
+def weigh(pool: Pool, candidates: Sequence[Candidate], asked: Query, weights: Weights) -> dict[str, Belief]:
     """Set the score of each candidate of one vault; those that must not be shown are given a score of -1."""
     vault = pool.vault
-    believed = vault.standings.beliefs(one.entry for one in some)
+    believed = vault.standings.beliefs(candidate.entry for candidate in candidates)
     generation = pool.catalog.generation()
     speaking = SourceCoverage(
-        one.entry
-        for one in some
+        candidate.entry
+        for candidate in candidates
         # What somebody else brought puts nothing of ours behind it by naming it as its source.
-        if one.entry.record_class is RecordClass.UNDERSTANDING and one.match >= SPEAKS and not one.entry.pulled
+        if candidate.entry.record_class is RecordClass.UNDERSTANDING and candidate.match >= SPEAKS and not candidate.entry.pulled
     )
     likeness = _likeness(vault, pool, believed.values(), asked)
     now, types, strong_models = vault.clock.now(), vault.settings.types, vault.settings.recall.strong_models
     request, purpose = judging(believed, asked), ranked_for(asked)
-    for one in some:
-        belief = believed[one.entry.id]
-        truth, start = belief.truth, confidence_of(one.entry)
+    for candidate in candidates:
+        belief = believed[candidate.entry.id]
+        truth, start = belief.truth, confidence_of(candidate.entry)
         if asked.profile == "targeted":
             truth = truth_asked_for(truth, start)
-        if visible(one.entry, request, purpose):
-            one.score = -1.0
+        if visible(candidate.entry, request, purpose):
+            candidate.score = -1.0
             continue
         worth = Worth(
             belief,
-            types.spec(one.entry.type),
+            types.spec(candidate.entry.type),
             local_utility(belief, likeness),
             truth_gate(truth) if weights.gate else 1.0,
             generation,
-            speaking.has(one.entry),
+            speaking.has(candidate.entry),
             strong_models,
         )
-        one.score, factors = score(one.entry, one.rank, one.match, worth, now, weights, explain=asked.explain)
-        one.factors.update(factors)
+        candidate.score, factors = score(
+            candidate.entry, candidate.rank, candidate.match, worth, now, weights, explain=asked.explain
+        )
+        candidate.factors.update(factors)
     return believed
 
 
@@ -107,6 +115,6 @@ def _likeness(vault: Context, pool: Pool, believed: Iterable[Belief], asked: Que
     if not problems:
         return {}
     # Of those that are not weighed the fit is not known yet; nothing lowers that of the others.
-    asked_of = (one for one in pool.candidates.values() if one.entry.id in problems)
-    matches = {one.entry.id: max(one.match, match(one)) for one in asked_of}
+    asked_of = (candidate for candidate in pool.candidates.values() if candidate.entry.id in problems)
+    matches = {candidate.entry.id: max(candidate.match, match(candidate)) for candidate in asked_of}
     return {problem: 1.0 if problem == asked.problem else matches.get(problem, 0.0) for problem in problems}
