@@ -38,13 +38,13 @@ def read_file(vault: Context, path: str) -> str:
 def list_files(vault: Context, folder: str) -> dict[str, int]:
     """The files below a folder by their paths in it, with the bytes of their texts; ignored and hidden ones are left out."""
     top = layout.inside(vault.root, folder)
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for file in sorted(top.rglob("*.md")):
         path = file.relative_to(vault.root).as_posix()
         is_note = file.is_file() and not file.is_symlink() and layout.file_kind(path) is layout.FileKind.NOTE
         if is_note and _is_visible(vault, path):
-            found[file.relative_to(top).as_posix()] = len(_body(_bytes(vault, path)).encode("utf-8", "replace"))
-    return found
+            sizes[file.relative_to(top).as_posix()] = len(_body(_bytes(vault, path)).encode("utf-8", "replace"))
+    return sizes
 
 
 def create_file(vault: Context, path: str, text: str) -> Saved:
@@ -54,7 +54,7 @@ def create_file(vault: Context, path: str, text: str) -> Saved:
         if (vault.root / path).exists() or _another(vault, path):
             raise UsageError(f"{path} is there already", "change it, or take another name")
         head: list[tuple[str, str]] = [("id", new_id()), ("type", _TYPE), ("created", vault.now()), ("origin", vault.who.origin)]
-        head += [(name, said) for name, said in (("session", vault.who.session), ("model", vault.who.model)) if said]
+        head += [(name, value) for name, value in (("session", vault.who.session), ("model", vault.who.model)) if value]
         head += [("title", PurePosixPath(path).stem)]
         data = with_fields(b"", head) + text.encode("utf-8")
         if _body(data) != text:
@@ -84,19 +84,19 @@ def remove_files(vault: Context, path: str) -> Saved:
     if vault.repo and git.uncommitted(vault.repo, named):
         history.commit(vault, named)
     with writing(vault, "remove_file") as op:
-        for one in named:
-            _require_own(vault, one)
-        for one in named:
+        for file in named:
+            _require_own(vault, file)
+        for file in named:
             if not vault.repo:
-                kept = f"{_DELETED}/{vault.now().replace(':', '')}-{new_id()[:6]}-{PurePosixPath(one).name}"
-                writer.create(vault.root, kept, _bytes(vault, one))
-            op.remove(one)
+                backup = f"{_DELETED}/{vault.now().replace(':', '')}-{new_id()[:6]}-{PurePosixPath(file).name}"
+                writer.create(vault.root, backup, _bytes(vault, file))
+            op.remove(file)
         return op.carry_out(path)
 
 
 def move_files(vault: Context, old: str, new: str) -> Saved:
     """Give a file, or a folder of them, another path in the notes."""
-    named = {one: new + one[len(old) :] for one in _below(vault, old)}
+    named = {path: new + path[len(old) :] for path in _below(vault, old)}
     with writing(vault, "move_file") as op:
         _plan_moves(vault, op, named)
         return op.carry_out(f"{old} to {new}")
@@ -114,8 +114,8 @@ def _plan_moves(vault: Context, op: Operation, named: Mapping[str, str]) -> None
 
 def _below(vault: Context, path: str) -> Iterator[str]:
     """A file, or all files of a folder; NotFound where there are none."""
-    found = layout.inside(vault.root, path)
-    if not found.is_dir():
+    inside = layout.inside(vault.root, path)
+    if not inside.is_dir():
         _bytes(vault, path)
         yield path
         return
@@ -144,7 +144,7 @@ def _body(data: bytes) -> str:
 def _another(vault: Context, path: str) -> bool:
     """Whether a name is in use, case aside: two names that differ in case only are one file on many disks."""
     folder = (vault.root / path).parent
-    names = {layout.name_key(one.name) for one in folder.iterdir()} if folder.is_dir() else set()
+    names = {layout.name_key(entry.name) for entry in folder.iterdir()} if folder.is_dir() else set()
     return layout.name_key(PurePosixPath(path).name) in names
 
 
