@@ -12,7 +12,7 @@ from typing import Any
 from bench.machine import Failed, in_turn
 from bench.prose import Prose
 from vault_tool import Vault
-from vault_tool.mcp.answering import told
+from vault_tool.mcp.answering import text_and_values
 from vault_tool.mcp.tools import Caller
 from vault_tool.model.types import RecordClass
 
@@ -58,7 +58,7 @@ def results(root: Path, runs: int) -> dict[str, Any]:
         prose = Prose(7)
 
         def ask(question: str, most: int) -> int:
-            _, made = told(vault, "recall", {"query": question, "limit": _RESULTS}, caller)
+            _, made = text_and_values(vault, "recall", {"query": question, "limit": _RESULTS}, caller)
             found = len(made.get("results", ()))
             if found > most:
                 raise Failed(f"a question of no word of the vault found {found} memories")

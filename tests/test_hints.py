@@ -279,11 +279,11 @@ def test_a_step_goes_along_wherever_a_text_goes_and_is_said_by_each_door() -> No
     text = f"nothing is there; {step('search', query=...)} finds, {step('review', accept='ab12')} settles"
     assert hints.bare(text) == "nothing is there; `Vault.search(query=...)` finds, `Vault.review(accept='ab12')` settles"
     assert typed(text) == "nothing is there; `vt search WORDS` finds, `vt review --accept ab12` settles"
-    assert hints.told(text, ForClient("full")) == "nothing is there; `search` (query) finds, a person's review settles"
-    assert hints.told(text, ForClient("lean")) == "nothing is there; a search finds, a person's review settles"
-    assert hints.told(text, PlainWords()) == "nothing is there; a search finds, a person's review settles"
+    assert hints.worded(text, ForClient("full")) == "nothing is there; `search` (query) finds, a person's review settles"
+    assert hints.worded(text, ForClient("lean")) == "nothing is there; a search finds, a person's review settles"
+    assert hints.worded(text, PlainWords()) == "nothing is there; a search finds, a person's review settles"
     assert hints.next_step(text) == hints.Step("search", {"query": ...})
-    assert hints.told(text[:40], ForClient()).isprintable() and "\ufe00" not in hints.told(text[:40], ForClient())
+    assert hints.worded(text[:40], ForClient()).isprintable() and "\ufe00" not in hints.worded(text[:40], ForClient())
 
 
 # The first of two such letters is one that Japanese names are written with, the second a sign of mathematics.
@@ -309,5 +309,5 @@ def test_whatever_an_argument_holds_is_said_again(name: str) -> None:
 def test_a_clause_is_said_where_all_is_there_that_it_names() -> None:
     text = "take it out" + if_there(f", or say {option('allow_secret', True)}")
     assert typed(text) == "take it out, or say `--allow-secret`"
-    assert hints.told(text, ForClient("full", "remember")) == "take it out"
-    assert unescape(hints.told(text, PlainWords())) == "take it out"
+    assert hints.worded(text, ForClient("full", "remember")) == "take it out"
+    assert unescape(hints.worded(text, PlainWords())) == "take it out"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.founding import found_at
 from vault_tool import Vault, VaultError, errors
 from vault_tool.cli.wording import CommandLine
-from vault_tool.util.hints import if_there, option, shell, step, told
+from vault_tool.util.hints import if_there, option, shell, step, worded
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault
 
 KINDS = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, VaultError)]
@@ -54,7 +54,7 @@ def test_what_a_caller_did_wrong_is_said_plainly(vault: Vault, name: str) -> Non
         BAD[name](vault)
     error = caught.value
     assert str(error) and not unseen(str(error) + repr(error) + "".join(map(str, error.args)))
-    typed = told(error.marked, CommandLine())
+    typed = worded(error.marked, CommandLine())
     assert not unseen(typed), typed
     if "Vault." in str(error):
         assert "Vault." not in typed, "a door still finds the step"

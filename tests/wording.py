@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from vault_tool.cli.wording import CommandLine
-from vault_tool.util.hints import OPEN, Value, bare, told
+from vault_tool.util.hints import OPEN, Value, bare, worded
 
 __all__ = ["all_typed", "bare", "typed"]
 
@@ -20,7 +20,7 @@ class _Typed(CommandLine):
 
 def typed(text: str) -> str:
     """A text as the command line says it."""
-    return told(text, _Typed())
+    return worded(text, _Typed())
 
 
 def all_typed(texts: Iterable[str]) -> list[str]:

@@ -79,11 +79,11 @@ def test_it_writes_no_page(tmp_path: Path) -> None:
     assert ((root / "CORE.md").read_bytes(), git(root, "log", "--format=%s")) == before
 
 
-def test_an_errand_ends_with_its_watcher(tmp_path: Path) -> None:
+def test_a_worker_ends_with_its_watcher(tmp_path: Path) -> None:
     root = vault(tmp_path)
-    errand = Worker.begin(root, Task.EXPORTS)
-    errand.stop()
-    assert errand.over()
+    worker = Worker.begin(root, Task.EXPORTS)
+    worker.stop()
+    assert worker.over()
 
 
 def _title(root: Path) -> str:

@@ -17,7 +17,7 @@ from vault_tool import Vault
 from vault_tool.vault.context import Context
 from vault_tool.watch import jobs
 from vault_tool.watch.jobs import VECTORS_QUIET, Jobs
-from vault_tool.watch.worker import Left
+from vault_tool.watch.worker import Remaining
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_nothing_is_started_while_nothing_changes(tmp_path: Path, ollama: FakeOl
 
 def test_somebody_who_embeds_is_noticed_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = vault(tmp_path)
-    monkeypatch.setattr(jobs, "VECTORS_AGAIN", {Left.MORE: 0.0, Left.REST: 60.0, Left.NOBODY: 0.2})
+    monkeypatch.setattr(jobs, "VECTORS_AGAIN", {Remaining.MORE: 0.0, Remaining.RETRY_LATER: 60.0, Remaining.NO_EMBEDDER: 0.2})
     with Context.open(root) as opened:
         opened.fresh()
         some = Jobs(_silent)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from vault_tool.errors import NotFound, VaultError
 from vault_tool.files.layout import VAULT
-from vault_tool.util.hints import told
+from vault_tool.util.hints import worded
 from vault_tool.vault.context import Context
 from vault_tool.vault.plain_words import PlainWords
 from vault_tool.verbs import agent_files
@@ -178,7 +178,7 @@ class MemoryTool:
         except NotFound as fault:
             raise MemoryToolError(missing or f"The path {path} does not exist. Please provide a valid path.") from fault
         except VaultError as fault:
-            raise MemoryToolError(told(fault.marked, PlainWords())) from fault
+            raise MemoryToolError(worded(fault.marked, PlainWords())) from fault
 
     def _placed(self, path: str) -> str:
         """A path of the model's in the vault; MemoryToolError for one that is not below the tool's folder."""

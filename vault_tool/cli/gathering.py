@@ -152,7 +152,7 @@ class Gathering:
     def _tell(self, waiting: _Waiting, outcomes: Mapping[str, Saved]) -> None:
         assert waiting.asking is not None
         with self._guard:
-            waiting.answer = waiting.call.told(waiting.asking, _with_commit(waiting.result, outcomes))
+            waiting.answer = waiting.call.answer(waiting.asking, _with_commit(waiting.result, outcomes))
 
 
 def _with_commit(result: object, outcomes: Mapping[str, Saved]) -> object:

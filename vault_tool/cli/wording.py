@@ -20,7 +20,7 @@ USUAL = {"search": ("query", "WORDS")}
 
 def in_words(text: str) -> str:
     """A text with its steps as they are typed."""
-    return hints.told(text, CommandLine())
+    return hints.worded(text, CommandLine())
 
 
 def in_json(text: str) -> str:

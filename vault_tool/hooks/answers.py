@@ -22,7 +22,7 @@ from vault_tool.hooks.clients import COMPACTION, PROMPT, SECONDS
 from vault_tool.hooks.ended import taken, told_of
 from vault_tool.model.details import in_words
 from vault_tool.util.clock import parse_time
-from vault_tool.util.hints import MARK, told
+from vault_tool.util.hints import MARK, worded
 from vault_tool.util.text import BYTES_A_TOKEN, first_tokens, one_line, tokens
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, find
@@ -168,7 +168,7 @@ def _settings_line(vault: Context) -> str:
     if MARK in fault:
         from vault_tool.mcp.wording import ForClient  # for who is told what to do next
 
-        fault = told(fault, ForClient("lean"))
+        fault = worded(fault, ForClient("lean"))
     return f"\nNot as usual: {unframed(one_line(fault, _LONGEST_FAULT))}\n" if fault else ""
 
 

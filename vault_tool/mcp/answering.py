@@ -19,8 +19,7 @@ from vault_tool.mcp.table import RENAMED, TOOLS
 from vault_tool.mcp.tools import Caller, Tool, named, plain_names
 from vault_tool.mcp.without_query import forget_after_gap, start_page, without_query
 from vault_tool.util.deferred import deferred
-from vault_tool.util.hints import MARK
-from vault_tool.util.hints import told as told_by
+from vault_tool.util.hints import MARK, worded
 from vault_tool.util.json_text import flaw_in, json_fields
 from vault_tool.util.text import one_line
 from vault_tool.vault.checked import asked_as_checked
@@ -66,13 +65,13 @@ def answer(
     vault: Vault, tool: str, arguments: Mapping[str, Any], caller: Caller, progress: Progress | None = None
 ) -> dict[str, Any]:
     """The answer of a tool, in the lean form. Raises VaultError, with all faults of the arguments at once."""
-    return told(vault, tool, arguments, caller, progress)[1]
+    return text_and_values(vault, tool, arguments, caller, progress)[1]
 
 
-def told(
+def text_and_values(
     vault: Vault, tool: str, arguments: Mapping[str, Any], caller: Caller, progress: Progress | None = None
 ) -> tuple[str, dict[str, Any]]:
-    """The same as text and as values."""
+    """The answer of a tool as text and as values. Raises VaultError, as `answer` does."""
     return in_words(tool, *asked(vault, tool, arguments, caller, progress), caller.preset)
 
 
@@ -175,9 +174,9 @@ def in_a_line(fault: VaultError, tool: str = "", preset: str = "") -> str:
     client = wording.ForClient(preset, tool)
     if isinstance(fault, InvalidRequest):
         lines = (_line(f"{flaw.pointer.lstrip('/')} " if flaw.pointer else "", flaw) for flaw in fault.faults)
-        return told_by("\n".join(lines), client)
+        return worded("\n".join(lines), client)
     notice = "; nothing was changed, try again" if fault.exit_code is Exit.BUSY and not fault.hint else ""
-    return told_by(_line("", RequestFault("", fault.message, fault.hint)), client) + notice
+    return worded(_line("", RequestFault("", fault.message, fault.hint)), client) + notice
 
 
 def _line(place: str, fault: RequestFault) -> str:

@@ -106,7 +106,7 @@ class Call:
 
     def __call__(self, vault: Vault) -> Answer:
         """The answer. Raises VaultError."""
-        return self.told(*self.asked(vault))
+        return self.answer(*self.asked(vault))
 
     def asked(self, vault: Vault) -> tuple[Vault, object]:
         """The vault as it is asked, and what the tool's verb returned: the first half of a call. Raises VaultError."""
@@ -115,7 +115,7 @@ class Call:
         self.require_wanted()
         return asked(vault, self.tool, self.arguments, self.caller, self.progress)
 
-    def told(self, asking: Vault, result: object) -> Answer:
+    def answer(self, asking: Vault, result: object) -> Answer:
         """The second half: the answer in words."""
         from vault_tool.mcp.answering import in_words  # as above
 

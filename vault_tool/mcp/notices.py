@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 
 from vault_tool.errors import VaultError
 from vault_tool.mcp.wording import ForClient
-from vault_tool.util.hints import told
+from vault_tool.util.hints import worded
 
 # Seconds between two looks at whether another process changed something, while somebody wants to know.
 EVERY = 2.0
@@ -102,7 +102,7 @@ class Notices:
         try:
             _, texts = await self._look(new, "")
         except VaultError as fault:
-            raise MCPError(types.INVALID_PARAMS, told(fault.marked, self._wording)) from fault
+            raise MCPError(types.INVALID_PARAMS, worded(fault.marked, self._wording)) from fault
         self._digests.update({uri: _digest(text) for uri, text in texts.items()})
         self._asked.set()
 

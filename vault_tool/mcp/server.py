@@ -33,7 +33,7 @@ from vault_tool.mcp.texts import INSTRUCTIONS, offered
 from vault_tool.mcp.tools import Caller, listed, named
 from vault_tool.mcp.unreadable import refusal
 from vault_tool.mcp.wording import ForClient
-from vault_tool.util.hints import told
+from vault_tool.util.hints import worded
 from vault_tool.util.text import one_line
 from vault_tool.vault.one_thread import OneThread
 
@@ -91,7 +91,7 @@ def connection(backend: Backend, *, preset: str, caller: Caller, notices: Notice
         try:
             text, kind = await backend.read(params.uri)
         except VaultError as fault:
-            raise MCPError(types.INVALID_PARAMS, told(fault.marked, ForClient(preset))) from fault
+            raise MCPError(types.INVALID_PARAMS, worded(fault.marked, ForClient(preset))) from fault
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type=kind, text=text)])
 
     async def list_prompts(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:

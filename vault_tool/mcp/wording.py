@@ -52,7 +52,7 @@ class ForClient(PlainWords):
 def in_words(value: Any, wording: ForClient) -> Any:
     """Plain values with each text in them in the words of a client."""
     if isinstance(value, str):
-        return hints.told(value, wording)
+        return hints.worded(value, wording)
     if isinstance(value, dict):
         return {name: in_words(part, wording) for name, part in value.items()}
     if isinstance(value, list):

@@ -3,7 +3,7 @@
 A hint is a text in which each next step stands as a value: a verb with its arguments, one parameter of the call that was
 made, or a command of git. The text reads as a program of the library would write it, and each step in it begins with `MARK`,
 which nobody sees and no note's text has: so a step goes along wherever the text goes (into a longer sentence, a table of the
-catalogue, another process), and a door finds it again (`told`). A text without a step is the same at every door.
+catalogue, another process), and a door finds it again (`worded`). A text without a step is the same at every door.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def if_there(clause: str) -> str:
     return f"{OPEN_CLAUSE}{clause}{CLOSE_CLAUSE}"
 
 
-def told(text: str, wording: Wording) -> str:
+def worded(text: str, wording: Wording) -> str:
     """A text in the words of a door."""
     if MARK not in text:
         return text

@@ -12,7 +12,7 @@ from vault_tool.machine import EXACT
 from vault_tool.vault.context import Context
 from vault_tool.vault.page_at_start import choice_is_due
 from vault_tool.vault.vector_upkeep import upkeep_stamp
-from vault_tool.watch.worker import Left, Task, Worker, WorkResult, do
+from vault_tool.watch.worker import Remaining, Task, Worker, WorkResult, do
 
 # Seconds without a change before the exports are written.
 EXPORT_QUIET = 2.0
@@ -35,7 +35,7 @@ BACKSTOP_EVERY = 3600.0
 
 VECTORS_QUIET = 2.0
 # Seconds after which what could not be embedded is tried again, and somebody who embeds is looked for anew.
-VECTORS_AGAIN: Mapping[Left, float] = {Left.MORE: 0.0, Left.REST: 60.0, Left.NOBODY: 300.0}
+VECTORS_AGAIN: Mapping[Remaining, float] = {Remaining.MORE: 0.0, Remaining.RETRY_LATER: 60.0, Remaining.NO_EMBEDDER: 300.0}
 
 # Seconds between two looks at whether Chroma, where it is to answer, still holds what it held.
 CHROMA_EVERY = 300.0
@@ -50,7 +50,7 @@ class Jobs:
     def __init__(self, say: Callable[[str], None], exports_only: Callable[[], bool] = lambda: False) -> None:
         self._say = say
         self._exports_only = exports_only
-        self._errand: Worker | None = None
+        self._worker: Worker | None = None
         self._begun = 0.0
         self._exported = ""
         self._export_after = 0.0
@@ -69,23 +69,23 @@ class Jobs:
 
         At a hundred thousand notes it takes seconds, in which an edit must not wait.
         """
-        if self._errand is not None:
-            if not self._errand.over():
+        if self._worker is not None:
+            if not self._worker.over():
                 return
-            self._ended(self._errand)
+            self._ended(self._worker)
         task = self._due(vault, quiet)
         if task is None:
             return
         self._begun = time.monotonic()
         try:
-            self._errand = Worker.begin(vault.root, task)
+            self._worker = Worker.begin(vault.root, task)
         except OSError as fault:
             self._say(f"no process can be started for {task}: {fault.strerror or fault}")
 
     @property
     def busy(self) -> bool:
         """Whether something is under way."""
-        return self._errand is not None and not self._errand.over()
+        return self._worker is not None and not self._worker.over()
 
     def now(self, vault: Context) -> None:
         """Do all that is due, here and at once."""
@@ -94,26 +94,26 @@ class Jobs:
 
     def stop(self) -> None:
         """End what is under way."""
-        errand, self._errand = self._errand, None
-        if errand is not None:
-            errand.stop()
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.stop()
 
-    def _ended(self, errand: Worker) -> None:
-        self._errand = None
-        if errand.task is Task.EXPORTS:
+    def _ended(self, worker: Worker) -> None:
+        self._worker = None
+        if worker.task is Task.EXPORTS:
             ended = time.monotonic()
             self._export_after = ended + min(EXPORT_SHARE * (ended - self._begun), EXPORT_LATEST)
-        if errand.task is Task.PAGE:
+        if worker.task is Task.PAGE:
             self._page_after = (ended := time.monotonic()) + PAGE_SHARE * (ended - self._begun)
-        self._take(errand.task, errand.outcome())
+        self._take(worker.task, worker.outcome())
 
     def _take(self, task: Task, outcome: WorkResult) -> None:
         """Tell what came of a task, and note when it is to be done again."""
-        if task is Task.VECTORS and outcome.left is not Left.NOTHING:
+        if task is Task.VECTORS and outcome.left is not Remaining.NOTHING:
             self._embedded = ()
             self._embed_after = time.monotonic() + VECTORS_AGAIN[outcome.left]
-        if outcome.said:
-            self._say(outcome.said)
+        if outcome.message:
+            self._say(outcome.message)
 
     def _due(self, vault: Context, quiet: float) -> Task | None:
         """The first thing that is due; it counts as done from now."""

@@ -26,7 +26,7 @@ _PATIENCE = 0.5
 
 _POLITE = 5
 
-# About how long one errand for vectors takes at most: what is due meanwhile waits for it.
+# About how long one job for vectors takes at most: what is due meanwhile waits for it.
 VECTOR_SECONDS = 20.0
 
 
@@ -42,34 +42,34 @@ class Task(StrEnum):
     VECTORS = "vectors"
 
 
-class Left(IntEnum):
-    """How a job ended, as the exit code of its process; Python itself uses 1 and 2."""
+class Remaining(IntEnum):
+    """The work that a job leaves, as the exit code of its process; Python itself uses 1 and 2."""
 
     NOTHING = 0
     MORE = 10
-    """Something was done, and more is to be done at once."""
+    """Something was done, and more can be done at once."""
 
-    REST = 11
-    """What is left cannot be done now."""
+    RETRY_LATER = 11
+    """The rest cannot be done now."""
 
-    NOBODY = 12
-    """There is nobody who could do it."""
+    NO_EMBEDDER = 12
+    """The rest needs an embedder, and there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkResult:
     """The result of a job: a message for a person, if there is one, and the work that is left."""
 
-    said: str = ""
-    left: Left = Left.NOTHING
+    message: str = ""
+    left: Remaining = Remaining.NOTHING
 
 
 def do(vault: Context, task: Task) -> WorkResult:
-    """Do one thing."""
+    """Do a task."""
     try:
-        return _DOING[task](vault)
+        return _RUNNERS[task](vault)
     except VaultError as fault:
-        return WorkResult(f"{_UNDONE[task]}: {fault.message}", Left.REST)
+        return WorkResult(f"{_FAILURE_TEXTS[task]}: {fault.message}", Remaining.RETRY_LATER)
 
 
 class Worker:
@@ -95,9 +95,9 @@ class Worker:
         """The result of the job, once it is over."""
         text, _ = self._process.communicate()
         code = self._process.returncode
-        if code in _LEFT:
-            return WorkResult(text, Left(code))
-        return WorkResult(text or f"the errand for {self.task} ended with {code}", Left.REST)
+        if code in _CODES:
+            return WorkResult(text, Remaining(code))
+        return WorkResult(text or f"the job for {self.task} ended with {code}", Remaining.RETRY_LATER)
 
     def stop(self) -> None:
         """End it soon: what a kill leaves half done is healed by the next command."""
@@ -136,21 +136,21 @@ def _backstop(vault: Context) -> WorkResult:
 def _vectors(vault: Context) -> WorkResult:
     result = keep_vectors(vault, VECTOR_SECONDS)
     if result.fault:
-        return WorkResult(f"{_UNDONE[Task.VECTORS]}: {result.fault}", Left.REST)
+        return WorkResult(f"{_FAILURE_TEXTS[Task.VECTORS]}: {result.fault}", Remaining.RETRY_LATER)
     if result.behind:
-        return WorkResult(left=Left.MORE if result.done else Left.REST)
-    return WorkResult(left=Left.NOTHING if result.embedder or vault.machine.provider == "none" else Left.NOBODY)
+        return WorkResult(left=Remaining.MORE if result.done else Remaining.RETRY_LATER)
+    return WorkResult(left=Remaining.NOTHING if result.embedder or vault.machine.provider == "none" else Remaining.NO_EMBEDDER)
 
 
-_LEFT = frozenset(Left)
-_DOING: Mapping[Task, Callable[[Context], WorkResult]] = {
+_CODES = frozenset(Remaining)
+_RUNNERS: Mapping[Task, Callable[[Context], WorkResult]] = {
     Task.PAGE: _page,
     Task.EXPORTS: _exports,
     Task.TURNS: _turns,
     Task.BACKSTOP: _backstop,
     Task.VECTORS: _vectors,
 }
-_UNDONE: Mapping[Task, str] = {
+_FAILURE_TEXTS: Mapping[Task, str] = {
     Task.PAGE: "the page of a session's start was not made ready",
     Task.EXPORTS: "the exports were not written",
     Task.TURNS: "what turns accepted was not written",
@@ -160,13 +160,13 @@ _UNDONE: Mapping[Task, str] = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Do the task that a watcher started this process for, behind everybody else who wants the processor."""
+    """Do the task that a watcher started this process for, at low priority."""
     root, task = arguments
     if hasattr(os, "nice"):
         os.nice(_POLITE)
     with Context.open(root) as vault:
         done = do(vault, Task(task))
-    sys.stdout.buffer.write(done.said.encode("utf-8", "replace"))
+    sys.stdout.buffer.write(done.message.encode("utf-8", "replace"))
     return done.left
 
 

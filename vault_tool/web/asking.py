@@ -65,7 +65,7 @@ class Flash:
     `restore` are the drafts that one press brings back from the bin.
     """
 
-    said: str
+    message: str
     commit: str = ""
     undo: str = ""
     warnings: tuple[str, ...] = ()

@@ -35,7 +35,7 @@ class Mark:
     """Something that happened at a time, told where one points at it."""
 
     at: str
-    said: str
+    label: str
 
 
 def plot(title: str, lines: Sequence[Line], *, now: str = "", marks: Sequence[Mark] = ()) -> Markup:
@@ -62,7 +62,7 @@ def plot(title: str, lines: Sequence[Line], *, now: str = "", marks: Sequence[Ma
         corners = _corners([(x(at), y(value)) for at, value in line.points], steps=line.steps)
         where = " ".join(f"{at:.1f},{value:.1f}" for at, value in corners)
         parts.append(_POLYLINE.format(line.colour % 8, where, line.name))
-    parts.extend(_CIRCLE.format(x(mark.at), _HIGH - _BELOW - 4, mark.said) for mark in marks)
+    parts.extend(_CIRCLE.format(x(mark.at), _HIGH - _BELOW - 4, mark.label) for mark in marks)
     ends = sorted((moment.timestamp(), at) for line in lines for at, _ in line.points if (moment := parse_time(at)))
     parts.append(Markup('<text x="{}" y="{}">{}</text>').format(_LEFT, _HIGH - 4, ends[0][1][:10]))
     parts.append(Markup('<text x="{}" y="{}" text-anchor="end">{}</text></svg>').format(_WIDE - 4, _HIGH - 4, ends[-1][1][:10]))

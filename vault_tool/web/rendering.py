@@ -24,7 +24,7 @@ from vault_tool.features.history.undo import undoable
 from vault_tool.generate.escape import visible
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.clock import parse_time
-from vault_tool.util.hints import told
+from vault_tool.util.hints import worded
 from vault_tool.util.note_links import links_in, path_of
 from vault_tool.util.text import link_label
 from vault_tool.vault import resolve
@@ -57,7 +57,7 @@ _SCHEMES = ("http:", "https:", "mailto:")
 class Banner:
     """Something about the vault as a whole that every page says: a sentence, and the page that tells more."""
 
-    said: str
+    message: str
     more: str = "/health"
 
 
@@ -131,7 +131,7 @@ def shown(value: Any) -> Any:
     """A value as a template prints it: nothing for None, and no character that cannot be seen or that turns the line."""
     if value is None:
         return ""
-    return visible(told(value, _WORDS)) if type(value) is str else value
+    return visible(worded(value, _WORDS)) if type(value) is str else value
 
 
 def exactly(text: str) -> Markup:

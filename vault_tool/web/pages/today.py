@@ -36,7 +36,7 @@ _SECTION = re.compile(r"^## (.+?)(?: \(.*\))?$", re.MULTILINE)
 class SuggestedStep:
     """Something that would be worth doing: the sentence, and the button that does it (its name in `STEPS`) or the page for it."""
 
-    said: str
+    text: str
     do: str = ""
     button: str = ""
     page: str = ""
