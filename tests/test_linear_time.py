@@ -206,9 +206,11 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "tags": lambda said: list(tags.in_prose(said)),
     "tags of a head": lambda said: list(tags.in_head({"tags": said})),
     "title": lambda said: titles.title_of("a.md", {}, said),
-    "import": lambda said: notes.made("a.md", _bytes(said), notes.ImportOptions(), REGISTRY, identity=ID),
-    "import with a head": lambda said: notes.made("a.md", _in_head(said), notes.ImportOptions(), REGISTRY, identity=ID),
-    "import a title": lambda said: notes.made("a.md", _as_title(said), notes.ImportOptions(), REGISTRY, identity=ID),
+    "import": lambda said: notes.record_from_note("a.md", _bytes(said), notes.ImportOptions(), REGISTRY, identity=ID),
+    "import with a head": lambda said: notes.record_from_note(
+        "a.md", _in_head(said), notes.ImportOptions(), REGISTRY, identity=ID
+    ),
+    "import a title": lambda said: notes.record_from_note("a.md", _as_title(said), notes.ImportOptions(), REGISTRY, identity=ID),
     "own id": lambda said: notes.own_id(_bytes(said)),
     "untouched": lambda said: notes.untouched(_bytes(said)),
     "safe part": copy_paths.safe_part,

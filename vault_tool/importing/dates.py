@@ -53,30 +53,30 @@ def read_date(text: str) -> datetime | None:
     if not cleaned or len(cleaned) > 60:
         return None
     for pattern, order in ((_NUMBERS, _by_numbers), (_DAY_FIRST, _by_day), (_MONTH_FIRST, _by_month)):
-        found = pattern.match(cleaned)
-        day = order(found) if found else None
-        if found and day:
-            return _at(day, cleaned[found.end() :])
+        match = pattern.match(cleaned)
+        day = order(match) if match else None
+        if match and day:
+            return _at(day, cleaned[match.end() :])
     return parse_time(cleaned)
 
 
-def _by_numbers(found: re.Match[str]) -> tuple[int, int, int] | None:
-    year, month, day, first, mark, second, last = found.groups()
+def _by_numbers(match: re.Match[str]) -> tuple[int, int, int] | None:
+    year, month, day, first, mark, second, last = match.groups()
     if year:
         return int(year), int(month), int(day)
-    one, two = int(first), int(second)
-    day_first = mark == "." or one > 12
-    return (int(last), two, one) if day_first else (int(last), one, two)
+    leading, two = int(first), int(second)
+    day_first = mark == "." or leading > 12
+    return (int(last), two, leading) if day_first else (int(last), leading, two)
 
 
-def _by_day(found: re.Match[str]) -> tuple[int, int, int] | None:
-    month = _month(found[2])
-    return (int(found[3]), month, int(found[1])) if month else None
+def _by_day(match: re.Match[str]) -> tuple[int, int, int] | None:
+    month = _month(match[2])
+    return (int(match[3]), month, int(match[1])) if month else None
 
 
-def _by_month(found: re.Match[str]) -> tuple[int, int, int] | None:
-    month = _month(found[1])
-    return (int(found[3]), month, int(found[2])) if month else None
+def _by_month(match: re.Match[str]) -> tuple[int, int, int] | None:
+    month = _month(match[1])
+    return (int(match[3]), month, int(match[2])) if month else None
 
 
 def _month(name: str) -> int:
@@ -88,14 +88,14 @@ def _at(day: tuple[int, int, int], rest: str) -> datetime | None:
     """A day with the time that follows it; anything else that follows means that the text is no date."""
     if not rest.strip(" ,"):
         return _moment(*day)
-    found = _TIME.fullmatch(rest)
-    if found is None:
+    match = _TIME.fullmatch(rest)
+    if match is None:
         return None
-    hour = int(found[1])
-    if found[4]:
-        hour = hour % 12 + (12 if found[4].lower() == "pm" else 0)
-    moment = _moment(*day, hour, int(found[2]), int(found[3] or 0))
-    return moment and (moment - _offset(found[5] or ""))
+    hour = int(match[1])
+    if match[4]:
+        hour = hour % 12 + (12 if match[4].lower() == "pm" else 0)
+    moment = _moment(*day, hour, int(match[2]), int(match[3] or 0))
+    return moment and (moment - _offset(match[5] or ""))
 
 
 def _offset(text: str) -> timedelta:

@@ -21,25 +21,29 @@ SETTINGS = (
 
 def folders(read: Callable[[str], bytes]) -> tuple[str, ...]:
     """The folders that the vault's own settings call templates; `read` gives a file's bytes or raises OSError, Refused."""
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for path, key in SETTINGS:
         with suppress(OSError, Refused, orjson.JSONDecodeError):
-            said = orjson.loads(read(path))
-            folder = said.get(key) if isinstance(said, dict) else None
+            settings = orjson.loads(read(path))
+            folder = settings.get(key) if isinstance(settings, dict) else None
             if isinstance(folder, str) and folder.strip(" /"):
-                found[PurePosixPath(folder.strip(" /")).as_posix()] = None
-    return tuple(found)
+                paths[PurePosixPath(folder.strip(" /")).as_posix()] = None
+    return tuple(paths)
 
 
 def filtered(read: Callable[[str], bytes]) -> tuple[str, ...]:
     """The folders and files that Obsidian is told to leave out of its search; of its patterns those that are plain paths."""
     with suppress(OSError, Refused, orjson.JSONDecodeError):
-        said = orjson.loads(read(_APP))
-        found = said.get("userIgnoreFilters") if isinstance(said, dict) else None
-        paths = [one for one in found if isinstance(one, str) and one.strip(" /")] if isinstance(found, list) else []
+        settings = orjson.loads(read(_APP))
+        filters = settings.get("userIgnoreFilters") if isinstance(settings, dict) else None
+        paths = (
+            [pattern for pattern in filters if isinstance(pattern, str) and pattern.strip(" /")]
+            if isinstance(filters, list)
+            else []
+        )
         # Between two slashes stands a pattern, which only its own editor reads as it is meant.
-        plain = (one for one in paths if not (one.startswith("/") and one.endswith("/") and len(one) > 1))
-        return tuple(dict.fromkeys(PurePosixPath(one.strip(" /")).as_posix() for one in plain))
+        plain = (path for path in paths if not (path.startswith("/") and path.endswith("/") and len(path) > 1))
+        return tuple(dict.fromkeys(PurePosixPath(path.strip(" /")).as_posix() for path in plain))
     return ()
 
 

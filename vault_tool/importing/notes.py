@@ -33,7 +33,7 @@ _COPY_LINE = re.compile(rb'^[ ]*copy_hash: "?([0-9a-f]{32})"?\r?\n', re.MULTILIN
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """What the person who imports wants of every note."""
+    """The options of an import that apply to every note."""
 
     type: str = "general"
     subjects: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class ImportOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What became of one note: `data` is None where nothing can be kept, `identity` empty where it stays a page."""
+    """The outcome for one note: `data` is None where nothing can be kept, `identity` empty where it stays a page."""
 
     data: bytes | None = None
     identity: str = ""
@@ -60,7 +60,7 @@ def own_id(data: bytes) -> str:
     return (canonical(raw) or "") if isinstance(raw, str) else ""
 
 
-def made(
+def record_from_note(
     path: str, data: bytes, asked: ImportOptions, registry: Registry, *, identity: str, label: str = "", fallback: str = ""
 ) -> Made:
     """A note with the lines that make it a record called `identity`.
@@ -78,8 +78,8 @@ def made(
     fields = _fields(path, values, inner, prose, asked, registry, identity, fallback)
     if label:
         fields += [(FROM, label), (SOURCE_HASH, content_hash(data))]
-    found = _tags(path, inner, prose, asked)
-    retag = tags.change(values, found)
+    note_tags = _tags(path, inner, prose, asked)
+    retag = tags.change(values, note_tags)
     changes: list[Change] = [Remove(COPY_HASH)] if COPY_HASH in values else []
     if isinstance(retag, Set) and "tags" not in values:
         fields.append((retag.key, retag.value))
@@ -95,13 +95,13 @@ def made(
 def loosely(data: bytes) -> bytes:
     """A note whose head cannot be read or changed with one of the same fields that can, as far as its lines say them."""
     head, body, _ = frontmatter.read(data)
-    told = body.encode("utf-8")
+    text = body.encode("utf-8")
     values: Mapping[str, Value] = head.values if head is not None and head.usable else read_loosely(data)
     fields = [(key, value) for key, value in values.items() if value]
     try:
-        return frontmatter.add_head(told, fields) if fields else told
+        return frontmatter.add_head(text, fields) if fields else text
     except EditRefused:
-        return told
+        return text
 
 
 def untouched(data: bytes) -> bool:
@@ -137,16 +137,16 @@ def _unusable(
         return Made(skipped="empty", problems=(note(path, 0, "empty", "it holds nothing"),))
     broken = [Problem(path, f.line, f.code, Severity.ERROR, f.message, f.hint) for f in faults if f.fatal]
     if not broken and _MARKERS in data:
-        broken = [one for one in parse(path, data, registry).problems if one.code == "conflict-markers"]
+        broken = [problem for problem in parse(path, data, registry).problems if problem.code == "conflict-markers"]
     if broken and broken[0].code == "not-text":
         return Made(skipped="not-text", problems=(broken[0],))
     if broken:
         served = "its words alone are served" if broken[0].code != "conflict-markers" else "it is in no answer"
-        told = replace(broken[0], message=f"kept unchanged, and {served} until it is mended: {broken[0].message}")
-        return Made(data=data, problems=(told,))
+        problem = replace(broken[0], message=f"kept unchanged, and {served} until it is mended: {broken[0].message}")
+        return Made(data=data, problems=(problem,))
     if not body.strip() and not any(map(says, values.values())):
-        told = note(path, 0, "no-text", "it has a head and no text, so it stays a page", "write something below the head")
-        return Made(data=data, problems=(told,))
+        problem = note(path, 0, "no-text", "it has a head and no text, so it stays a page", "write something below the head")
+        return Made(data=data, problems=(problem,))
     return None
 
 
@@ -156,8 +156,8 @@ def _fields(
 ) -> list[tuple[str, Value]]:  # fmt: skip
     """The lines that are added; what stood under one of their names and is not ours is kept by `with_fields`."""
     fields: list[tuple[str, Value]] = [("id", identity), ("type", _type(values.get("type"), asked.type, registry))]
-    given = values.get("title")
-    if not (isinstance(given, str) and says(given) and one_line(given)):
+    title = values.get("title")
+    if not (isinstance(title, str) and says(title) and one_line(title)):
         fields.append(("title", title_of(path, inner, prose)))
     old = values.get("created")
     if not (isinstance(old, str) and parse_time(old)):
@@ -205,5 +205,5 @@ def _written(
             problems = (warning(path, 0, "tags-kept", f"its lists were left as they are: {fault.message}"),)
         return Made(data=with_copy_hash(result) if sealed else result, identity=identity, problems=problems)
     except EditRefused as fault:
-        told = warning(path, 0, "read-only-head", f"kept as a page, unchanged: {fault.message}", fault.hint)
-        return Made(data=data, problems=(told,))
+        problem = warning(path, 0, "read-only-head", f"kept as a page, unchanged: {fault.message}", fault.hint)
+        return Made(data=data, problems=(problem,))

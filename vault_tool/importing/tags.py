@@ -40,13 +40,13 @@ def _without_comments(body: str) -> str:
     for opening, closing in (("%%", "%%"), ("<!--", "-->")):
         if opening not in body:
             continue
-        kept, _, rest = body.partition(opening)
+        text_left, _, rest = body.partition(opening)
         while rest:
             comment, closed, after = rest.partition(closing)
             text, _, rest = after.partition(opening)
             # One that is never closed is none: the mark stands for itself.
-            kept += "\n" * comment.count("\n") + text if closed else comment
-        body = kept
+            text_left += "\n" * comment.count("\n") + text if closed else comment
+        body = text_left
     return body
 
 
@@ -67,14 +67,14 @@ def of_folders(path: str) -> Iterator[str]:
             yield tag
 
 
-def change(head: Mapping[str, Raw], wanted: Iterable[str]) -> Change | None:
-    """What gives the head's `tags` those that it lacks, case aside; None where it lacks none or holds no tags at all."""
+def change(head: Mapping[str, Raw], new_tags: Iterable[str]) -> Change | None:
+    """The change that adds missing tags to the head's `tags`, case aside; None where none is missing or it holds no tags."""
     keys = list(lists.spelled(head, "tags"))
     if any(isinstance(head[key], dict) for key in keys):
         return None
     present = [tag for key in keys for tag in _named(head[key])]
     known = {tag.casefold() for tag in present}
-    lacking = list({tag.casefold(): tag for tag in reversed([*wanted]) if tag.casefold() not in known}.values())[::-1]
+    lacking = list({tag.casefold(): tag for tag in reversed([*new_tags]) if tag.casefold() not in known}.values())[::-1]
     if not lacking:
         return None
     raw = head.get("tags")
@@ -92,7 +92,7 @@ def _named(raw: Raw, form: Form = Form.WORDS) -> Iterator[str]:
 
 def _texts_among(raw: Raw, form: Form) -> list[str]:
     """The texts of a list that holds other things too."""
-    return (lists.texts([one for one in raw if isinstance(one, str)], form) or []) if isinstance(raw, list) else []
+    return (lists.texts([text for text in raw if isinstance(text, str)], form) or []) if isinstance(raw, list) else []
 
 
 def _is_tag(tag: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a foreign note is called: by its head, its first heading, or its file's name."""
+"""The title of a foreign note: from its head, its first heading, or its file's name."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def title_of(path: str, head: Mapping[str, object], prose: str) -> str:
     if isinstance(named, str) and one_line(named):
         return one_line(named, LONGEST)
     stem = one_line(PurePosixPath(path).stem) or "untitled"
-    found = list(_headings(prose))
-    if found and found[0].level == 1 and found[0].on_top:
-        return found[0].text
+    headings = list(_headings(prose))
+    if headings and headings[0].level == 1 and headings[0].on_top:
+        return headings[0].text
     if stem.lower() not in _SAYS_NOTHING:
         return stem
     folder = one_line(PurePosixPath(path).parent.name)
-    best = next((one for one in found if one.level == 1), found[0] if found else None)
+    best = next((heading for heading in headings if heading.level == 1), headings[0] if headings else None)
     return (best.text if best else "") or folder or stem
 
 
@@ -57,8 +57,8 @@ def _headings(prose: str) -> Iterator[_Heading]:
     """The headings of both styles, code aside."""
     before, on_top = "", True
     for _, line in prose_lines(prose):
-        found = _HEADING.fullmatch(line)
-        level, text = (len(found[1]), found[2]) if found else (1, before) if _UNDERLINE.fullmatch(line) else (0, "")
+        match = _HEADING.fullmatch(line)
+        level, text = (len(match[1]), match[2]) if match else (1, before) if _UNDERLINE.fullmatch(line) else (0, "")
         title = one_line(plain_line(_ANCHOR.sub("", text)), LONGEST) if level else ""
         if title and not any(mark in title for mark in _FILLED_IN_LATER):
             yield _Heading(level, title, on_top)

@@ -15,14 +15,14 @@ _FENCED = re.compile(r"\ufeff?\s*\+\+\+[ \t]*\r?\n(.*?)^\+\+\+[ \t\r]*$", re.DOT
 
 def toml_head(text: str) -> tuple[dict[str, Raw], str]:
     """The texts, dates and lists of texts of a `+++` head, and the prose after it; nothing and `text` where there is none."""
-    found = _FENCED.match(text) if "+++" in text[:200] else None
-    if found is None:
+    match = _FENCED.match(text) if "+++" in text[:200] else None
+    if match is None:
         return {}, text
     try:
-        values = toml_table(found[1].replace("\r\n", "\n"))
+        values = toml_table(match[1].replace("\r\n", "\n"))
     except ValueError:
-        return {}, text[found.end() :]
-    return {key: raw for key, value in values.items() if (raw := _raw(value)) is not None}, text[found.end() :]
+        return {}, text[match.end() :]
+    return {key: raw for key, value in values.items() if (raw := _raw(value)) is not None}, text[match.end() :]
 
 
 def json_head(text: str) -> tuple[dict[str, Raw], str]:

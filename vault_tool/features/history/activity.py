@@ -80,8 +80,9 @@ class JudgedThen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity(Answer):
-    """What happened. Of all days: `days` (those of the last `days` with anything, the newest first) and `sessions`, the newest
-    first. Of one `day`: its `logged` entries in order, and what was `written` and `judged`, at most `limit` of each.
+    """The activity of a vault. Of all days: `days` (those of the last `days` with anything) and `sessions`, the newest first.
+
+    Of one `day`: its `logged` entries in order, and what was `written` and `judged`, at most `limit` of each.
     """
 
     day: str = ""
@@ -96,7 +97,7 @@ class Activity(Answer):
 @looks
 @of_the_whole
 def activity(vault: Context, day: str = "", *, days: int = 90, limit: int = 200) -> Activity:
-    """What happened on each of the last `days` (UTC) and in the latest sessions, or in full on one `day` (`2026-11-20`)."""
+    """Show what happened on each of the last `days` (UTC) and in recent sessions, or in full on a `day` (`2026-11-20`)."""
     if day and not _DAY.fullmatch(day.strip()):
         raise UsageError(f"`{one_line(day, 40)}` is no day", "write it as 2026-11-20")
     if days < 1:
@@ -111,16 +112,18 @@ def activity(vault: Context, day: str = "", *, days: int = 90, limit: int = 200)
 
 def _of_day(vault: Context, day: str, limit: int) -> Activity:
     catalog = vault.index.catalog
-    written = [one for one in slight(catalog) if one.text("created")[:10] == day]
-    judged = [one for one in catalog.signals() if one.at[:10] == day and one.kind is not SignalKind.USE][:limit]
-    titles = {one.target: next(iter(catalog.get(one.target)), None) for one in judged}
-    shown = sorted(written, key=lambda one: (one.text("created"), one.id))[:limit]
-    told = statuses(vault, shown)
+    written = [entry for entry in slight(catalog) if entry.text("created")[:10] == day]
+    judged = [signal for signal in catalog.signals() if signal.at[:10] == day and signal.kind is not SignalKind.USE][:limit]
+    titles = {signal.target: next(iter(catalog.get(signal.target)), None) for signal in judged}
+    shown = sorted(written, key=lambda entry: (entry.text("created"), entry.id))[:limit]
+    status_by_path = statuses(vault, shown)
     return Activity(
         day=day,
         logged=tuple(entry for _, entry in log_of(vault, day)[:limit]),
-        written=tuple(Memory(vault, one, told[one.path]).told(WrittenThen, at=one.text("created")) for one in shown),
-        judged=tuple(_judged(one, getattr(titles[one.target], "title", "")) for one in judged),
+        written=tuple(
+            Memory(vault, entry, status_by_path[entry.path]).told(WrittenThen, at=entry.text("created")) for entry in shown
+        ),
+        judged=tuple(_judged(signal, getattr(titles[signal.target], "title", "")) for signal in judged),
     )
 
 
@@ -134,15 +137,15 @@ class _Memories:
 
     @classmethod
     def of(cls, vault: Context) -> _Memories:
-        found = cls()
-        for _, said in head_fields(vault.index.catalog, "created", "session"):
-            created, session = (one if isinstance(one, str) else "" for one in said)
+        memories = cls()
+        for _, values in head_fields(vault.index.catalog, "created", "session"):
+            created, session = (value if isinstance(value, str) else "" for value in values)
             if created:
-                found.days[created[:10]] += 1
+                memories.days[created[:10]] += 1
             if session:
-                found.sessions[session] += 1
-                _note(found.moments, session, created)
-        return found
+                memories.sessions[session] += 1
+                _note(memories.moments, session, created)
+        return memories
 
 
 def _judged(signal: Signal, title: str) -> JudgedThen:
@@ -163,8 +166,8 @@ def _days(vault: Context, since: str, memories: _Memories, signals: Sequence[Sig
             judged[signal.at[:10]] += 1
     used.update(use.at[:10] for use in vault.uses.all())
     logged = _logged(vault, since)
-    found = sorted({one for counts in (written, judged, used, logged) for one in counts if one >= since}, reverse=True)
-    return tuple(DayCount(day=one, written=written[one], logged=logged[one], judged=judged[one], used=used[one]) for one in found)
+    days = sorted({day for counts in (written, judged, used, logged) for day in counts if day >= since}, reverse=True)
+    return tuple(DayCount(day=day, written=written[day], logged=logged[day], judged=judged[day], used=used[day]) for day in days)
 
 
 def _logged(vault: Context, since: str) -> Counter[str]:
@@ -183,10 +186,10 @@ def _sessions(vault: Context, memories: _Memories, signals: Sequence[Signal]) ->
     shown: Mapping[str, int] = {}
     with suppress(*seen.UNKEPT):
         known = seen.store(vault).all(vault.clock.now())
-        shown = {one.id: len(one.shown) for one in known}
-        for one in known:
-            _note(moments, one.id, one.began, one.touched)
-    newest = nlargest(MOST_SESSIONS, moments.items(), key=lambda one: (one[1][1], one[0]))
+        shown = {session.id: len(session.shown) for session in known}
+        for session in known:
+            _note(moments, session.id, session.began, session.touched)
+    newest = nlargest(MOST_SESSIONS, moments.items(), key=lambda session: (session[1][1], session[0]))
     return tuple(
         SessionLine(
             session=session, first=first, last=last, written=written[session], shown=shown.get(session, 0), judged=judged[session]

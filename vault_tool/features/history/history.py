@@ -1,4 +1,4 @@
-"""What git remembers: `log`, `history`, `diff` and `commit`."""
+"""The vault's git history: `log`, `history`, `diff` and `commit`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class History(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """What the vault's files have that the last commit (or `since`) has not, or what the commit `of` changed."""
+    """Changes of the vault's files since the last commit (or `since`), or those that the commit `of` made."""
 
     since: str | None
     of: str | None = None
@@ -90,10 +90,10 @@ def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     if memory_id or not is_owner(vault):
         vault.fresh()
     if memory_id:
-        found = note_history(vault, resolve.find(resolve.for_its_keeper(vault), memory_id, begun=True)).commits[:limit]
+        commits = note_history(vault, resolve.find(resolve.for_its_keeper(vault), memory_id, begun=True)).commits[:limit]
     else:
-        found = tuple(git.log(repo, paths=_WHOLE, limit=limit))
-    return Log(results=tuple(_brief(_redacted(vault, one)) for one in found))
+        commits = tuple(git.log(repo, paths=_WHOLE, limit=limit))
+    return Log(results=tuple(_brief(_redacted(vault, commit_entry)) for commit_entry in commits))
 
 
 @verb
@@ -145,11 +145,11 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
         _require_known(vault, chosen if paths else (), pending)
         left: list[Problem] = []
         changes: list[git.FileChange] = []
-        for one in pending:
-            content, problems = _content(vault, one)
+        for file in pending:
+            content, problems = _content(vault, file)
             left.extend(problems)
-            changes.extend([] if problems else [git.FileChange(one.path, content)])
-            changes.extend([git.FileChange(one.was, None)] if one.was and not problems else [])
+            changes.extend([] if problems else [git.FileChange(file.path, content)])
+            changes.extend([git.FileChange(file.was, None)] if file.was and not problems else [])
         outcome = _commit_edits(vault, repo, changes, message) if changes else git.Commit(False, None)
     reason = outcome.reason or (f"{len(waiting)} earlier writes still wait" if waiting else "")
     reason = settled.reason if settled and not outcome.committed else reason
@@ -172,26 +172,30 @@ def keep_first(vault: Context, path: str) -> str:
     if vault.repo is not None:
         if not git.uncommitted(vault.repo, [path]):
             return ""
-        made = commit(vault, [path])
-        if made.committed:
-            return f"what it said before is in {(made.commit or '')[:10]}"
-        if not vault.allow_secrets and any(one.path == path for one in made.left) and screening.new_in_file(vault, path, data):
-            raise Refused(f"{made.left[0].message}; nothing was written", f"take it out of {path} in an editor")
-    kept = f"{layout.LOCAL}/deleted/{vault.now().replace(':', '')}-{new_id()[:6]}-{PurePosixPath(path).name}"
-    writer.create(vault.root, kept, data)
-    return f"what it said before is kept in {kept}"
+        outcome = commit(vault, [path])
+        if outcome.committed:
+            return f"what it said before is in {(outcome.commit or '')[:10]}"
+        if (
+            not vault.allow_secrets
+            and any(problem.path == path for problem in outcome.left)
+            and screening.new_in_file(vault, path, data)
+        ):
+            raise Refused(f"{outcome.left[0].message}; nothing was written", f"take it out of {path} in an editor")
+    copy_path = f"{layout.LOCAL}/deleted/{vault.now().replace(':', '')}-{new_id()[:6]}-{PurePosixPath(path).name}"
+    writer.create(vault.root, copy_path, data)
+    return f"what it said before is kept in {copy_path}"
 
 
-def _redacted(vault: Context, one: git.LogEntry) -> git.LogEntry:
-    """A commit without its subject, which names memories, where one of these is told to nobody but the vault's owner."""
-    if is_owner(vault) or vault.whole_index.catalog.withheld().isdisjoint(one.ids):
-        return one
-    return replace(one, subject=f"{one.op or 'commit'}: of what is told to nobody", paths=())
+def _redacted(vault: Context, entry: git.LogEntry) -> git.LogEntry:
+    """A commit without its subject where it names memories that only the vault's owner may see."""
+    if is_owner(vault) or vault.whole_index.catalog.withheld().isdisjoint(entry.ids):
+        return entry
+    return replace(entry, subject=f"{entry.op or 'commit'}: of what is told to nobody", paths=())
 
 
-def _brief(one: git.LogEntry) -> git.LogEntry:
+def _brief(entry: git.LogEntry) -> git.LogEntry:
     """A commit with the first of its ids and paths: an import has thousands."""
-    return replace(one, ids=one.ids[:LISTED], paths=one.paths[:LISTED], more=len(one.paths[LISTED:]))
+    return replace(entry, ids=entry.ids[:LISTED], paths=entry.paths[:LISTED], more=len(entry.paths[LISTED:]))
 
 
 _WHOLE = [
@@ -218,7 +222,7 @@ def _commit_edits(vault: Context, repo: git.Repo, changes: Sequence[git.FileChan
 
 
 def _content(vault: Context, pending: git.UncommittedFile) -> tuple[bytes | None, list[Problem]]:
-    """What a changed file holds (None: it is gone), read once, and what keeps it out of history.
+    """The content of a changed file (None: it is gone), read once, and the problems that keep it out of history.
 
     That is what cannot be read, a link, a conflict that nobody settled, or what looks like a secret.
     """
@@ -230,8 +234,8 @@ def _content(vault: Context, pending: git.UncommittedFile) -> tuple[bytes | None
     try:
         data = reader.read(vault.root, pending.path)
     except (OSError, Refused) as fault:
-        said = fault.message if isinstance(fault, Refused) else f"it cannot be read: {os.strerror(fault.errno or 0).lower()}"
-        return None, [error(pending.path, 0, "not-read", said, "commit it with git if it is meant to be kept")]
+        reason = fault.message if isinstance(fault, Refused) else f"it cannot be read: {os.strerror(fault.errno or 0).lower()}"
+        return None, [error(pending.path, 0, "not-read", reason, "commit it with git if it is meant to be kept")]
     suspected = [] if vault.allow_secrets else screening.new_in_file(vault, pending.path, data)
     if layout.file_kind(pending.path) is not layout.FileKind.NOTE:
         return data, suspected
@@ -257,10 +261,10 @@ def _ours(path: str) -> bool:
 
 
 def _relative(vault: Context, path: str | Path) -> str:
-    found = list(resolve.readings(vault, path))
-    if not found:
+    readings = list(resolve.readings(vault, path))
+    if not readings:
         raise NotFound(f"{one_line(str(path), 80)} is not in the vault {vault.root}", "name a file of the vault")
-    meant = next((one for one, there in found if there), found[-1][0])
+    meant = next((reading for reading, exists in readings if exists), readings[-1][0])
     if meant != "." and not _ours(meant):
         message = f"{one_line(meant, 80)} is derived, local or hidden: it is never committed by the tool"
         raise Refused(message, "name a file of the vault")
@@ -274,7 +278,7 @@ def _newest_first(chain: Sequence[Entry]) -> list[Entry]:
     ordered: list[Entry] = []
     while left:
         # In a cycle everybody waits: then time decides.
-        entry = next((one for one in left.values() if not waits[one.id]), next(iter(left.values())))
+        entry = next((revision for revision in left.values() if not waits[revision.id]), next(iter(left.values())))
         ordered.append(left.pop(entry.id))
         waits.subtract(old for old in entry.texts("supersedes"))
     return ordered

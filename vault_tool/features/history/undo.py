@@ -58,7 +58,7 @@ class UntouchedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undone(Saved):
-    """What was taken back: the commit and its subject, the files that are gone again, those that are as before it, and the
+    """An operation taken back: the commit and its subject, the files that are gone again, those that are as before it, and the
     memories of which a mark was taken back.
     """
 
@@ -82,13 +82,13 @@ class _Committed:
 
 @dataclass(slots=True)
 class _Reversal:
-    """What would take an operation back; filled file by file, and carried out only if no file objects."""
+    """The plan to take an operation back; filled file by file, and carried out only if no file objects."""
 
     removed: dict[str, bytes] = field(default_factory=dict)
     rewritten: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
     revived: dict[str, bytes] = field(default_factory=dict)
     marks: list[Signal] = field(default_factory=list)
-    kept: list[UntouchedFile] = field(default_factory=list)
+    untouched: list[UntouchedFile] = field(default_factory=list)
 
 
 @verb
@@ -122,7 +122,7 @@ def undo(vault: Context, target: str = "") -> Undone:
         removed=tuple(sorted(back.removed)),
         restored=restored,
         unmarked=tuple(dict.fromkeys(signal.target for signal in back.marks)),
-        kept=tuple(back.kept),
+        kept=tuple(back.untouched),
     )
 
 
@@ -168,20 +168,22 @@ def _resolve_operation(vault: Context, repo: git.Repo, target: str) -> str:
 
 def _newest(repo: git.Repo) -> str:
     """The newest operation on this branch; Refused where it, or a foreign change of notes that came later, is not undone."""
-    found = _told(repo, git.log(repo, limit=_NEWEST))
-    newest = next((one for one in found if one.op == _SETTING or any(map(_is_note, one.paths))), None)
-    later = found[: found.index(newest)] if newest is not None else found
-    if judged := _newest_judgement(repo, [one.commit for one in later if one.op and any(map(_is_journal, one.paths))]):
+    entries = _told(repo, git.log(repo, limit=_NEWEST))
+    newest = next((entry for entry in entries if entry.op == _SETTING or any(map(_is_note, entry.paths))), None)
+    later = entries[: entries.index(newest)] if newest is not None else entries
+    if judged := _newest_judgement(repo, [entry.commit for entry in later if entry.op and any(map(_is_journal, entry.paths))]):
         return judged
     if newest is None:
         raise NotFound("there is no operation to undo on this branch", f"{step('log')} lists the commits")
-    said = f"`{one_line(newest.subject, 60)}`"
+    subject = f"`{one_line(newest.subject, 60)}`"
     if newest.op == _SETTING:
-        raise Refused(f"the newest operation, {said}, changed no note", f"name the one that you mean: {step('log')} lists them")
+        raise Refused(
+            f"the newest operation, {subject}, changed no note", f"name the one that you mean: {step('log')} lists them"
+        )
     if not newest.op:
         # Perhaps a hook put another message in place of ours, elsewhere: what lies before it is not what was done last.
         shown = newest.commit[:_SHOWN]
-        reason = f"the newest change of notes, {shown} ({said}), does not say that this tool made it"
+        reason = f"the newest change of notes, {shown} ({subject}), does not say that this tool made it"
         raise Refused(reason, f"{shell(f'git revert {shown}')} takes it back, {step('undo', target=...)} an operation before it")
     return newest.commit
 
@@ -189,12 +191,12 @@ def _newest(repo: git.Repo) -> str:
 def _newest_judgement(repo: git.Repo, commits: Sequence[str]) -> str:
     """The first of these commits that judged a memory or answered for one; a commit that only carried uses along did not."""
     known = _committed(repo, commits)
-    judged = (commit for commit in commits if any(one.kind is not SignalKind.USE for _, one in _added(known, commit)))
+    judged = (commit for commit in commits if any(signal.kind is not SignalKind.USE for _, signal in _added(known, commit)))
     return next(judged, "")
 
 
 def _creation(vault: Context, target: str) -> str:
-    """The commit that created the record that `target` names, or nothing when it names none."""
+    """The commit that created the record that `target` names, or "" where it names none."""
     try:
         entry = resolve.find(vault, target)
     except NotFound:
@@ -202,10 +204,10 @@ def _creation(vault: Context, target: str) -> str:
     if layout.is_around(entry.path):
         reason = f"{entry.path} is a note of the folder around the vault, which this tool never writes"
         raise Refused(reason, "its editor or its own git takes changes of it back")
-    found = note_history(vault, entry)
-    if found.created is not None:
-        return found.created.commit
-    if found.ends:
+    history = note_history(vault, entry)
+    if history.created is not None:
+        return history.created.commit
+    if history.ends:
         raise Refused(
             f"this clone's history ends after {entry.path} was made", f"{shell('git fetch --unshallow')} brings the rest"
         )
@@ -214,35 +216,35 @@ def _creation(vault: Context, target: str) -> str:
 
 def _committed(repo: git.Repo, commits: Sequence[str]) -> _Committed:
     """All that is to be known of some commits, by three or four processes however many they are."""
-    found = list(git.changes_of(repo, commits).values())
-    changes = {one.commit: one for one in _told(repo, found)}
-    files = (one for change in changes.values() if change.op and change.op not in _FINAL for one in change.files)
+    changes_found = list(git.changes_of(repo, commits).values())
+    changes = {change.commit: change for change in _told(repo, changes_found)}
+    files = (file for change in changes.values() if change.op and change.op not in _FINAL for file in change.files)
     # What an operation left of a note is its file as it is now, or the operation is not undone.
     blobs = {
         blob
-        for one in files
-        for blob, of in ((one.before, _is_note(one.path) or _is_journal(one.path)), (one.after, _is_journal(one.path)))
+        for file in files
+        for blob, of in ((file.before, _is_note(file.path) or _is_journal(file.path)), (file.after, _is_journal(file.path)))
         if blob and of
     }
     return _Committed(changes, git.blobs(repo, sorted(blobs)), git.off_branch(repo, commits))
 
 
-def _told(repo: git.Repo, found: Sequence[_Told]) -> list[_Told]:
+def _told(repo: git.Repo, changes: Sequence[_Told]) -> list[_Told]:
     """The same, where a commit whose message was replaced by a hook is told by what HEAD's own log says of it."""
-    known = git.own_operations(repo) if any(not one.op for one in found) else {}
-    return [one if one.op else replace(one, op=known.get(one.commit, "")) for one in found]
+    known = git.own_operations(repo) if any(not change.op for change in changes) else {}
+    return [change if change.op else replace(change, op=known.get(change.commit, "")) for change in changes]
 
 
 def _added(known: _Committed, commit: str) -> Iterator[tuple[str, Signal]]:
     """The signals that a commit added, each with its journal."""
-    for one in known.changes[commit].files:
-        if not _is_journal(one.path):
+    for file in known.changes[commit].files:
+        if not _is_journal(file.path):
             continue
-        before, after = known.texts.get(one.before, b""), known.texts.get(one.after, b"")
+        before, after = known.texts.get(file.before, b""), known.texts.get(file.after, b"")
         grown = after.startswith(before)
-        had = set() if grown else {signal.id for signal in read_signals(one.path, before)[0]}
-        found, _ = read_signals(one.path, after[len(before) :] if grown else after)
-        yield from ((one.path, signal) for signal in found if signal.id not in had)
+        had = set() if grown else {signal.id for signal in read_signals(file.path, before)[0]}
+        signals, _ = read_signals(file.path, after[len(before) :] if grown else after)
+        yield from ((file.path, signal) for signal in signals if signal.id not in had)
 
 
 def _require_operation(known: _Committed, commit: str) -> git.CommitChanges:
@@ -264,17 +266,17 @@ def _require_operation(known: _Committed, commit: str) -> git.CommitChanges:
 
 
 def _reversal(vault: Context, known: _Committed, commit: str) -> _Reversal:
-    """What would take a commit back; Refused where it cannot be."""
+    """Plan to take a commit back; Refused where it cannot be."""
     done = _require_operation(known, commit)
     back = _Reversal()
-    for one in done.files:
-        path = one.path
+    for file in done.files:
+        path = file.path
         if not _is_note(path):
-            back.kept.append(UntouchedFile(path=path, reason=_reason_untouched(path)))
+            back.untouched.append(UntouchedFile(path=path, reason=_reason_untouched(path)))
             continue
-        before, after = known.texts.get(one.before), _require_unchanged(vault, path, one.after)
+        before, after = known.texts.get(file.before), _require_unchanged(vault, path, file.after)
         if before is None and after is not None and (done.op in _OF_FILES or _was_there(vault, done, path, after)):
-            back.kept.append(UntouchedFile(path=path, reason="a person made it, and it was not committed before"))
+            back.untouched.append(UntouchedFile(path=path, reason="a person made it, and it was not committed before"))
         elif before is None and after is not None:
             back.removed[path] = after
         elif before is not None and after is not None:
@@ -285,13 +287,13 @@ def _reversal(vault: Context, known: _Committed, commit: str) -> _Reversal:
     _keep_what_is_used(vault, back)
     back.marks = list(_open_marks(vault, known, commit, back))
     if not (back.removed or back.rewritten or back.revived or back.marks):
-        reasons = "; ".join(f"{one.path}: {one.reason}" for one in back.kept[:3])
+        reasons = "; ".join(f"{file.path}: {file.reason}" for file in back.untouched[:3])
         raise Refused(f"{commit[:_SHOWN]} has nothing that can be taken back ({reasons})", f"{step('log')} lists the commits")
     return back
 
 
 def _open_marks(vault: Context, known: _Committed, commit: str, back: _Reversal) -> Iterator[Signal]:
-    """The marks that a commit made of what stays, and that nobody took back; the day's uses that it carried along happened."""
+    """The marks of a commit on memories that stay, unless withdrawn; the uses that it carried along are left."""
     added = list(_added(known, commit))
     if any(signal.kind is SignalKind.CONSENT for _, signal in added):
         raise Refused(f"{commit[:_SHOWN]} is an answer about consent, and is not undone", f"{step('consent')} answers anew")
@@ -301,14 +303,14 @@ def _open_marks(vault: Context, known: _Committed, commit: str, back: _Reversal)
     for path, signal in added:
         if signal.kind is not SignalKind.USE and signal.target not in going:
             marks[signal.target].append((path, signal))
-    for target, made in marks.items():
+    for target, given_marks in marks.items():
         standing = vault.index.catalog.signals(target) if vault.index.catalog.get(target) else []
         counted_ids = {signal.id for signal in standing} - withdrawals(standing).keys()
-        for path, signal in made:
+        for path, signal in given_marks:
             if signal.id in counted_ids:
                 yield signal
             else:
-                back.kept.append(UntouchedFile(path=path, reason="its mark was taken back already"))
+                back.untouched.append(UntouchedFile(path=path, reason="its mark was taken back already"))
 
 
 def _require_unchanged(vault: Context, path: str, blob: str) -> bytes | None:
@@ -329,8 +331,8 @@ def _require_remembered(vault: Context, back: _Reversal) -> None:
     """Refuse what would bring a forgotten memory back, or what cites one."""
     graves = vault.forgotten()
     for path, data in (*back.revived.items(), *((path, new) for path, (_, new) in back.rewritten.items())):
-        found = record(path, data, vault.settings.types) if graves else None
-        gone = (found.id if found.id in graves else tombstones.cited(found, graves)) if found is not None else ""
+        noted = record(path, data, vault.settings.types) if graves else None
+        gone = (noted.id if noted.id in graves else tombstones.cited(noted, graves)) if noted is not None else ""
         if gone:
             raise Refused(
                 f"{path} would tell of {gone} again, which was forgotten", f"{step('diff', since=...)} shows what it was"
@@ -339,8 +341,8 @@ def _require_remembered(vault: Context, back: _Reversal) -> None:
 
 def _is_tagged(vault: Context, path: str, data: bytes, name: str) -> bool:
     """Whether a note of this text is tagged with the subject of this name, or cannot be read, and so may be."""
-    found = record(path, data, vault.settings.types)
-    return not isinstance(found, Remembered) or name in map(normal_name, found.subjects)
+    noted = record(path, data, vault.settings.types)
+    return not isinstance(noted, Remembered) or name in map(normal_name, noted.subjects)
 
 
 def _keep_what_is_used(vault: Context, back: _Reversal) -> None:
@@ -361,7 +363,7 @@ def _keep_what_is_used(vault: Context, back: _Reversal) -> None:
             }
             if users:
                 del back.removed[path]
-                back.kept.append(
+                back.untouched.append(
                     UntouchedFile(
                         path=path,
                         reason=f"{counted(len(users), 'other note')} {'is' if len(users) == 1 else 'are'} tagged with it",
@@ -390,9 +392,9 @@ def _planned(op: Operation, back: _Reversal) -> list[str]:
 
 def _ids(vault: Context, texts: Mapping[str, bytes]) -> Iterator[str]:
     for path, data in texts.items():
-        found = record(path, data, vault.settings.types)
-        if found is not None:
-            yield found.id
+        noted = record(path, data, vault.settings.types)
+        if noted is not None:
+            yield noted.id
 
 
 def _was_there(vault: Context, done: git.CommitChanges, path: str, data: bytes) -> bool:

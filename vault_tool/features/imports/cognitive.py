@@ -37,7 +37,7 @@ class SourceLink:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What makes two tellings of a link the same link."""
+        """The identity of a link: two tellings with the same key are one link."""
         return self.kind, self.start, self.end
 
 
@@ -52,7 +52,7 @@ class SourceUse:
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """What a `_state.json` says: uses, the ids that it calls pinned, and what of it cannot be used."""
+    """The content of a `_state.json`: uses, pinned ids, and the faults of what cannot be used."""
 
     uses: tuple[SourceUse, ...] = ()
     pinned: frozenset[str] = frozenset()
@@ -64,25 +64,26 @@ def relations(data: bytes, identity: str, registry: Registry) -> tuple[list[Sour
     head, _, _ = read(data)
     raw = head.values.get("relations") if head is not None else None
     items = raw if isinstance(raw, list) else []
-    found = [one for item in items if isinstance(item, dict) and (one := _relation(item, identity, registry))]
-    return found, len(items) - len(found)
+    links = [link for item in items if isinstance(item, dict) and (link := _relation(item, identity, registry))]
+    return links, len(items) - len(links)
 
 
-def merged(one: SourceLink, other: SourceLink | None) -> SourceLink:
+def merged(first: SourceLink, other: SourceLink | None) -> SourceLink:
     """Both ends' tellings of one link as one: what the first lacks is taken from the other, and no context is lost."""
     if other is None:
-        return one
-    contexts = dict.fromkeys(text for text in (one.context, other.context) if text)
+        return first
+    contexts = dict.fromkeys(text for text in (first.context, other.context) if text)
     return SourceLink(
-        kind=one.kind, start=one.start, end=one.end, strength=one.strength if one.strength is not None else other.strength,
-        context="\n\n".join(contexts), edge_id=one.edge_id or other.edge_id,
+        kind=first.kind, start=first.start, end=first.end,
+        strength=first.strength if first.strength is not None else other.strength,
+        context="\n\n".join(contexts), edge_id=first.edge_id or other.edge_id,
     )  # fmt: skip
 
 
 def episode_day(path: str) -> str:
     """The day of an episode file of that format; empty for any other file."""
-    found = _EPISODE.fullmatch(path)
-    return found[1] if found else ""
+    match = _EPISODE.fullmatch(path)
+    return match[1] if match else ""
 
 
 def episode(data: bytes, old: str, new: str, moved: Callable[[str], str]) -> bytes:
@@ -92,23 +93,23 @@ def episode(data: bytes, old: str, new: str, moved: Callable[[str], str]) -> byt
     one, or to nothing.
     """
 
-    def relinked(found: re.Match[str]) -> str:
-        target = posixpath.normpath(posixpath.join(posixpath.dirname(old), unquote(found[2])))
+    def relinked(match: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(old), unquote(match[2])))
         place = moved(target)
-        return f"{found[1]}{posixpath.relpath(place, posixpath.dirname(new))}{found[3]}" if place else found[0]
+        return f"{match[1]}{posixpath.relpath(place, posixpath.dirname(new))}{match[3]}" if place else match[0]
 
     return _LINK.sub(relinked, data.decode("utf-8")).encode("utf-8")
 
 
 def state(data: bytes) -> SourceState:
-    """What a `_state.json` says; ValueError for what is no such file."""
-    found = read_own(data)
-    if not isinstance(found, dict):
+    """Read a `_state.json`; ValueError for any other file."""
+    stored = read_own(data)
+    if not isinstance(stored, dict):
         raise ValueError("it is no JSON object")
-    entries = found.get("entries")
+    entries = stored.get("entries")
     rows = entries.items() if isinstance(entries, dict) else ()
-    listed = found.get("pinned")
-    pinned = [identity for one in (listed if isinstance(listed, list) else ()) if (identity := canonical(str(one)))]
+    listed = stored.get("pinned")
+    pinned = [identity for pin in (listed if isinstance(listed, list) else ()) if (identity := canonical(str(pin)))]
     pinned += [identity for key, row in rows if _pinned(row) and (identity := canonical(str(key)))]
     uses: list[SourceUse] = []
     faults: list[str] = []
@@ -155,27 +156,27 @@ def _use(key: str, row: object, uses: list[SourceUse], faults: list[str]) -> Non
     if not isinstance(row, dict) or identity is None:
         faults.append(f"the entry `{shown}` is {'no object' if identity else 'of no id'}, and is left out")
         return
-    said, when = row.get("access_count"), row.get("last_accessed")
-    count = _count(said)
+    access_count, when = row.get("access_count"), row.get("last_accessed")
+    count = _count(access_count)
     if count is None:
-        faults.append(f"access_count of {shown} is no count ({one_line(repr(said), 40)}): its use is left out")
+        faults.append(f"access_count of {shown} is no count ({one_line(repr(access_count), 40)}): its use is left out")
         return
     last = parse_time(str(when or ""))
     if count and last is None:
-        told = f"is no time ({one_line(repr(when), 40)})"
-        faults.append(f"last_accessed of {shown} {told}: its {count} uses are kept, as of when the memory was written")
+        fault = f"is no time ({one_line(repr(when), 40)})"
+        faults.append(f"last_accessed of {shown} {fault}: its {count} uses are kept, as of when the memory was written")
     if count:
         uses.append(SourceUse(identity, count, stamp(last) if last else ""))
 
 
-def _count(said: object) -> int | None:
+def _count(value: object) -> int | None:
     """A count, also one written as text or with a point; None for what is none."""
-    if isinstance(said, str) and said.strip().isdecimal() and len(said) < len(str(_MOST_USES)):
-        said = int(said)
-    if isinstance(said, float) and said.is_integer():
-        said = int(said)
-    whole = isinstance(said, int) and not isinstance(said, bool)
-    return said if whole and 0 <= said <= _MOST_USES else 0 if said is None else None  # type: ignore[operator, return-value]
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) < len(str(_MOST_USES)):
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 <= value <= _MOST_USES else 0 if value is None else None  # type: ignore[operator, return-value]
 
 
 def _pinned(row: object) -> bool:

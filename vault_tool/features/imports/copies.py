@@ -41,5 +41,5 @@ class ImportedCopies:
     def moved(self, own: str, digest: str) -> Copy | None:
         """The one lost copy that a note must be of: by the note's `own` id, else by its hash where only one has it."""
         same = [copy for copy in self._by_digest.get(digest, ()) if copy.id in self.lost]
-        found = self.lost.get(own) or (same[0] if len(same) == 1 else None)
-        return self.lost.pop(found.id) if found else None
+        copy = self.lost.get(own) or (same[0] if len(same) == 1 else None)
+        return self.lost.pop(copy.id) if copy else None

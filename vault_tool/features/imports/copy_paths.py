@@ -42,11 +42,11 @@ class CopyPaths:
             above, _, name = path.rpartition("/")
             base = self._folder(above) if above else self.root
             used = self._used.setdefault(base, set())
-            wanted = safe = safe_part(name)
+            base_name = safe = safe_part(name)
             number = 1
             while name_key(safe) in used:
                 number += 1
-                safe = f"{wanted}-{number}"
+                safe = f"{base_name}-{number}"
             used.add(name_key(safe))
             self._folders[path] = f"{base}/{safe}"
         return self._folders[path]

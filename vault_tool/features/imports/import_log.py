@@ -1,4 +1,4 @@
-"""What this machine keeps of its imports: the next one of a folder knows its own pages, and what it has told already."""
+"""This machine's log of its imports: a later import of the same folder knows its own pages and its earlier problems."""
 
 from __future__ import annotations
 
@@ -19,19 +19,23 @@ _FILE = f"{layout.LOCAL}/imports.json"
 
 
 class ImportLog:
-    """What this machine remembers of an import: its folder, and its pages with place and hash, for pages hold no marks."""
+    """The log of one import: its folder, and its pages with place and hash, for pages hold no marks."""
 
     def __init__(self, vault: Context, name: str, source: str) -> None:
         self._vault = vault
         self._name = name
         self._source = source
         self._all = self._read()
-        kept = _object(self._all.get(name))
-        self.before = str(kept.get("source", ""))
-        pages = _object(kept.get("pages")).items()
-        self.pages = {path: (str(one[0]), str(one[1])) for path, one in pages if isinstance(one, list) and len(one) == 2}
-        told = kept.get("told")
-        self._told = {str(one) for one in told} if isinstance(told, list) else set[str]()
+        stored = _object(self._all.get(name))
+        self.before = str(stored.get("source", ""))
+        pages = _object(stored.get("pages")).items()
+        self.pages = {
+            path: (str(place_and_hash[0]), str(place_and_hash[1]))
+            for path, place_and_hash in pages
+            if isinstance(place_and_hash, list) and len(place_and_hash) == 2
+        }
+        digests = stored.get("told")
+        self._told = {str(digest) for digest in digests} if isinstance(digests, list) else set[str]()
         self._kept = (self.before, dict(self.pages), set(self._told))
 
     def new_problems(self, problems: Iterable[Problem]) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
@@ -43,7 +47,7 @@ class ImportLog:
         return new, known
 
     def keep(self) -> None:
-        """Write it down, if there is anything new."""
+        """Write the log, if there is anything new."""
         if (self._source, self.pages, self._told) == self._kept:
             return
         self._all[self._name] = {"source": self._source, "pages": self.pages, "told": sorted(self._told)}
@@ -59,9 +63,9 @@ class ImportLog:
 
 
 def _digest(problem: Problem) -> str:
-    said = "\0".join((problem.path, str(problem.line), problem.code, problem.message))
-    return hashlib.blake2b(said.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    text = "\0".join((problem.path, str(problem.line), problem.code, problem.message))
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def _object(found: object) -> dict[str, Any]:
-    return found if isinstance(found, dict) else {}
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

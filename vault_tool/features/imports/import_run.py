@@ -43,7 +43,7 @@ Convert = Callable[[str, str], Made]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported(Saved):
-    """What an import did, or with `dry_run` would do. Paths in `problems` and `attachments` are relative to `source`.
+    """The outcome of an import, or with `dry_run` its plan. Paths in `problems` and `attachments` are relative to `source`.
 
     `imported`, `updated`, `moved` (with their source) and `unchanged` count notes; `pages` says how many of them stay pages
     (no record could be made of them). `changed_on_both_sides` are copies that were edited here and whose source changed or
@@ -78,7 +78,7 @@ class Imported(Saved):
 
 @dataclass(slots=True)
 class _Tally:
-    """What became of what was looked at so far."""
+    """Counts and problems of the notes looked at so far."""
 
     counts: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
@@ -178,34 +178,34 @@ class Intake:
     def note(self, op: Operation, path: str, data: bytes, target: str, dated: str, convert: Convert) -> None:
         """Take in a note that becomes a record: made, brought up to date, or left as it is where nothing changed."""
         derived, own = derived_id(self._space, f"{self.name}/{path}"), own_id(data)
-        mine = self.entry(self._copies.of(path)) or self._unmarked(derived)
-        moved = self._copies.moved(own, content_hash(data)) if mine is None else None
-        mine = self.entry(moved.id) if moved else mine
-        if mine is not None and moved is None and mine.text(SOURCE_HASH) == content_hash(data):
-            self._claimed.add(mine.id)
+        existing = self.entry(self._copies.of(path)) or self._unmarked(derived)
+        moved = self._copies.moved(own, content_hash(data)) if existing is None else None
+        existing = self.entry(moved.id) if moved else existing
+        if existing is not None and moved is None and existing.text(SOURCE_HASH) == content_hash(data):
+            self._claimed.add(existing.id)
             self.count("unchanged")
             return
-        identity = mine.id if mine else self._own_or_derived(path, own, derived)
+        identity = existing.id if existing else self._own_or_derived(path, own, derived)
         if identity in self.vault.forgotten():
             self.skip(path, "forgotten", "it is a memory that was forgotten here")
             return
         self._claimed.add(identity)
-        made = convert(identity, (mine.text("created") if mine else "") or dated)
-        self.tally.problems.extend(made.problems)
-        if made.data is None:
-            self.tally.skipped[made.skipped] += 1
-        elif self.suspected(path, made.data, data):
+        converted = convert(identity, (existing.text("created") if existing else "") or dated)
+        self.tally.problems.extend(converted.problems)
+        if converted.data is None:
+            self.tally.skipped[converted.skipped] += 1
+        elif self.suspected(path, converted.data, data):
             return
-        elif not made.identity and mine is None:
-            self._page(op, path, made.data, target)
-        elif not made.identity:
+        elif not converted.identity and existing is None:
+            self._page(op, path, converted.data, target)
+        elif not converted.identity:
             self._both(path)
-        elif mine is not None and moved is not None:
-            self._move(op, path, mine, moved, made.data, target)
-        elif mine is not None:
-            self._update(op, path, mine, made.data)
+        elif existing is not None and moved is not None:
+            self._move(op, path, existing, moved, converted.data, target)
+        elif existing is not None:
+            self._update(op, path, existing, converted.data)
         else:
-            self._new(op, path, made.data, target)
+            self._new(op, path, converted.data, target)
 
     def prune(self) -> None:
         """Remove the copies whose source is gone, by a commit of its own; what a person changed here stays."""
@@ -250,8 +250,8 @@ class Intake:
 
     def create(self, op: Operation, identity: str, data: bytes, path: str) -> None:
         """Plan a record that the import itself makes (an edge), unless the vault has it."""
-        made = record_in(path, data, self.vault.settings.types)
-        gone = identity in (graves := self.vault.forgotten()) or (made is not None and tombstones.cited(made, graves))
+        new_record = record_in(path, data, self.vault.settings.types)
+        gone = identity in (graves := self.vault.forgotten()) or (new_record is not None and tombstones.cited(new_record, graves))
         if self.entry(identity) is None and identity not in self._claimed and not gone:
             self._claimed.add(identity)
             op.put(path, data)
@@ -274,25 +274,25 @@ class Intake:
         """Add to one of the report's numbers."""
         self.tally.counts[what] += by
 
-    def placed(self, found: ForeignFile, target: str, ignored: set[str]) -> str:
+    def placed(self, file: ForeignFile, target: str, ignored: set[str]) -> str:
         """Where a file goes; empty, and named, where it cannot go anywhere."""
         if not target:
-            self.skip(found.path, "odd-name", "no file of a vault can be called so", "rename it")
+            self.skip(file.path, "odd-name", "no file of a vault can be called so", "rename it")
             return ""
         if target in ignored:
             self.skip(
-                found.path, "git-ignored", f"git is told to ignore {target}", f"{shell('git check-ignore -v')} says by which rule"
+                file.path, "git-ignored", f"git is told to ignore {target}", f"{shell('git check-ignore -v')} says by which rule"
             )
             return ""
         return target
 
-    def bytes_of(self, reader: Reader, found: ForeignFile) -> bytes | None:
+    def bytes_of(self, reader: Reader, file: ForeignFile) -> bytes | None:
         """The bytes of a foreign file; None, and named, where it cannot be read."""
         try:
-            return reader.read(found.path, found.size)
+            return reader.read(file.path, file.size)
         except (OSError, Refused) as fault:
             reason = fault.message if isinstance(fault, Refused) else (fault.strerror or "it cannot be read").lower()
-            self.skip(found.path, "unreadable", reason, "check its permissions")
+            self.skip(file.path, "unreadable", reason, "check its permissions")
             return None
 
     def skip(self, path: str, reason: str, message: str, hint: str = "") -> None:
@@ -310,12 +310,12 @@ class Intake:
 
         Its line is that of `source`, where the text is made from another one and the person will look.
         """
-        found = screening.unmarked(path, data) if self.screened else []
-        if found:
-            found = screening.unmarked(path, source) or found
+        secrets = screening.unmarked(path, data) if self.screened else []
+        if secrets:
+            secrets = screening.unmarked(path, source) or secrets
             self.tally.skipped["secret"] += 1
-            self.tally.problems.extend(replace(one, hint=one.hint + screening.OR_ALLOWED) for one in found)
-        return bool(found)
+            self.tally.problems.extend(replace(problem, hint=problem.hint + screening.OR_ALLOWED) for problem in secrets)
+        return bool(secrets)
 
     def entry(self, identity: str) -> Entry | None:
         """The record of an id, as last indexed."""
@@ -342,7 +342,7 @@ class Intake:
             return set()
 
     def report(self, source: str, target: str, passed_over: Sequence[Problem] = (), attachments: Sequence[str] = ()) -> Imported:
-        """What the import came to."""
+        """The outcome of the import."""
         tally = self.tally
         skipped = tally.skipped + Counter(problem.code for problem in passed_over)
         named = [problem for problem in passed_over if problem.code != "hidden"]
@@ -385,9 +385,9 @@ class Intake:
             self.vault.index.flush()
 
     def _unmarked(self, identity: str) -> Entry | None:
-        """The copy of a note by the id that its place gives it, where somebody took out the line that says where it is from."""
-        found = self.entry(identity)
-        return found if found is not None and not found.text(FROM) else None
+        """The copy of a note by the id that its place gives it, where the line that names its source was taken out."""
+        entry = self.entry(identity)
+        return entry if entry is not None and not entry.text(FROM) else None
 
     def _own_or_derived(self, path: str, own: str, derived: str) -> str:
         if own and (own in self._claimed or self.entry(own) is not None):
@@ -402,7 +402,7 @@ class Intake:
         return derived
 
     def _new(self, op: Operation, path: str, data: bytes, target: str) -> None:
-        """A record: in the place of the page that it was while its head was broken, if nobody touched that."""
+        """A record: in the place of the page that it was while its head was broken, unless that page was edited."""
         page = self._known.pages.pop(path, None)
         old = self.on_disk(page[0]) if page else None
         if page and old is not None and content_hash(old) == page[1]:
@@ -412,31 +412,31 @@ class Intake:
         self._put(op, path, data, target)
         self.planned("imported")
 
-    def _update(self, op: Operation, path: str, mine: Entry, data: bytes) -> None:
-        old = self.on_disk(mine.path)
+    def _update(self, op: Operation, path: str, existing: Entry, data: bytes) -> None:
+        old = self.on_disk(existing.path)
         if old is None or not untouched(old):
             self._both(path)
         elif old != data:
-            op.rewrite(mine.path, old, data)
+            op.rewrite(existing.path, old, data)
             self.planned("updated")
         else:
             self.count("unchanged")
 
-    def _move(self, op: Operation, path: str, mine: Entry, moved: Copy, data: bytes, target: str) -> None:
+    def _move(self, op: Operation, path: str, existing: Entry, moved: Copy, data: bytes, target: str) -> None:
         """A copy whose source was renamed: it goes along with its id, from where the import put it; a person's edits stay."""
-        old = self.on_disk(mine.path)
+        old = self.on_disk(existing.path)
         if old is None:
             self._both(path)
             return
         if not untouched(old):
-            if mine.text(SOURCE_HASH) != moved.digest:
+            if existing.text(SOURCE_HASH) != moved.digest:
                 self._both(path)
             data = frontmatter.edit(old, [frontmatter.Set(FROM, f"{self.name}/{path}")])
-        if mine.path == CopyPaths(self.name).of(moved.source):
+        if existing.path == CopyPaths(self.name).of(moved.source):
             self._put(op, path, data, target)
-            op.remove(mine.path)
+            op.remove(existing.path)
         else:
-            op.rewrite(mine.path, old, data)
+            op.rewrite(existing.path, old, data)
         self.planned("moved")
 
     def _page(self, op: Operation, path: str, data: bytes, target: str) -> None:
@@ -484,13 +484,13 @@ def _chunks(items: Sequence[Item], size: Callable[[Item], int]) -> Iterator[list
 
 
 def _together(saved: Sequence[Saved]) -> Imported:
-    """What became of all batches: committed where each was, with the first reason where one was not."""
+    """The outcome of all batches: committed where each was, with the first reason where one was not."""
     last = saved[-1] if saved else Saved()
-    first_fault = next((one for one in saved if one.reason), last)
+    first_fault = next((batch for batch in saved if batch.reason), last)
     return Imported(
         source="", target="",
-        committed=bool(saved) and all(one.committed for one in saved), commit=last.commit, reason=first_fault.reason,
-        attention=any(one.attention for one in saved), conflicts=tuple(c for one in saved for c in one.conflicts),
-        warnings=tuple(dict.fromkeys(w for one in saved for w in one.warnings)),
-        commits=tuple(one.commit for one in saved if one.commit),
+        committed=bool(saved) and all(batch.committed for batch in saved), commit=last.commit, reason=first_fault.reason,
+        attention=any(batch.attention for batch in saved), conflicts=tuple(c for batch in saved for c in batch.conflicts),
+        warnings=tuple(dict.fromkeys(w for batch in saved for w in batch.warnings)),
+        commits=tuple(batch.commit for batch in saved if batch.commit),
     )  # fmt: skip

@@ -16,7 +16,7 @@ from vault_tool.files.foreign import ForeignFile
 from vault_tool.files.frontmatter import read
 from vault_tool.files.reader import Reader
 from vault_tool.importing import forms
-from vault_tool.importing.notes import ImportOptions, Made, made
+from vault_tool.importing.notes import ImportOptions, Made, record_from_note
 from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.hints import option, shell
@@ -62,8 +62,8 @@ def import_markdown(
     asked = ImportOptions(type=type, subjects=tuple(map(one_line, subject_names)), project=project, folder_tags=folder_tags)
     with Reader(folder) as reader:
         files = _without_ignored(intake, folder, listing)
-        others = [found for found in files if not is_note(found.path)]
-        notes = _without_forms(intake, reader, [found for found in files if is_note(found.path)])
+        others = [file for file in files if not is_note(file.path)]
+        notes = _without_forms(intake, reader, [file for file in files if is_note(file.path)])
         if in_place:
             take = _Adoption(intake, reader, folder.relative_to(vault.root).as_posix(), asked).take
             target = folder.relative_to(vault.root).as_posix()
@@ -73,18 +73,20 @@ def import_markdown(
             take = _Copying(intake, reader, places, notes, asked).take
             if attachments:
                 others = _copied(intake, reader, places, others)
-        intake.batches(notes, take, lambda found: found.size)
+        intake.batches(notes, take, lambda file: file.size)
         if prune:
             _require_some(notes, folder)
             intake.prune()
-    return intake.report(str(folder), target, listing.passed_over, [found.path for found in others])
+    return intake.report(str(folder), target, listing.passed_over, [file.path for file in others])
 
 
 def _still_there(folder: Path, listing: foreign.Listing) -> Callable[[str], bool]:
     """Whether a note is in the folder, taken in or not; in a folder that could not be looked into all still are."""
-    found = {one.path for one in listing.files}
-    closed = tuple("" if one.path == "." else f"{one.path}/" for one in listing.passed_over if one.code == "unreadable")
-    return lambda path: path in found or path.startswith(closed) or os.path.lexists(folder / path)
+    present = {file.path for file in listing.files}
+    closed = tuple(
+        "" if problem.path == "." else f"{problem.path}/" for problem in listing.passed_over if problem.code == "unreadable"
+    )
+    return lambda path: path in present or path.startswith(closed) or os.path.lexists(folder / path)
 
 
 def _require_some(notes: Sequence[ForeignFile], folder: Path) -> None:
@@ -105,14 +107,14 @@ def _check_type(vault: Context, type: str, new: bool) -> None:
 def _without_forms(intake: Intake, reader: Reader, notes: list[ForeignFile]) -> list[ForeignFile]:
     """The notes that are not forms for new ones, which are counted by folder and named once each."""
     for folder in forms.folders(reader.read):
-        left = [found for found in notes if not forms.is_within(found.path, folder)]
+        left = [note for note in notes if not forms.is_within(note.path, folder)]
         count = len(notes) - len(left)
         if count:
             hint = "import that folder by itself to have them"
             intake.leave_out(folder, count, "template", f"its templates ({count}) are forms for notes, not notes", hint)
         notes = left
     for place in forms.filtered(reader.read):
-        left = [found for found in notes if not forms.is_within(found.path, place)]
+        left = [note for note in notes if not forms.is_within(note.path, place)]
         if count := len(notes) - len(left):
             hint = "import it by itself to have them, or take it out of `userIgnoreFilters`"
             intake.leave_out(place, count, "excluded", f"its notes ({count}) are excluded in Obsidian's settings", hint)
@@ -124,19 +126,21 @@ def _without_ignored(intake: Intake, folder: Path, listing: foreign.Listing) -> 
     """The files that git is not told to ignore; a folder of which it ignores all is told once, with how many lie in it."""
     files = list(listing.files)
     # Without rules nothing is ignored, and git need not be asked.
-    if not (any(one.path.endswith(".gitignore") for one in listing.passed_over) or git.find(folder) is not None):
+    if not (any(problem.path.endswith(".gitignore") for problem in listing.passed_over) or git.find(folder) is not None):
         return files
     try:
-        ignored = git.ignored_in(folder, [found.path for found in files])
+        ignored = git.ignored_in(folder, [file.path for file in files])
     except GitError as fault:
         intake.leave_out(".", 0, "ignore-rules", f"what git ignores there is not known: {fault.message}", fault.hint)
         return files
-    left = [found for found in files if found.path not in ignored]
-    kept = {str(above) for found in left for above in PurePosixPath(found.path).parents}
+    left = [file for file in files if file.path not in ignored]
+    kept_folders = {str(above) for file in left for above in PurePosixPath(file.path).parents}
     places: Counter[str] = Counter()
     for path in ignored:
-        above = (str(one) for one in reversed(PurePosixPath(path).parents))
-        places[next((one for one in above if one not in kept and one != "."), path)] += 1
+        above = (str(parent) for parent in reversed(PurePosixPath(path).parents))
+        places[
+            next((folder_above for folder_above in above if folder_above not in kept_folders and folder_above != "."), path)
+        ] += 1
     for place, count in sorted(places.items()):
         hint = f"{shell('git check-ignore -v')} says by which rule; import it by itself to have it"
         what = "git is told to ignore it" if place in ignored else f"git is told to ignore what lies in it ({count})"
@@ -153,23 +157,23 @@ class _Copying:
         self.intake = intake
         self.reader = reader
         self.asked = asked
-        self.targets = {found.path: places.of(found.path) for found in notes}
+        self.targets = {note.path: places.of(note.path) for note in notes}
         self.ignored = intake.ignored(list(self.targets.values()))
 
-    def take(self, op: Operation, found: ForeignFile) -> None:
+    def take(self, op: Operation, note: ForeignFile) -> None:
         """Plan one note."""
-        target = self.intake.placed(found, self.targets[found.path], self.ignored)
-        data = self.intake.bytes_of(self.reader, found) if target else None
+        target = self.intake.placed(note, self.targets[note.path], self.ignored)
+        data = self.intake.bytes_of(self.reader, note) if target else None
         if data is None:
             return
         asked = replace(self.asked, subjects=self.intake.subjects(op, self.asked.subjects))
-        label = f"{self.intake.name}/{found.path}"
+        label = f"{self.intake.name}/{note.path}"
         types = self.intake.vault.settings.types
 
         def convert(identity: str, dated: str) -> Made:
-            return made(found.path, data, asked, types, identity=identity, label=label, fallback=dated)
+            return record_from_note(note.path, data, asked, types, identity=identity, label=label, fallback=dated)
 
-        self.intake.note(op, found.path, data, target, found.written_at, convert)
+        self.intake.note(op, note.path, data, target, note.written_at, convert)
 
 
 class _Adoption:
@@ -181,25 +185,25 @@ class _Adoption:
         self.below = below
         self.asked = asked
 
-    def take(self, op: Operation, found: ForeignFile) -> None:
+    def take(self, op: Operation, note: ForeignFile) -> None:
         """Plan one page; a record is left as it is."""
-        path = f"{self.below}/{found.path}"
-        data = self.intake.bytes_of(self.reader, found)
+        path = f"{self.below}/{note.path}"
+        data = self.intake.bytes_of(self.reader, note)
         if data is None:
             return
         if not path.lower().endswith(".md"):
-            self.intake.skip(found.path, "other-ending", "a note of the vault's own ends in .md", "rename it")
+            self.intake.skip(note.path, "other-ending", "a note of the vault's own ends in .md", "rename it")
             return
         if layout.file_kind(path) is not layout.FileKind.NOTE or is_record(data):
             self.intake.count("unchanged")
             return
         asked = replace(self.asked, subjects=self.intake.subjects(op, self.asked.subjects))
         types = self.intake.vault.settings.types
-        result = made(found.path, data, asked, types, identity=new_id(), fallback=found.written_at)
+        result = record_from_note(note.path, data, asked, types, identity=new_id(), fallback=note.written_at)
         self.intake.tally.problems.extend(result.problems)
         if result.data is None or not result.identity:
             self.intake.tally.skipped[result.skipped or result.problems[0].code] += 1
-        elif not self.intake.suspected(found.path, result.data, data):
+        elif not self.intake.suspected(note.path, result.data, data):
             op.rewrite(path, data, result.data)
             self.intake.planned("imported")
 
@@ -214,14 +218,14 @@ def is_record(data: bytes) -> bool:
 
 
 def _copied(intake: Intake, reader: Reader, places: CopyPaths, others: Sequence[ForeignFile]) -> list[ForeignFile]:
-    targets = {found.path: places.of(found.path) for found in others}
+    targets = {file.path: places.of(file.path) for file in others}
     ignored = intake.ignored(list(targets.values()))
 
-    def take(op: Operation, found: ForeignFile) -> None:
-        target = intake.placed(found, targets[found.path], ignored)
-        data = intake.bytes_of(reader, found) if target else None
+    def take(op: Operation, file: ForeignFile) -> None:
+        target = intake.placed(file, targets[file.path], ignored)
+        data = intake.bytes_of(reader, file) if target else None
         if data is not None:
-            intake.attachment(op, found.path, data, target)
+            intake.attachment(op, file.path, data, target)
 
-    intake.batches(others, take, lambda found: found.size, "attachments")
+    intake.batches(others, take, lambda file: file.size, "attachments")
     return list(others)

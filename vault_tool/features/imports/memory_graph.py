@@ -64,12 +64,12 @@ def import_cognitive_memory(
     intake = Intake(vault, folder, name, dry_run=dry_run, progress=progress or vault.progress)
     with Reader(folder) as reader:
         taking = _Taking(intake, reader, listing.files, project)
-        intake.batches(taking.notes, taking.memory, lambda found: found.size)
+        intake.batches(taking.notes, taking.memory, lambda file: file.size)
         intake.batches(taking.missing_edges(), taking.edge, lambda _: 500, "edges")
-        intake.batches(taking.logs, taking.log, lambda found: found.size, "logs")
+        intake.batches(taking.logs, taking.log, lambda file: file.size, "logs")
         intake.batches(taking.unknown_uses(), taking.use, lambda _: 200, "counts of use")
         warnings = list(taking.unnamed_projects(listing.files))
-    others = [found.path for found in listing.files if not is_note(found.path) and found.path not in cognitive.DERIVED]
+    others = [file.path for file in listing.files if not is_note(file.path) and file.path not in cognitive.DERIVED]
     done = intake.report(str(folder), layout.VAULT, listing.passed_over, others)
     return replace(done, warnings=(*done.warnings, *warnings))
 
@@ -82,11 +82,11 @@ class _Taking:
         self.reader = reader
         self.project = project
         self.places = CopyPaths(intake.name)
-        ours = [found for found in files if is_note(found.path) and found.path not in cognitive.DERIVED]
-        self.logs = [found for found in ours if cognitive.episode_day(found.path)]
-        notes = [found for found in ours if found.path.split("/")[0] in _FOLDERS and not cognitive.episode_day(found.path)]
+        ours = [file for file in files if is_note(file.path) and file.path not in cognitive.DERIVED]
+        self.logs = [file for file in ours if cognitive.episode_day(file.path)]
+        notes = [file for file in ours if file.path.split("/")[0] in _FOLDERS and not cognitive.episode_day(file.path)]
         # Pinned ones first: a copy of one that lies in `graph/` too has the same id, and is then known.
-        self.notes = sorted(notes, key=lambda found: (not cognitive.pinned_by_place(found.path), found.path))
+        self.notes = sorted(notes, key=lambda file: (not cognitive.pinned_by_place(file.path), file.path))
         self.state = self._state(files)
         self.relations: dict[tuple[str, str, str], SourceLink] = {}
         self.edges: set[tuple[str, str, str]] = set()
@@ -95,37 +95,37 @@ class _Taking:
         self.bodies: dict[str, str] = {}
         self.ids = self._identities()
 
-    def memory(self, op: Operation, found: ForeignFile) -> None:
+    def memory(self, op: Operation, file: ForeignFile) -> None:
         """Plan one memory, or one edge file."""
-        data = self.intake.bytes_of(self.reader, found)
+        data = self.intake.bytes_of(self.reader, file)
         if data is None:
             return
         registry = self.intake.vault.settings.types
-        first = self.ids.get(found.path, "")
-        copied = bool(first) and first != found.path
-        if copied and self.bodies[first] == self.bodies[found.path]:
-            self.intake.skip(found.path, "copy", f"it has the id and the text of {first}, which is taken instead")
+        first = self.ids.get(file.path, "")
+        copied = bool(first) and first != file.path
+        if copied and self.bodies[first] == self.bodies[file.path]:
+            self.intake.skip(file.path, "copy", f"it has the id and the text of {first}, which is taken instead")
             return
         target = ""
 
         def convert(identity: str, dated: str) -> Made:
-            return self._made(found, data, identity, dated)
+            return self._made(file, data, identity, dated)
 
-        head = parse(found.path, data, registry)
+        head = parse(file.path, data, registry)
         # Another text under the same id is a memory of its own: nothing that was written is lost.
-        identity = self.intake.derived(found.path) if copied else canonical(str(head.head.get("id") or "")) or ""
-        self.ids.setdefault(identity, found.path)
+        identity = self.intake.derived(file.path) if copied else canonical(str(head.head.get("id") or "")) or ""
+        self.ids.setdefault(identity, file.path)
         if head.readable and head.record_class is not None:
             draft = from_head(head.record_class, {**head.head, "id": identity, "created": head.head.get("created")}, head.body)
             target = place(replace(draft, **_titled(draft, head.title)), {}, lambda _: False)
             self._learn(data, identity, head.title, draft)
-            self.moved[found.path] = target
-        target = target or self.intake.placed(found, self.places.of(found.path), set())
-        self.intake.note(op, found.path, data, target, found.written_at, convert)
+            self.moved[file.path] = target
+        target = target or self.intake.placed(file, self.places.of(file.path), set())
+        self.intake.note(op, file.path, data, target, file.written_at, convert)
 
     def missing_edges(self) -> list[SourceLink]:
         """The relations that no edge file tells, each once, whose both ends are here or in the vault."""
-        found = []
+        missing = []
         for relation in self.relations.values():
             if relation.key in self.edges:
                 continue
@@ -134,8 +134,8 @@ class _Taking:
                 message = f"a relation {relation.kind} leads to {lost[0]}, which is not here: it stays in the note's head"
                 self.intake.tally.problems.append(warning("graph", 0, "dangling-relation", message, "import that memory too"))
             else:
-                found.append(relation)
-        return found
+                missing.append(relation)
+        return missing
 
     def edge(self, op: Operation, relation: SourceLink) -> None:
         """Plan the edge of a relation."""
@@ -152,7 +152,7 @@ class _Taking:
 
     def unnamed_projects(self, files: Sequence[ForeignFile]) -> Iterator[str]:
         """The projects that its REFLECTION.md counted by, where neither the settings nor a subject name them here."""
-        page = next((found for found in files if found.path == layout.REFLECTION_FILE), None)
+        page = next((file for file in files if file.path == layout.REFLECTION_FILE), None)
         data = self.intake.bytes_of(self.reader, page) if page else None
         vault = self.intake.vault
         subjects = vault.index.catalog.of_class(RecordClass.SUBJECT)
@@ -162,28 +162,28 @@ class _Taking:
             naming = step("config", name="projects", value=", ".join([*vault.settings.projects, *new]))
             yield f"its REFLECTION.md counts by projects that are tags here: {naming} names them"
 
-    def log(self, op: Operation, found: ForeignFile) -> None:
+    def log(self, op: Operation, file: ForeignFile) -> None:
         """Plan a day's log: a file of its own beside the vault's own ones, made longer when its source is."""
-        data = self.intake.bytes_of(self.reader, found)
+        data = self.intake.bytes_of(self.reader, file)
         if data is None:
             return
-        target = layout.episode_path(cognitive.episode_day(found.path), f"{layout.IMPORTED_LOG[1:]}{self.intake.name}")
+        target = layout.episode_path(cognitive.episode_day(file.path), f"{layout.IMPORTED_LOG[1:]}{self.intake.name}")
         try:
-            after = cognitive.episode(data, found.path, target, lambda path: self.moved.get(path, ""))
+            after = cognitive.episode(data, file.path, target, lambda path: self.moved.get(path, ""))
         except UnicodeDecodeError:
-            self.intake.skip(found.path, "not-text", "it is not UTF-8", "save it as UTF-8")
+            self.intake.skip(file.path, "not-text", "it is not UTF-8", "save it as UTF-8")
             return
         before = self.intake.on_disk(target)
         if before == after:
             self.intake.count("unchanged")
-        elif before is None and not self.intake.suspected(found.path, after):
+        elif before is None and not self.intake.suspected(file.path, after):
             op.put(target, after)
             self.intake.planned("episodes")
         elif before is not None and after.startswith(before):
             op.rewrite(target, before, after)
             self.intake.planned("episodes")
         elif before is not None:
-            self.intake.tally.both.append(found.path)
+            self.intake.tally.both.append(file.path)
 
     def unknown_uses(self) -> list[tuple[SourceUse, int]]:
         """The uses that no earlier run has told of, of memories that are here."""
@@ -192,9 +192,9 @@ class _Taking:
             self.intake.tally.problems.append(warning(layout.STATE_FILE, 0, "odd-use", fault))
         return list(cognitive.uses_since(iter(known), self._signal_sum))
 
-    def use(self, op: Operation, one: tuple[SourceUse, int]) -> None:
+    def use(self, op: Operation, use_and_rest: tuple[SourceUse, int]) -> None:
         """Plan the signal of one memory's uses."""
-        use, more = one
+        use, more = use_and_rest
         identity = self.intake.derived(f"use/{use.target}/{use.count}")
         at = use.last or self._written(use.target)
         op.signal(Signal(id=identity, at=at, target=use.target, kind=SignalKind.USE, value=float(more), origin="import"))
@@ -203,8 +203,8 @@ class _Taking:
     def _written(self, target: str) -> str:
         """When a memory was written last, by its head."""
         entry = self.intake.entry(target)
-        said = (entry.text(name) for name in ("updated", "created")) if entry else ()
-        return next((stamp(moment) for text in said if (moment := parse_time(text))), self.intake.vault.now())
+        moments = (entry.text(name) for name in ("updated", "created")) if entry else ()
+        return next((stamp(moment) for text in moments if (moment := parse_time(text))), self.intake.vault.now())
 
     def _signal_sum(self, target: str) -> float:
         return sum(
@@ -213,32 +213,36 @@ class _Taking:
             if signal.kind is SignalKind.USE and signal.origin == "import"
         )
 
-    def _made(self, found: ForeignFile, data: bytes, identity: str, dated: str) -> Made:
+    def _made(self, file: ForeignFile, data: bytes, identity: str, dated: str) -> Made:
         """A memory's bytes with where they come from; its relations are taken out where all of them are edges now."""
         registry = self.intake.vault.settings.types
-        parsed = parse(found.path, data, registry)
+        parsed = parse(file.path, data, registry)
         if not parsed.readable or parsed.record_class in (None, RecordClass.WORKSPACE, RecordClass.CONSOLIDATION):
             first = parsed.problems[0] if parsed.problems else None
             message = first.message if first else "its head has no id and type"
-            told = warning(found.path, first.line if first else 0, "not-a-memory", f"kept as a page, unchanged: {message}")
-            return Made(data=data if data.strip() else None, skipped="empty", problems=(told,))
-        fields: list[tuple[str, Value]] = [("id", identity), ("origin", "import"), (FROM, f"{self.intake.name}/{found.path}")]
+            problem = warning(file.path, first.line if first else 0, "not-a-memory", f"kept as a page, unchanged: {message}")
+            return Made(data=data if data.strip() else None, skipped="empty", problems=(problem,))
+        fields: list[tuple[str, Value]] = [("id", identity), ("origin", "import"), (FROM, f"{self.intake.name}/{file.path}")]
         fields.append((SOURCE_HASH, content_hash(data)))
         if self.project and not parsed.head.get("project"):
             fields.append(("project", self.project))
         if not parsed.head.get("created"):
             fields.append(("created", dated))
         changes: list[Change] = []
-        if cognitive.pinned_by_place(found.path) or identity in self.state.pinned:
+        if cognitive.pinned_by_place(file.path) or identity in self.state.pinned:
             changes.append(Set("pinned", True))
         told_relations, odd = cognitive.relations(data, identity, registry)
-        if told_relations and not odd and all(self._known(end) for one in told_relations for end in (one.start, one.end)):
+        if (
+            told_relations
+            and not odd
+            and all(self._known(end) for relation in told_relations for end in (relation.start, relation.end))
+        ):
             changes.append(Remove("relations"))
         try:
             return Made(data=with_copy_hash(with_fields(data, fields, changes)), identity=identity)
         except EditRefused as fault:
-            told = warning(found.path, 0, "read-only-head", f"kept as a page, unchanged: {fault.message}", fault.hint)
-            return Made(data=data, problems=(told,))
+            problem = warning(file.path, 0, "read-only-head", f"kept as a page, unchanged: {fault.message}", fault.hint)
+            return Made(data=data, problems=(problem,))
 
     def _learn(self, data: bytes, identity: str, title: str, draft: Record) -> None:
         """Remember what a memory is called and what it is linked to, or which link an edge file tells."""
@@ -246,11 +250,11 @@ class _Taking:
             self.edges.add((draft.type, draft.from_id, draft.to_id))
             return
         self.titles[identity] = title
-        found, odd = cognitive.relations(data, identity, self.intake.vault.settings.types)
-        for one in found:
-            other = self.relations.get(one.key)
-            outgoing = one.start == identity
-            self.relations[one.key] = cognitive.merged(*((one, other) if outgoing or other is None else (other, one)))
+        links, odd = cognitive.relations(data, identity, self.intake.vault.settings.types)
+        for link in links:
+            other = self.relations.get(link.key)
+            outgoing = link.start == identity
+            self.relations[link.key] = cognitive.merged(*((link, other) if outgoing or other is None else (other, link)))
         if odd:
             self.intake.tally.problems.append(
                 note("graph", 0, "odd-relation", f"{odd} relations of `{title}` say no target or type: they stay in its head")
@@ -266,20 +270,20 @@ class _Taking:
 
     def _identities(self) -> dict[str, str]:
         """Two maps in one: from each file to the first file with its id, and from each id to that file."""
-        found: dict[str, str] = {}
-        for one in self.notes:
+        first_paths: dict[str, str] = {}
+        for file in self.notes:
             try:
-                head, body, _ = frontmatter.read(self.reader.read(one.path, one.size))
+                head, body, _ = frontmatter.read(self.reader.read(file.path, file.size))
             except (OSError, NotFound, UsageError):
                 continue
             identity = canonical(str(head.values.get("id") or "")) if head is not None else None
             if identity:
-                found[one.path] = found.setdefault(identity, one.path)
-                self.bodies[one.path] = body_hash(body)
-        return found
+                first_paths[file.path] = first_paths.setdefault(identity, file.path)
+                self.bodies[file.path] = body_hash(body)
+        return first_paths
 
     def _state(self, files: Sequence[ForeignFile]) -> SourceState:
-        path = next((found for found in files if found.path == layout.STATE_FILE), None)
+        path = next((file for file in files if file.path == layout.STATE_FILE), None)
         data = self.intake.bytes_of(self.reader, path) if path else None
         if data is None:
             return SourceState()

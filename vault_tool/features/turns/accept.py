@@ -40,7 +40,7 @@ _CHILDREN: list[subprocess.Popen[bytes]] = []
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turned(Answer):
-    """What a turn recalls and what becomes of it.
+    """The answer to a turn: what it recalls and what becomes of it.
 
     `prompt` is the recalled beats as text. `accepted` candidates are safe in the local queue, where `waiting` turns wait
     to be written: by the `writer`, which is the owner of the vault, a process of its own (`child`), or whatever writes next
@@ -63,7 +63,7 @@ class Turned(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drained(Saved):
-    """What became of the turns that waited: ids `written`, `held` in the inbox, or `known` already; links made between beats."""
+    """The outcome of waiting turns: ids `written`, `held` in the inbox, or `known` already; links made between beats."""
 
     turns: int
     written: tuple[str, ...]
@@ -116,13 +116,13 @@ def turn(
     queue = Turns(vault.root)
     at = vault.clock.now().astimezone(UTC).isoformat(timespec="microseconds")
     identity = _identity(session, user, world, turn, text, taken)
-    said = TurnSource(id=identity, at=at, session=session, user=user, world=world, turn=turn, text=text)
+    source = TurnSource(id=identity, at=at, session=session, user=user, world=world, turn=turn, text=text)
     accepted = len(taken) if gate.memoryCandidate else 0
-    _keep(vault, queue, said, gate, taken)
+    _keep(vault, queue, source, gate, taken)
     # After what it tells of: a kill in between leaves a turn that the log lacks, and never one that was not.
-    logged.keep(vault, said, gate, extractMemory, taken, recollection, (limit, budget))
+    logged.keep(vault, source, gate, extractMemory, taken, recollection, (limit, budget))
     return Turned(
-        turn_id=said.id,
+        turn_id=source.id,
         recalled=recollection.beats,
         prompt=recollection.prompt,
         gate=gate,
@@ -134,18 +134,18 @@ def turn(
     )
 
 
-def _keep(vault: Context, queue: Turns, said: TurnSource, gate: Gate, taken: tuple[dict[str, Any], ...]) -> None:
+def _keep(vault: Context, queue: Turns, source: TurnSource, gate: Gate, taken: tuple[dict[str, Any], ...]) -> None:
     """Put what the gate lets through on the disk, and keep a turn that it skipped for a second look, unless it was blocked."""
     if gate.memoryCandidate and taken:
         accepted = QueuedTurn(
-            **{**asdict(said), "text": one_line(said.text, 2000)}, note=gate.note, mode=gate.mode, risk=gate.risk,
+            **{**asdict(source), "text": one_line(source.text, 2000)}, note=gate.note, mode=gate.mode, risk=gate.risk,
             held=gate.destination == "inbox", reason=gate.reason, origin=vault.who.origin, model=vault.who.model,
             candidates=taken,
         )  # fmt: skip
         queue.accept(accepted)
     elif gate.safetyStatus == "clear":
         reason = "nothing was extracted from it" if gate.memoryCandidate else gate.reason
-        queue.skip(SkippedTurn(**asdict(said), reason=reason, flags=gate.flags), oldest_skipped_day(vault))
+        queue.skip(SkippedTurn(**asdict(source), reason=reason, flags=gate.flags), oldest_skipped_day(vault))
 
 
 @verb
@@ -191,7 +191,7 @@ def _identity(session: str, user: str, world: str, turn: str, text: str, taken: 
 
 
 def _sent(vault: Context, write: Writes | None) -> Literal["owner", "child", "later"]:
-    """Who writes what was accepted: the owner where one is at work, else a process that is started here.
+    """Have the accepted turns written: by the owner where one is at work, else by a process started here. Says by which.
 
     The next write does it where that is wished, where no process may run, and where none can be started.
     """

@@ -59,15 +59,15 @@ def backstop(
     keeping is given to `turn` once more, with its candidates.
     """
     vault.for_user(user)
-    kept = Turns(vault.root)
-    known = {one.id for one in _theirs(vault, kept)} if settled else set()
+    turn_store = Turns(vault.root)
+    known = {turn.id for turn in _theirs(vault, turn_store)} if settled else set()
     judged = [identity for named in settled for identity in _resolve_turn(known, named.strip())]
-    dropped = kept.drop(judged) if judged else 0
-    turns = list(_theirs(vault, kept))
-    wanted = {"user": user, "world": world, "session": session}
-    mine = (one for one in turns if all(not value or getattr(one, name) == value for name, value in wanted.items()))
-    found = [_missed(one, why) for one in mine if len(why := tuple(signs(one.text))) >= ENOUGH + _asks(one.text)]
-    return Backstop(results=tuple(found[:limit]), kept=len(turns), dropped=dropped)
+    dropped = turn_store.drop(judged) if judged else 0
+    turns = list(_theirs(vault, turn_store))
+    filters = {"user": user, "world": world, "session": session}
+    chosen = (turn for turn in turns if all(not value or getattr(turn, name) == value for name, value in filters.items()))
+    missed = [_missed(turn, why) for turn in chosen if len(why := tuple(signs(turn.text))) >= ENOUGH + _asks(turn.text)]
+    return Backstop(results=tuple(missed[:limit]), kept=len(turns), dropped=dropped)
 
 
 def oldest_skipped_day(vault: Context) -> str:
@@ -75,9 +75,9 @@ def oldest_skipped_day(vault: Context) -> str:
     return (vault.clock.now() - timedelta(days=vault.settings.skipped_turns_days)).astimezone(UTC).date().isoformat()
 
 
-def _theirs(vault: Context, kept: Turns) -> Iterator[SkippedTurn]:
-    """The kept turns that who is asking may see: one user their own, the vault's keeper all."""
-    yield from (one for one in kept.skipped(oldest_skipped_day(vault)) if vault.sight in (None, one.user))
+def _theirs(vault: Context, turn_store: Turns) -> Iterator[SkippedTurn]:
+    """The skipped turns visible to the caller: one user's own, all for the vault's keeper."""
+    yield from (turn for turn in turn_store.skipped(oldest_skipped_day(vault)) if vault.sight in (None, turn.user))
 
 
 def _resolve_turn(known: Collection[str], named: str) -> list[str]:
@@ -86,14 +86,14 @@ def _resolve_turn(known: Collection[str], named: str) -> list[str]:
         raise UsageError(
             f"`{one_line(named, 40)}` is too short for a turn's id", f"type at least {SHORTEST_PREFIX} characters of it"
         )
-    found = [identity for identity in known if identity.startswith(named.lower())]
-    if len(found) > 1:
-        raise Ambiguous(f"`{one_line(named, 40)}` could be any of {counted(len(found), 'turn')}", "type more of the id")
-    return found
+    matching = [identity for identity in known if identity.startswith(named.lower())]
+    if len(matching) > 1:
+        raise Ambiguous(f"`{one_line(named, 40)}` could be any of {counted(len(matching), 'turn')}", "type more of the id")
+    return matching
 
 
 def signs(text: str) -> Iterator[str]:
-    """What speaks for remembering a text; nothing at all for a few words."""
+    """The signs that a text is worth remembering; none for a few words."""
     words = len(text.split())
     if words < _BRIEF and text.isascii():
         return
@@ -107,8 +107,8 @@ def _asks(text: str) -> bool:
     return text.rstrip().endswith(("?", "？"))
 
 
-def _missed(one: SkippedTurn, why: tuple[str, ...]) -> Missed:
+def _missed(turn: SkippedTurn, why: tuple[str, ...]) -> Missed:
     return Missed(
-        id=one.id, at=one.at, session=one.session, user=one.user, world=one.world, turn=one.turn, text=one.text,
-        skipped_because=one.reason, why=why,
+        id=turn.id, at=turn.at, session=turn.session, user=turn.user, world=turn.world, turn=turn.turn, text=turn.text,
+        skipped_because=turn.reason, why=why,
     )  # fmt: skip

@@ -30,19 +30,19 @@ _SPACE = uuid.UUID("6f0d0c5e-5b0a-5e0e-9d1f-4c5b1c1f7b52")
 
 @dataclass(slots=True)
 class TurnBatch:
-    """What one batch of turns comes to; `known` were memories already, were forgotten, or were decided by a person."""
+    """The outcome of one batch of turns; `known` were memories already, were forgotten, or were decided by a person."""
 
     turns: tuple[QueuedTurn, ...] = ()
     written: list[str] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
     known: list[str] = field(default_factory=list)
     titles: list[str] = field(default_factory=list)
-    said: set[tuple[str, ...]] = field(default_factory=set)
+    twin_keys: set[tuple[str, ...]] = field(default_factory=set)
     keys: dict[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
-        """What its commit is called."""
+        """The title of its commit."""
         return self.titles[0] if len(self.titles) == 1 else f"{len(self.titles)} beats"
 
 
@@ -80,9 +80,9 @@ def _planned(op: Operation) -> TurnBatch:
 def _take(op: Operation, batch: TurnBatch, turn: QueuedTurn, candidate: Mapping[str, Any], identity: str) -> None:
     vault = op.vault
     draft = _draft(vault, turn, candidate, identity)
-    said = (body_hash(draft.body), draft.type, draft.project, draft.user)
+    twin_key = (body_hash(draft.body), draft.type, draft.project, draft.user)
     # What this batch wrote is in no index yet, so it is remembered here.
-    if identity in batch.written or said in batch.said or _is_known(vault, draft, said):
+    if identity in batch.written or twin_key in batch.twin_keys or _is_known(vault, draft, twin_key):
         batch.known.append(identity)
         return
     names = [anchor["name"] for anchor in candidate["anchors"]]
@@ -97,7 +97,7 @@ def _take(op: Operation, batch: TurnBatch, turn: QueuedTurn, candidate: Mapping[
     record = replace(draft, subjects=_anchored(op, batch, candidate["anchors"], draft))
     path = op.create(record)
     op.log(record, path)
-    batch.said.add(said)
+    batch.twin_keys.add(twin_key)
     batch.written.append(identity)
     batch.titles.append(record.label)
 
@@ -107,7 +107,7 @@ def _draft(vault: Context, turn: QueuedTurn, candidate: Mapping[str, Any], ident
     thread = candidate["thread"]
     # What was forgotten since the turn is not cited; refused for that, it would keep every turn behind it waiting.
     graves = vault.forgotten()
-    evidence = tuple(one for one in candidate["evidence"] if not tombstones.cites(one, graves))
+    evidence = tuple(source for source in candidate["evidence"] if not tombstones.cites(source, graves))
     return Observation(
         id=identity, type=candidate["kind"], body=body, title=given_title(candidate["title"], body),
         tags=tuple(candidate["tags"]), importance=candidate["importance"], confidence=candidate["confidence"],
@@ -117,12 +117,12 @@ def _draft(vault: Context, turn: QueuedTurn, candidate: Mapping[str, Any], ident
     )  # fmt: skip
 
 
-def _is_known(vault: Context, draft: Observation, said: tuple[str, ...]) -> bool:
+def _is_known(vault: Context, draft: Observation, twin_key: tuple[str, ...]) -> bool:
     catalog = vault.index.catalog
     if catalog.get(draft.id) or draft.id in vault.forgotten():
         return True
-    twins = (entry for entry in catalog.by_body(said[0]) if entry.record_class is RecordClass.OBSERVATION)
-    return any((said[0], twin.type, twin.text("project"), twin.text("user")) == said for twin in twins)
+    twins = (entry for entry in catalog.by_body(twin_key[0]) if entry.record_class is RecordClass.OBSERVATION)
+    return any((twin_key[0], twin.type, twin.text("project"), twin.text("user")) == twin_key for twin in twins)
 
 
 def _objection(op: Operation, draft: Observation, anchors: Sequence[Mapping[str, str]]) -> str:
@@ -139,8 +139,8 @@ def _objection(op: Operation, draft: Observation, anchors: Sequence[Mapping[str,
 
 
 def _hold(vault: Context, batch: TurnBatch, turn: QueuedTurn, draft: Observation, reason: str) -> None:
-    said = {"turn": one_line(turn.text, 500), "note": turn.note, "mode": turn.mode, "risk": turn.risk}
-    context = {name: text for name, text in said.items() if text}
+    fields = {"turn": one_line(turn.text, 500), "note": turn.note, "mode": turn.mode, "risk": turn.risk}
+    context = {name: text for name, text in fields.items() if text}
     held = review_policy.hold(vault, draft, reason, context, verb="turn", screen=False)
     (batch.known if held.duplicate_of else batch.held).append(draft.id)
 
@@ -150,10 +150,10 @@ def _anchored(op: Operation, batch: TurnBatch, anchors: Sequence[Mapping[str, st
     names: dict[str, None] = {}
     for anchor in anchors:
         known = batch.keys.get((draft.user, anchor["key"])) if anchor["key"] else None
-        found = None if known else resolve.subject(op.vault, anchor["name"])
-        minted = None if known or found else op.minted(normal_name(anchor["name"]))
-        name = known or (found.title if found else minted) or anchor["name"]
-        if not (known or found or minted):
+        subject = None if known else resolve.subject(op.vault, anchor["name"])
+        minted = None if known or subject else op.minted(normal_name(anchor["name"]))
+        name = known or (subject.title if subject else minted) or anchor["name"]
+        if not (known or subject or minted):
             op.create(_subject(anchor, draft))
         if anchor["key"]:
             batch.keys[draft.user, anchor["key"]] = name

@@ -1,4 +1,4 @@
-"""What a caller extracted from a turn: checked whole, and put into the one form that the queue keeps."""
+"""Candidates that a caller extracted from a turn: checked whole, and put into the one form that the queue keeps."""
 
 from __future__ import annotations
 
@@ -30,37 +30,39 @@ def checked(vault: Context, candidates: Sequence[Mapping[str, Any]]) -> tuple[di
     """The candidates in their one form; UsageError names every fault of every candidate at once."""
     if isinstance(candidates, Mapping):
         raise UsageError("the candidates are a list, and an object was given", 'write them like [{"content": "..."}]')
-    faults = [f"candidates[{n}]{fault}" for n, one in enumerate(candidates) for fault in _faults(vault, one)]
+    faults = [f"candidates[{n}]{fault}" for n, candidate in enumerate(candidates) for fault in _faults(vault, candidate)]
     if faults:
         raise UsageError("; ".join(faults), f"a candidate has `content` and may have {', '.join(FIELDS[1:])}")
-    return tuple(_normal(one) for one in candidates)
+    return tuple(_normal(candidate) for candidate in candidates)
 
 
-def _faults(vault: Context, one: object) -> Iterator[str]:
-    if not isinstance(one, Mapping):
+def _faults(vault: Context, candidate: object) -> Iterator[str]:
+    if not isinstance(candidate, Mapping):
         yield " is not an object"
         return
-    yield from (f" has an unknown field `{one_line(str(key), 40)}`" for key in one if key not in FIELDS)
-    content = one.get("content")
+    yield from (f" has an unknown field `{one_line(str(key), 40)}`" for key in candidate if key not in FIELDS)
+    content = candidate.get("content")
     if not isinstance(content, str) or not content.strip():
         yield ".content is missing or empty"
-    kind = one.get("kind") or BEAT
+    kind = candidate.get("kind") or BEAT
     if not isinstance(kind, str) or not is_type_name(kind):
         yield ".kind is no type"
     elif vault.settings.types.spec(kind).record_class is not RecordClass.OBSERVATION:
         yield f".kind `{kind}` is no type of observation"
-    yield from (f".{name} is no text" for name in _TEXTS if not isinstance(one.get(name) or "", str))
+    yield from (f".{name} is no text" for name in _TEXTS if not isinstance(candidate.get(name) or "", str))
     for name in _LISTS:
-        value = one.get(name) or []
+        value = candidate.get(name) or []
         if not isinstance(value, Sequence) or not all(isinstance(item, str) for item in value):
             yield f".{name} is no list of texts"
-    yield from (f".{name} is not from 0 to 1" for name in _SHARES if one.get(name) is not None and not _is_share(one[name]))
-    anchors = one.get("anchors") or []
+    yield from (
+        f".{name} is not from 0 to 1" for name in _SHARES if candidate.get(name) is not None and not _is_share(candidate[name])
+    )
+    anchors = candidate.get("anchors") or []
     if isinstance(anchors, (str, Mapping)) or not isinstance(anchors, Sequence):
         yield ".anchors is no list"
     else:
         yield from (f".anchors[{n}] has no name" for n, anchor in enumerate(anchors) if not _named(anchor))
-    if one.get("location") and not _named(one["location"]):
+    if candidate.get("location") and not _named(candidate["location"]):
         yield ".location has no name"
 
 
@@ -74,16 +76,23 @@ def _named(anchor: object) -> str:
     return one_line(name) if isinstance(name, str) and normal_name(name) else ""
 
 
-def _normal(one: Mapping[str, Any]) -> dict[str, Any]:
-    anchors = [_anchor(anchor) for anchor in one.get("anchors") or []]
-    if one.get("location"):
-        anchors.append({**_anchor(one["location"]), "role": LOCATION})
-    texts = {name: one_line(str(one.get(name) or "")) for name in _TEXTS}
-    lists = {name: [one_line(item) for item in listed(name, one.get(name) or ()) if one_line(item)] for name in _LISTS}
-    shares = {name: None if one.get(name) is None else float(one[name]) for name in _SHARES}
-    return {"content": str(one["content"]), "kind": str(one.get("kind") or BEAT), "anchors": anchors, **texts, **lists, **shares}
+def _normal(candidate: Mapping[str, Any]) -> dict[str, Any]:
+    anchors = [_anchor(anchor) for anchor in candidate.get("anchors") or []]
+    if candidate.get("location"):
+        anchors.append({**_anchor(candidate["location"]), "role": LOCATION})
+    texts = {name: one_line(str(candidate.get(name) or "")) for name in _TEXTS}
+    lists = {name: [one_line(item) for item in listed(name, candidate.get(name) or ()) if one_line(item)] for name in _LISTS}
+    shares = {name: None if candidate.get(name) is None else float(candidate[name]) for name in _SHARES}
+    return {
+        "content": str(candidate["content"]),
+        "kind": str(candidate.get("kind") or BEAT),
+        "anchors": anchors,
+        **texts,
+        **lists,
+        **shares,
+    }
 
 
 def _anchor(anchor: Any) -> dict[str, str]:
-    said = anchor if isinstance(anchor, Mapping) else {}
-    return {"name": _named(anchor), **{name: one_line(str(said.get(name) or "")) for name in ("key", "role")}}
+    fields = anchor if isinstance(anchor, Mapping) else {}
+    return {"name": _named(anchor), **{name: one_line(str(fields.get(name) or "")) for name in ("key", "role")}}

@@ -20,7 +20,7 @@ Destination = Literal["vault", "inbox", "nowhere"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """What a turn may write, and why.
+    """The decision on what a turn may write, with its reason.
 
     `extractMemory` is the judge's as it counts: mode `safe_redirect` sets it to false, and `reason` then says so.
     `safetyStatus` is blocked in mode `safe_redirect` and at high risk. `reviewRequired` is any risk but low.
@@ -44,11 +44,11 @@ class Gate:
 def judged(
     mode: str = "in_world_answer", risk: str = "low", flags: Sequence[str] = (), note: str = "", extract: bool = False
 ) -> Gate:
-    """The gate for the judge's fields; raises UsageError for a mode or risk that is none."""
+    """The gate for the judge's fields; raises UsageError for an unknown mode or risk."""
     modes: tuple[Mode, ...] = get_args(Mode)
     risks: tuple[Risk, ...] = get_args(Risk)
-    chosen = next((one for one in modes if one == mode), None)
-    level = next((one for one in risks if one == risk), None)
+    chosen = next((known_mode for known_mode in modes if known_mode == mode), None)
+    level = next((known_risk for known_risk in risks if known_risk == risk), None)
     if chosen is None:
         raise UsageError(f"`{one_line(mode, 40)}` is no mode", f"the modes are {', '.join(modes)}")
     if level is None:

@@ -82,22 +82,24 @@ def _beats(vault: Context, written: Sequence[str]) -> Sequence[Entry]:
     if not written:
         return catalog.of_class(RecordClass.OBSERVATION, *BEATS)
     new = [entry for identity in written for entry in catalog.get(identity)]
-    lives = dict.fromkeys((one.text("user"), "" if one.text("user") else one.text("session"), one.text("project")) for one in new)
-    found = (one for user, session, world in lives for one in written_of(catalog, user, session, world, most=-1))
-    return [one for one in found if one.type in BEATS]
+    lives = dict.fromkeys(
+        (beat.text("user"), "" if beat.text("user") else beat.text("session"), beat.text("project")) for beat in new
+    )
+    memories = (memory for user, session, world in lives for memory in written_of(catalog, user, session, world, most=-1))
+    return [memory for memory in memories if memory.type in BEATS]
 
 
 def _missing(vault: Context, beats: Sequence[Entry]) -> list[_Link]:
     """The links that follow from the beats and that no record is, each once."""
-    found: dict[tuple[str, str, str], _Link] = {}
+    missing: dict[tuple[str, str, str], _Link] = {}
     for link in _links(vault, beats):
         if link.start.id != link.end.id:
-            found.setdefault((link.type, link.start.id, link.end.id), link)
+            missing.setdefault((link.type, link.start.id, link.end.id), link)
     catalog = vault.index.catalog
-    for start in {link.start.id for link in found.values()}:
+    for start in {link.start.id for link in missing.values()}:
         for _, edge in catalog.pointing_at(start, ("from_id",)):
-            found.pop((edge.type, start, edge.text("to_id")), None)
-    return list(found.values())
+            missing.pop((edge.type, start, edge.text("to_id")), None)
+    return list(missing.values())
 
 
 def _links(vault: Context, beats: Sequence[Entry]) -> Iterator[_Link]:
@@ -125,13 +127,13 @@ class _Subjects:
 
     def of(self, beat: Entry, *roles: str) -> list[Entry]:
         """The subjects of a beat that have one of these roles."""
-        found = (self._named(normal_name(name)) for name in beat.subjects)
-        return [subject for subject in found if subject is not None and subject.text("role") in roles]
+        subjects = (self._named(normal_name(name)) for name in beat.subjects)
+        return [subject for subject in subjects if subject is not None and subject.text("role") in roles]
 
     def _named(self, normal: str) -> Entry | None:
         if normal not in self._known:
-            found = self._catalog.subject_named(normal)
-            self._known[normal] = found[0] if len(found) == 1 else None
+            subjects = self._catalog.subject_named(normal)
+            self._known[normal] = subjects[0] if len(subjects) == 1 else None
         return self._known[normal]
 
 
@@ -174,14 +176,14 @@ def _scenes(life: Sequence[Entry], places: _Subjects) -> Iterator[_Link]:
         before[session] = beat
 
 
-def _one_scene(one: Entry, other: Entry, places: _Subjects) -> bool:
-    if _one_turn(one, other):
+def _one_scene(beat: Entry, other: Entry, places: _Subjects) -> bool:
+    if _one_turn(beat, other):
         return True
-    return bool({place.id for place in places.of(one, LOCATION)} & {place.id for place in places.of(other, LOCATION)})
+    return bool({place.id for place in places.of(beat, LOCATION)} & {place.id for place in places.of(other, LOCATION)})
 
 
-def _one_turn(one: Entry, other: Entry) -> bool:
-    return bool(one.text("turn")) and one.text("turn") == other.text("turn")
+def _one_turn(beat: Entry, other: Entry) -> bool:
+    return bool(beat.text("turn")) and beat.text("turn") == other.text("turn")
 
 
 def _threads(life: Sequence[Entry]) -> Iterator[_Link]:
@@ -212,14 +214,14 @@ def _quoted(beat: Entry) -> str:
 
 def _create(op: Operation, link: _Link) -> None:
     """Plan a link, as sure as the less sure of the beats that it was read from, and resting on them and their turn."""
-    said, turn = link.beat.text, link.beat.text("turn")
+    text_of, turn = link.beat.text, link.beat.text("turn")
     beats = [end for end in (link.start, link.end) if end.record_class is RecordClass.OBSERVATION]
     evidence = (*([f"session:{turn}"] if turn else []), *(f"memory:{beat.id}" for beat in beats))
     op.create(
         Edge(
             id=link.id, type=link.type, body=f"{link.why}\n", from_id=link.start.id, from_title=link.start.title,
-            to_id=link.end.id, to_title=link.end.title, created=op.vault.now(), session=said("session"), user=said("user"),
-            project=said("project"), origin=said("origin"), turn=turn, model=said("model"), evidence=evidence,
+            to_id=link.end.id, to_title=link.end.title, created=op.vault.now(), session=text_of("session"), user=text_of("user"),
+            project=text_of("project"), origin=text_of("origin"), turn=turn, model=text_of("model"), evidence=evidence,
             confidence=min(confidence_of(beat) for beat in beats),
         )
     )  # fmt: skip

@@ -71,7 +71,7 @@ class RecalledThen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedThen:
-    """What was extracted from a turn and what became of it: `memory_id` is where it is now, `reason` why it is not in the vault.
+    """A candidate of a turn and its fate: `memory_id` is where it is now, `reason` why it is not in the vault.
 
     It is `written`, or `folded` into a memory that says the same; `queued` to be written; `held` for review, or `refused`
     there; `skipped` by the gate; `forgotten`; or `gone` since (undone, deleted by hand).
@@ -99,41 +99,42 @@ class TurnShown(TurnSource, Answer):
 
 
 def keep(
-    vault: Context, said: TurnSource, gate: Gate, wanted: bool, taken: Sequence[Mapping[str, Any]], found: Recollection,
-    bounds: tuple[int, int],
+    vault: Context, source: TurnSource, gate: Gate, extract_wanted: bool, taken: Sequence[Mapping[str, Any]],
+    recollection: Recollection, bounds: tuple[int, int],
 ) -> None:  # fmt: skip
-    """Log a turn that was taken; where that cannot be, the turn is worth no less. `wanted` is the judge's own extractMemory."""
+    """Log a turn that was taken; a failure to log it is no failure of the turn. `extract_wanted` is the judge's."""
     settings = vault.settings
     log = TurnLog(vault.root)
     turn = LoggedTurn(
-        id=said.id, at=said.at, session=said.session, user=said.user, world=said.world, turn=said.turn, text=said.text,
-        mode=gate.mode, risk=gate.risk, flags=gate.flags, note=gate.note, extractMemory=wanted,
+        id=source.id, at=source.at, session=source.session, user=source.user, world=source.world, turn=source.turn,
+        text=source.text, mode=gate.mode, risk=gate.risk, flags=gate.flags, note=gate.note, extractMemory=extract_wanted,
         limit=bounds[0], budget=bounds[1],
-        recalled=tuple(LoggedBeat(id=beat.id, why=beat.why, match=beat.match, weak=beat.weak) for beat in found.beats),
+        recalled=tuple(LoggedBeat(id=beat.id, why=beat.why, match=beat.match, weak=beat.weak) for beat in recollection.beats),
         candidates=tuple(
-            LoggedCandidate(id=beat_id(said, n), kind=one["kind"], content=one["content"]) for n, one in enumerate(taken)
+            LoggedCandidate(id=beat_id(source, n), kind=candidate["kind"], content=candidate["content"])
+            for n, candidate in enumerate(taken)
         ),
     )  # fmt: skip
     why = _withheld(vault, turn, gate)
     with suppress(*UNKEPT):
         log.keep(turn.without_text(why) if why else turn, settings.turn_log_turns * settings.turn_log, settings.turn_log_bytes)
         # Forgetting that began since the look above has perhaps been through the log already.
-        for one in turn.candidates if not why else ():
-            if _is_forgotten(vault, one.id):
-                log.forget([one.id], lambda text: False)
+        for candidate in turn.candidates if not why else ():
+            if _is_forgotten(vault, candidate.id):
+                log.forget([candidate.id], lambda text: False)
 
 
 def _withheld(vault: Context, turn: LoggedTurn, gate: Gate) -> str:
     """Why nothing that was said in a turn is kept; empty where it is."""
-    if any(_is_forgotten(vault, one.id) for one in turn.candidates):
+    if any(_is_forgotten(vault, candidate.id) for candidate in turn.candidates):
         return _FORGOTTEN
     if gate.safetyStatus == "blocked" and not (gate.memoryCandidate and turn.candidates):
         return _BLOCKED
     if not vault.allow_secrets:
-        extracted = "\n".join(one.content for one in turn.candidates)
-        said = screening.named_texts(text=turn.text, note=turn.note, flags="\n".join(turn.flags), candidates=extracted)
+        extracted = "\n".join(candidate.content for candidate in turn.candidates)
+        texts = screening.named_texts(text=turn.text, note=turn.note, flags="\n".join(turn.flags), candidates=extracted)
         try:
-            screening.refuse_secrets(vault, said)
+            screening.refuse_secrets(vault, texts)
         except Refused:
             return _SECRET
     return ""
@@ -154,15 +155,15 @@ def list_turns(
     """
     vault.for_user(user)
     begin = require_moment(since, vault.clock.now()) if since else None
-    wanted = {"user": user, "session": session, "world": world}
-    found = [
-        one
-        for one in _visible(vault)
-        if all(not value or getattr(one, name) == value for name, value in wanted.items())
-        and (begin is None or moment(one.at) >= begin)
+    filters = {"user": user, "session": session, "world": world}
+    matching = [
+        turn
+        for turn in _visible(vault)
+        if all(not value or getattr(turn, name) == value for name, value in filters.items())
+        and (begin is None or moment(turn.at) >= begin)
     ]
     problems = () if vault.sight is not None else tuple(TurnLog(vault.root).unreadable())
-    return TurnList(results=tuple(map(_line, found[:limit])), total=len(found), problems=problems)
+    return TurnList(results=tuple(map(_line, matching[:limit])), total=len(matching), problems=problems)
 
 
 @verb
@@ -179,11 +180,11 @@ def get_turn(vault: Context, turn_id: str, *, replay: bool = False) -> TurnShown
     gate = _gate(turn)
     catalog = vault.index.catalog
     recalled = []
-    for one in turn.recalled:
-        entry = next(iter(catalog.get(one.id)), None)
+    for beat in turn.recalled:
+        entry = next(iter(catalog.get(beat.id)), None)
         title = entry.title if entry else ""
         recalled.append(
-            RecalledThen(id=one.id, title=title, why=one.why, match=one.match, weak=one.weak, there=entry is not None)
+            RecalledThen(id=beat.id, title=title, why=beat.why, match=beat.match, weak=beat.weak, there=entry is not None)
         )
     fates = _Fates(vault, turn, gate, queued, inbox)
     return TurnShown(
@@ -194,26 +195,26 @@ def get_turn(vault: Context, turn_id: str, *, replay: bool = False) -> TurnShown
 
 
 def _visible(vault: Context) -> list[LoggedTurn]:
-    """The kept turns that whoever asks may see: asked for one user there are no others'."""
+    """The logged turns that the caller may see: asked for one user there are no others'."""
     # A hand may have written a mode or a risk that is none.
-    turns = [one for one in TurnLog(vault.root).turns() if one.mode in get_args(Mode) and one.risk in get_args(Risk)]
-    return turns if vault.sight is None else [one for one in turns if one.user == vault.sight]
+    turns = [turn for turn in TurnLog(vault.root).turns() if turn.mode in get_args(Mode) and turn.risk in get_args(Risk)]
+    return turns if vault.sight is None else [turn for turn in turns if turn.user == vault.sight]
 
 
 def _found(turns: Sequence[LoggedTurn], named: str) -> LoggedTurn:
     """The turn that is meant: by its number, or by its id or that of a memory of it, or a prefix."""
-    wanted = named.strip().lower()
+    prefix = named.strip().lower()
     shown = one_line(named, 40)
-    numbered = [one for one in turns if one.turn and one.turn == named.strip()]
-    found = numbered or [
-        one for one in turns
-        if len(wanted) >= SHORTEST_PREFIX and any(has.startswith(wanted) for has in (one.id, *(c.id for c in one.candidates)))
+    numbered = [turn for turn in turns if turn.turn and turn.turn == named.strip()]
+    matching = numbered or [
+        turn for turn in turns
+        if len(prefix) >= SHORTEST_PREFIX and any(has.startswith(prefix) for has in (turn.id, *(c.id for c in turn.candidates)))
     ]  # fmt: skip
-    if not found:
+    if not matching:
         raise NotFound(f"no kept turn is called `{shown}`", f"{step('list_turns')} names those that are kept")
-    if len(found) > 1:
-        raise Ambiguous(f"`{shown}` could be any of {counted(len(found), 'turn')}", f"name it by its id: {step('list_turns')}")
-    return found[0]
+    if len(matching) > 1:
+        raise Ambiguous(f"`{shown}` could be any of {counted(len(matching), 'turn')}", f"name it by its id: {step('list_turns')}")
+    return matching[0]
 
 
 def _gate(turn: LoggedTurn) -> Gate:
@@ -232,7 +233,7 @@ class _Waiting:
     """A memory in the inbox: its id, whose it is, what it says and why it waits."""
 
     id: str
-    said: tuple[str, ...]
+    twin_key: tuple[str, ...]
     reason: str
 
 
@@ -240,15 +241,17 @@ def _waiting(vault: Context) -> Mapping[str, _Waiting]:
     inbox = Inbox(vault.root)
     records = (record_in(name, data, vault.settings.types) for name, data in undecided(vault))
     return {
-        one.id: _Waiting(one.id, (body_hash(one.body), one.type, one.project, one.user), inbox.about(one.id).reason)
-        for one in records
-        if isinstance(one, Observation)
+        record.id: _Waiting(
+            record.id, (body_hash(record.body), record.type, record.project, record.user), inbox.about(record.id).reason
+        )
+        for record in records
+        if isinstance(record, Observation)
     }
 
 
 @dataclass(frozen=True, slots=True)
 class _Fates:
-    """What became of the candidates of one turn, as it is now: nothing is told that was only planned."""
+    """The present fates of one turn's candidates; a mere plan is not told as a fact."""
 
     vault: Context
     turn: LoggedTurn
@@ -256,36 +259,38 @@ class _Fates:
     queued: bool
     inbox: Mapping[str, _Waiting]
 
-    def of(self, one: LoggedCandidate) -> ExtractedThen:
+    def of(self, candidate: LoggedCandidate) -> ExtractedThen:
         """One candidate with its fate; what waits for a person, or was refused, is shown to its owner alone."""
-        became, where, reason = self._became(one)
-        shown = one.content if became not in ("held", "refused") or is_owner(self.vault) else ""
-        return ExtractedThen(id=one.id, type=one.kind, content=shown, became=became, memory_id=where, reason=reason)
+        became, where, reason = self._became(candidate)
+        shown = candidate.content if became not in ("held", "refused") or is_owner(self.vault) else ""
+        return ExtractedThen(id=candidate.id, type=candidate.kind, content=shown, became=became, memory_id=where, reason=reason)
 
-    def _became(self, one: LoggedCandidate) -> tuple[Became, str, str]:
-        vault, waits = self.vault, self.inbox.get(one.id)
-        if one.id in vault.forgotten():
+    def _became(self, candidate: LoggedCandidate) -> tuple[Became, str, str]:
+        vault, waits = self.vault, self.inbox.get(candidate.id)
+        if candidate.id in vault.forgotten():
             return "forgotten", "", ""
-        if vault.index.catalog.get(one.id):
-            return "written", one.id, ""
-        if vault.with_withheld().index.catalog.get(one.id):
+        if vault.index.catalog.get(candidate.id):
+            return "written", candidate.id, ""
+        if vault.with_withheld().index.catalog.get(candidate.id):
             return "refused", "", "consent to it was refused or withdrawn"
         if waits is not None:
-            return "held", one.id, waits.reason
+            return "held", candidate.id, waits.reason
         if self.queued:
             return "queued", "", "it waits to be written"
-        verdict = Inbox(vault.root).decided().get(one.id)
+        verdict = Inbox(vault.root).decided().get(candidate.id)
         if verdict == "refused":
             return "refused", "", "a person refused it"
         if verdict is None and self.gate.destination == "nowhere":
             return "skipped", "", self.gate.reason
-        return next(self._twins(one), ("gone", "", "it is not in the vault any more"))
+        return next(self._twins(candidate), ("gone", "", "it is not in the vault any more"))
 
-    def _twins(self, one: LoggedCandidate) -> Iterator[tuple[Became, str, str]]:
-        """Where what says the same of the same user and world is: a repeat is taken for it."""
-        said = (body_hash(body_text(one.content)), one.kind, self.turn.world, self.turn.user)
-        for twin in self.vault.index.catalog.by_body(said[0]) if one.content else ():
+    def _twins(self, candidate: LoggedCandidate) -> Iterator[tuple[Became, str, str]]:
+        """Where a memory with the same words of the same user and world is: a repeat is folded into it."""
+        twin_key = (body_hash(body_text(candidate.content)), candidate.kind, self.turn.world, self.turn.user)
+        for twin in self.vault.index.catalog.by_body(twin_key[0]) if candidate.content else ():
             is_one = twin.record_class is RecordClass.OBSERVATION
-            if is_one and (said[0], twin.type, twin.text("project"), twin.text("user")) == said:
+            if is_one and (twin_key[0], twin.type, twin.text("project"), twin.text("user")) == twin_key:
                 yield "folded", twin.id, "a memory says the same"
-        yield from (("held", twin.id, twin.reason) for twin in self.inbox.values() if one.content and twin.said == said)
+        yield from (
+            ("held", twin.id, twin.reason) for twin in self.inbox.values() if candidate.content and twin.twin_key == twin_key
+        )

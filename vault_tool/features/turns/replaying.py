@@ -44,7 +44,7 @@ class RankChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """What the same turn recalls now, and each memory of then and now beside each other; `degraded` as in any answer."""
+    """The same turn recalled now, its memories compared with those of then; `degraded` as in any answer."""
 
     recalled: tuple[Beat, ...]
     differences: tuple[RankChange, ...]
@@ -57,24 +57,24 @@ def replayed(vault: Context, turn: LoggedTurn) -> Replay:
         raise NotFound(
             f"what was said in this turn is not kept: {turn.withheld}", f"{step('get_turn', turn_id=turn.id)} shows the rest"
         )
-    found = recollect(
+    recollection = recollect(
         vault, turn.text, user=turn.user, world=turn.world, session=turn.session, limit=turn.limit, budget=turn.budget,
         explain=True,
     )  # fmt: skip
     # What is recalled for being recent has no factors of its own: the whole answer says how it would stand there.
-    explained = _whole_answer(vault, turn) | {hit.id: hit for hit in found.answer.results}
+    explained = _whole_answer(vault, turn) | {hit.id: hit for hit in recollection.answer.results}
     return Replay(
-        recalled=found.beats,
-        differences=tuple(_differences(vault, turn, found.beats, explained)),
-        degraded=found.answer.degraded,
+        recalled=recollection.beats,
+        differences=tuple(_differences(vault, turn, recollection.beats, explained)),
+        degraded=recollection.answer.degraded,
     )
 
 
 def _differences(
     vault: Context, turn: LoggedTurn, beats: tuple[Beat, ...], explained: Mapping[str, Recalled]
 ) -> Iterator[RankChange]:
-    then = {one.id: (place, one.match) for place, one in enumerate(turn.recalled, 1)}
-    now = {one.id: place for place, one in enumerate(beats, 1)}
+    then = {beat.id: (place, beat.match) for place, beat in enumerate(turn.recalled, 1)}
+    now = {beat.id: place for place, beat in enumerate(beats, 1)}
     for beat in beats:
         was, match_was = then.get(beat.id, (None, None))
         hit = explained.get(beat.id)
@@ -84,13 +84,13 @@ def _differences(
             id=beat.id, title=beat.title, change=change, was=was, now=place, match_was=match_was, match=beat.match,
             weak=beat.weak, why=_why_here(turn, beat, change, match_was), factors=hit.factors if hit else None,
         )  # fmt: skip
-    missing = [one for one in turn.recalled if one.id not in now]
-    for one in missing:
-        hit = explained.get(one.id)
-        entry = next(iter(vault.seen_by(turn.user).index.catalog.get(one.id)), None)
+    missing = [beat for beat in turn.recalled if beat.id not in now]
+    for beat_then in missing:
+        hit = explained.get(beat_then.id)
+        entry = next(iter(vault.seen_by(turn.user).index.catalog.get(beat_then.id)), None)
         yield RankChange(
-            id=one.id, title=entry.title if entry else "", change="gone", was=then[one.id][0], now=None, match_was=one.match,
-            match=None, weak=None, why=_why_gone(vault, turn, one.id, hit),
+            id=beat_then.id, title=entry.title if entry else "", change="gone", was=then[beat_then.id][0], now=None,
+            match_was=beat_then.match, match=None, weak=None, why=_why_gone(vault, turn, beat_then.id, hit),
             factors=hit.factors if hit else None,
         )  # fmt: skip
 
@@ -114,7 +114,7 @@ def _why_gone(vault: Context, turn: LoggedTurn, identity: str, hit: Recalled | N
         return "withheld: consent to it was refused or withdrawn"
     if entry is None:
         return "not in the vault any more"
-    request = Request(now=vault.clock.now(), disbelieved=lambda one: withheld(seen.standings.beliefs([one])[one.id]))
+    request = Request(now=vault.clock.now(), disbelieved=lambda memory: withheld(seen.standings.beliefs([memory])[memory.id]))
     if why := visible(entry, request, "recent"):
         return "expired" if why == "expired" else "withheld: it is believed to be false"
     if hit is not None and hit.status == "overtaken":

@@ -62,7 +62,7 @@ class LoggedTurn(TurnSource):
 
     def without_text(self, why: str) -> LoggedTurn:
         """The same without a word of what was said."""
-        silent = tuple(replace(one, content="") for one in self.candidates)
+        silent = tuple(replace(candidate, content="") for candidate in self.candidates)
         return replace(self, text="", note="", candidates=silent, withheld=why)
 
 
@@ -84,23 +84,23 @@ class TurnLog:
             if most > 0:
                 write_in(folder, name, data, durable=False, mode=PRIVATE_FILE)
             names = folder.names()
-            for old in (one for one in names if turn.id in one and one != name):
+            for old in (other for other in names if turn.id in other and other != name):
                 folder.discard(old)
                 names.remove(old)
             _trim(folder, names, most, most_bytes)
 
     def turns(self) -> list[LoggedTurn]:
-        """What is kept, the newest first; what cannot be read is passed over."""
-        found = (_turn(name, self._kept.read(name)) for name in sorted(self._kept.names(), reverse=True))
-        return [one for one in found if one is not None]
+        """The logged turns, the newest first; unreadable ones are passed over."""
+        turns = (_turn(name, self._kept.read(name)) for name in sorted(self._kept.names(), reverse=True))
+        return [turn for turn in turns if turn is not None]
 
     def turns_of(self, user: str) -> list[LoggedTurn]:
         """The kept turns of one user, the newest first."""
-        return [one for one in self.turns() if one.user == user]
+        return [turn for turn in self.turns() if turn.user == user]
 
     def erase(self, user: str) -> int:
         """Drop every kept turn of one user; returns how many there were."""
-        turns = {one.id for one in self.turns_of(user)}
+        turns = {turn.id for turn in self.turns_of(user)}
         names = [name for name in self._kept.names() if (match := _NAME.fullmatch(name)) and match[1] in turns]
         if names:
             with self._kept.writing() as folder:
@@ -116,9 +116,9 @@ class TurnLog:
         return len(sizes), sum(sizes)
 
     def unreadable(self) -> list[str]:
-        """The paths of files in the log that are no turn: torn, or put there by somebody else."""
-        found = (name for name in sorted(self._kept.names()) if temporary_hashes(name) is None)
-        return [f"{LOG}/{name}" for name in found if (data := self._kept.read(name)) is not None and _turn(name, data) is None]
+        """The paths of files in the log that are no turn: torn, or put there by another program."""
+        names = (name for name in sorted(self._kept.names()) if temporary_hashes(name) is None)
+        return [f"{LOG}/{name}" for name in names if (data := self._kept.read(name)) is not None and _turn(name, data) is None]
 
     def forget(self, ids: Collection[str], tells: Callable[[str], bool]) -> int:
         """Take away what was said in each turn that wrote one of these, or whose text `tells` of one; the turns' ids stay.
@@ -151,16 +151,16 @@ def _line(turn: LoggedTurn) -> bytes:
 
 
 def _is_about(turn: LoggedTurn, ids: Collection[str], tells: Callable[[str], bool]) -> bool:
-    if any(one.id in ids for one in turn.candidates):
+    if any(candidate.id in ids for candidate in turn.candidates):
         return True
     # Ids of what was recalled are no words of it.
-    return tells(" ".join((turn.text, turn.note, *(one.content for one in turn.candidates))))
+    return tells(" ".join((turn.text, turn.note, *(candidate.content for candidate in turn.candidates))))
 
 
 def _trim(folder: Folder, names: list[str], most: int, room: int) -> None:
     """Drop the oldest until the rest keeps to both bounds; what a kill left half named leaves with those of its time."""
     count = 0
-    for name in sorted(names, key=lambda one: one.lstrip("."), reverse=True):
+    for name in sorted(names, key=lambda entry_name: entry_name.lstrip("."), reverse=True):
         if named := _NAME.fullmatch(name):
             count, room = count + 1, room - int(named[2])
         if (count > most or room < 0) and (named or temporary_hashes(name) is not None):
@@ -177,20 +177,23 @@ def _discard_temporaries(folder: Folder) -> None:
 def _turn(name: str, data: bytes | None) -> LoggedTurn | None:
     named = _NAME.fullmatch(name)
     try:
-        found: dict[str, Any] = read_own(data) if data and named else {}
+        stored: dict[str, Any] = read_own(data) if data and named else {}
         turn = LoggedTurn(
-            **{name: _text(found[name]) for name in ("id", "at", "session", "user", "world", "turn", "text")},
-            **{name: _text(found[name]) for name in ("mode", "risk", "note", "withheld")},
-            flags=tuple(map(_text, found["flags"])),
-            extractMemory=found["extractMemory"] is True, limit=int(found["limit"]), budget=int(found["budget"]),
-            recalled=tuple(LoggedBeat(**one) for one in found["recalled"]),
-            candidates=tuple(LoggedCandidate(**one) for one in found["candidates"]),
+            **{name: _text(stored[name]) for name in ("id", "at", "session", "user", "world", "turn", "text")},
+            **{name: _text(stored[name]) for name in ("mode", "risk", "note", "withheld")},
+            flags=tuple(map(_text, stored["flags"])),
+            extractMemory=stored["extractMemory"] is True, limit=int(stored["limit"]), budget=int(stored["budget"]),
+            recalled=tuple(LoggedBeat(**beat) for beat in stored["recalled"]),
+            candidates=tuple(LoggedCandidate(**candidate) for candidate in stored["candidates"]),
         )  # fmt: skip
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         return None
-    texts = (*((one.id, one.why) for one in turn.recalled), *((one.id, one.kind, one.content) for one in turn.candidates))
+    texts = (
+        *((beat.id, beat.why) for beat in turn.recalled),
+        *((candidate.id, candidate.kind, candidate.content) for candidate in turn.candidates),
+    )
     sound = all(isinstance(text, str) for each in texts for text in each) and all(
-        one.match is None or isinstance(one.match, (int, float)) for one in turn.recalled
+        beat.match is None or isinstance(beat.match, (int, float)) for beat in turn.recalled
     )
     return turn if sound and named and named[1] == turn.id and parse_time(turn.at) else None
 

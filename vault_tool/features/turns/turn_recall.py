@@ -74,7 +74,7 @@ class Recollection:
 def recollect(
     vault: Context, text: str, *, user: str, world: str, session: str, limit: int, budget: int, explain: bool = False
 ) -> Recollection:
-    """What is remembered of one user in one world (without a user: of one session) that bears on `text`.
+    """Recall the memories of one user in one world (without a user: of one session) that bear on `text`.
 
     At most `limit` beats within about `budget` tokens. Another user's, and another world's, are never among them.
     """
@@ -87,22 +87,22 @@ def recollect(
     vault = vault.seen_by(user)
     # A turn is asked: the best of its own user come, though nothing says that it is about any of them.
     answer = gather(vault, asked, replace(AMBIENT, least=TARGETED.least))
-    mine = _Mine(user, world, session)
+    owned = _Mine(user, world, session)
     fits = {hit.id: hit for hit in answer.results}
     entries = (next(iter(vault.index.catalog.cached_by_id(identity)), None) for identity in fits)
     similar = [
         _beat(vault, entry, fits[entry.id].content, "similar", fits[entry.id])
         for entry in entries
-        if entry is not None and mine.has(entry)
+        if entry is not None and owned.has(entry)
     ]
-    recent = [_beat(vault, entry, body_of(vault, entry), "recent", fits.get(entry.id)) for entry in _recent(vault, mine, limit)]
+    recent = [_beat(vault, entry, body_of(vault, entry), "recent", fits.get(entry.id)) for entry in _recent(vault, owned, limit)]
     beats = _within(_merged(recent, similar, limit), budget)
     return Recollection(beats, "\n".join(map(_line, beats)), answer)
 
 
 @dataclass(frozen=True, slots=True)
 class _Mine:
-    """Whose memories are recalled."""
+    """The owner of the recalled memories: a user, or a session without one, in one world."""
 
     user: str
     world: str
@@ -113,20 +113,20 @@ class _Mine:
         return who and entry.text("project") == self.world
 
 
-def _recent(vault: Context, mine: _Mine, limit: int) -> list[Entry]:
+def _recent(vault: Context, owner: _Mine, limit: int) -> list[Entry]:
     """The latest memories of one user (or session) and world that are still told, newest first."""
-    found: list[Entry] = []
+    latest: list[Entry] = []
     for start in itertools.count(0, _PAGE):
-        entries = written_of(vault.index.catalog, mine.user, mine.session, mine.world, _PAGE, start)
+        entries = written_of(vault.index.catalog, owner.user, owner.session, owner.world, _PAGE, start)
         newest = sorted(_in_force(vault, entries), key=beat_order, reverse=True)
-        found.extend(newest[: limit - len(found)])
-        if len(found) >= limit or len(entries) < _PAGE:
+        latest.extend(newest[: limit - len(latest)])
+        if len(latest) >= limit or len(entries) < _PAGE:
             break
-    return found
+    return latest
 
 
 def beat_order(entry: Entry) -> tuple[datetime, int, str]:
-    """What orders beats: when they were written, then the turn's number where it is one."""
+    """The sort key of beats: when they were written, then the turn's number where it is one."""
     turn = entry.text("turn")
     return moment(entry.text("created")), int(turn) if turn.isascii() and turn.isdecimal() else 0, entry.id
 
@@ -147,10 +147,10 @@ def _beat(vault: Context, entry: Entry, content: str, why: Literal["recent", "si
 def _merged(recent: Sequence[Beat], similar: Iterable[Beat], limit: int) -> list[Beat]:
     """The latest two or three, then those that fit best, each memory once; further of the latest where there is room."""
     first = min(_LATEST, limit // _ONE_IN)
-    found: dict[str, Beat] = {}
+    beats: dict[str, Beat] = {}
     for beat in (*recent[:first], *similar, *recent[first:]):
-        found.setdefault(beat.id, beat)
-    return list(found.values())[:limit]
+        beats.setdefault(beat.id, beat)
+    return list(beats.values())[:limit]
 
 
 def _within(beats: list[Beat], budget: int) -> tuple[Beat, ...]:
@@ -162,10 +162,10 @@ def _cut(beats: list[Beat], budget: int) -> Iterator[Beat]:
     left = budget
     for beat in beats:
         for length in (_LINE, _SHORT):
-            told = replace(beat, content=one_line(beat.content, length))
-            if (cost := tokens(f"{_line(told)}\n")) <= left:
+            shortened = replace(beat, content=one_line(beat.content, length))
+            if (cost := tokens(f"{_line(shortened)}\n")) <= left:
                 left -= cost
-                yield told
+                yield shortened
                 break
 
 

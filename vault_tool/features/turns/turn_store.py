@@ -29,8 +29,8 @@ class TurnStore(Store):
 
     def people(self) -> Mapping[str, set[str]]:
         """The users' turns."""
-        kept = Turns(self.vault.root)
-        return by_user((turn.user, turn.id) for turn in (*kept.waiting(), *kept.skipped("")))
+        turn_store = Turns(self.vault.root)
+        return by_user((turn.user, turn.id) for turn in (*turn_store.waiting(), *turn_store.skipped("")))
 
     def figures(self) -> Mapping[str, int]:
         """How many wait to be written."""

@@ -31,7 +31,7 @@ _CANDIDATE_LISTS = ("tags", "evidence")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnSource:
-    """Who said what, when (ISO 8601, UTC), where, and in which turn."""
+    """The source of a turn: speaker, text, time (ISO 8601, UTC), world and turn number."""
 
     id: str
     at: str
@@ -100,16 +100,16 @@ class Turns:
 
     def waiting(self, limit: int | None = None) -> list[QueuedTurn]:
         """The turns that wait, in the order in which they were accepted; what cannot be read is set aside, never deleted."""
-        found = []
+        turns = []
         for name in self._entries()[:limit]:
-            one = _queued(self._kept.read(name, _QUEUE))
+            turn = _queued(self._kept.read(name, _QUEUE))
             # Under another name it could not be struck off, and would be written for ever.
-            if one is not None and name == _entry_name(one):
-                found.append(one)
+            if turn is not None and name == _entry_name(turn):
+                turns.append(turn)
             else:
                 with self._kept.writing(_QUEUE) as folder, suppress(FileNotFoundError):
                     folder.rename(name, f"{name}{_SPOILT}")
-        return found
+        return turns
 
     def strike_off(self, turns: Sequence[QueuedTurn]) -> None:
         """Take turns off the queue: what they carried is in the vault or in the inbox."""
@@ -134,17 +134,17 @@ class Turns:
         for name in sorted(self._kept.names(_SKIPPED)):
             if (day := _DAY.fullmatch(name)) and day[1] >= keep_from:
                 for line in (self._kept.read(name, _SKIPPED) or b"").split(b"\n"):
-                    if (one := _skipped(line)) is not None:
-                        yield one
+                    if (turn := _skipped(line)) is not None:
+                        yield turn
 
     def skipped_stamp(self) -> str:
-        """What changes when a turn is kept or dropped; empty where none is kept."""
+        """A stamp that changes when a turn is kept or dropped; empty where none is kept."""
         return " ".join(f"{name}:{len(self._kept.read(name, _SKIPPED) or b'')}" for name in sorted(self._kept.names(_SKIPPED)))
 
     def drop(self, identities: Sequence[str]) -> int:
         """Drop kept turns by their ids: they were judged a second time. Returns how many there were."""
         judged = frozenset(identities)
-        return self._blank(lambda line: (one := _skipped(line)) is not None and one.id in judged)
+        return self._blank(lambda line: (turn := _skipped(line)) is not None and turn.id in judged)
 
     def forget(self, tells: Callable[[str], bool]) -> int:
         """Drop every kept turn, and every waiting one, whose text `tells`; returns how many there were."""
@@ -160,14 +160,14 @@ class Turns:
         """The turns of one user that wait or are kept, the oldest first."""
         read = (_queued(self._kept.read(name, _QUEUE)) for name in self._entries())
         queued: Iterator[QueuedTurn | SkippedTurn] = filter(None, read)
-        theirs = [one for one in (*queued, *self.skipped("")) if one.user == user]
-        return sorted(theirs, key=lambda one: (one.at, one.id))
+        theirs = [turn for turn in (*queued, *self.skipped("")) if turn.user == user]
+        return sorted(theirs, key=lambda turn: (turn.at, turn.id))
 
     def forget_user(self, user: str) -> int:
         """Drop all turns of one user, kept and waiting; returns how many there were."""
-        dropped = self._blank(lambda line: (one := _skipped(line)) is not None and one.user == user)
+        dropped = self._blank(lambda line: (turn := _skipped(line)) is not None and turn.user == user)
         for name in self._entries():
-            if (one := _queued(self._kept.read(name, _QUEUE))) is not None and one.user == user:
+            if (turn := _queued(self._kept.read(name, _QUEUE))) is not None and turn.user == user:
                 dropped += 1
                 with self._kept.writing(_QUEUE) as folder:
                     folder.discard(name)
@@ -198,24 +198,24 @@ def unescaped(line: bytes) -> str:
 
 
 def _queued(data: bytes | None) -> QueuedTurn | None:
-    found = _json(data)
-    candidates = found.get("candidates") if found else None
+    stored = _json(data)
+    candidates = stored.get("candidates") if stored else None
     if not isinstance(candidates, list) or not all(map(_is_candidate, candidates)):
         return None
     try:
-        texts = {f.name: str(found[f.name]) for f in fields(QueuedTurn) if f.name not in ("held", "candidates")}
+        texts = {f.name: str(stored[f.name]) for f in fields(QueuedTurn) if f.name not in ("held", "candidates")}
     except KeyError:
         return None
-    queued = QueuedTurn(**texts, held=found.get("held") is True, candidates=tuple(candidates))
+    queued = QueuedTurn(**texts, held=stored.get("held") is True, candidates=tuple(candidates))
     return queued if parse_time(queued.at) else None
 
 
-def _is_candidate(one: object) -> bool:
-    """Whether a value is a candidate in the one form that this queue keeps: whoever writes it looks no second time."""
-    if not isinstance(one, dict):
+def _is_candidate(candidate: object) -> bool:
+    """Whether a value is a candidate in the one form that this queue keeps: it is not checked again when written."""
+    if not isinstance(candidate, dict):
         return False
-    texts, lists = ([one.get(name) for name in names] for names in (_CANDIDATE_TEXTS, _CANDIDATE_LISTS))
-    anchors = one.get("anchors")
+    texts, lists = ([candidate.get(name) for name in names] for names in (_CANDIDATE_TEXTS, _CANDIDATE_LISTS))
+    anchors = candidate.get("anchors")
     named = isinstance(anchors, list) and all(
         isinstance(anchor, dict) and all(isinstance(anchor.get(name), str) for name in ("name", "key", "role"))
         for anchor in anchors
@@ -223,9 +223,9 @@ def _is_candidate(one: object) -> bool:
     return (
         all(isinstance(text, str) for text in texts)
         and all(isinstance(items, list) and all(isinstance(item, str) for item in items) for items in lists)
-        and all(one.get(name, -1) is None or _is_share(one.get(name)) for name in ("importance", "confidence"))
+        and all(candidate.get(name, -1) is None or _is_share(candidate.get(name)) for name in ("importance", "confidence"))
         and named
-        and is_type_name(one["kind"])
+        and is_type_name(candidate["kind"])
     )
 
 
@@ -234,18 +234,18 @@ def _is_share(value: object) -> bool:
 
 
 def _skipped(data: bytes) -> SkippedTurn | None:
-    found = _json(data)
+    stored = _json(data)
     try:
-        texts = {f.name: str(found[f.name]) for f in fields(SkippedTurn) if f.name != "flags"}
+        texts = {f.name: str(stored[f.name]) for f in fields(SkippedTurn) if f.name != "flags"}
     except KeyError:
         return None
-    flags = found.get("flags")
+    flags = stored.get("flags")
     return SkippedTurn(**texts, flags=tuple(map(str, flags)) if isinstance(flags, list) else ())
 
 
 def _json(data: bytes | None) -> dict[str, Any]:
     try:
-        found = read_own(data) if data else None
+        stored = read_own(data) if data else None
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return stored if isinstance(stored, dict) else {}

@@ -1,4 +1,4 @@
-"""What accepted turns have waiting, written before anything else is appended."""
+"""Writing of the accepted turns that wait, before anything else is appended."""
 
 from __future__ import annotations
 

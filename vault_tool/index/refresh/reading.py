@@ -255,7 +255,7 @@ def _around(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     problems = tuple(replace(problem, path=path) for problem in taken.problems)
     if taken.data is None or not taken.identity:
         readable = b"" if _WORDLESS.intersection(problem.code for problem in problems) else notes.loosely(data)
-        taken = notes.made(
+        taken = notes.record_from_note(
             path.removeprefix(AROUND), readable, notes.ImportOptions(), registry, identity=identity, fallback=moment
         )
     seen = _note(path, taken.data, stat, registry) if taken.data and taken.identity else None
