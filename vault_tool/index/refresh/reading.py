@@ -251,7 +251,9 @@ def _around(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     size, digest = len(data), content_hash(data)
     identity = derived_id("around", path)
     moment = stamp(datetime.fromtimestamp(stat[1] / 1_000_000_000, UTC))
-    taken = notes.made(path.removeprefix(AROUND), data, notes.ImportOptions(), registry, identity=identity, fallback=moment)
+    taken = notes.record_from_note(
+        path.removeprefix(AROUND), data, notes.ImportOptions(), registry, identity=identity, fallback=moment
+    )
     problems = tuple(replace(problem, path=path) for problem in taken.problems)
     if taken.data is None or not taken.identity:
         readable = b"" if _WORDLESS.intersection(problem.code for problem in problems) else notes.loosely(data)
