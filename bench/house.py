@@ -72,7 +72,8 @@ def _prose(package: Sequence[Module], checkout: Path) -> Iterator[Measure]:
     riddles = source.riddles(package)
     yield Measure("docstrings that begin with a riddle", len(riddles), 0, tuple(riddles))
     pages = [page for page in sorted((checkout / "docs").glob("*.md")) if page.name != "decisions.md"]
-    yield Measure("sentences of docs that are riddles", source.riddles_in_prose(pages), 0)
+    sentences = source.riddles_in_prose(pages)
+    yield Measure("sentences of docs that are riddles", len(sentences), 0, tuple(sentences))
     yield Measure("vague locals and arguments", source.vague_names(package), 100)
 
 

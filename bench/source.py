@@ -64,8 +64,9 @@ _DOORS = frozenset({"cli", "mcp", "hooks", "web", "owner", "watch", "install"})
 _STATE = re.compile(r"(^|_)seq$")
 _LONGEST_FILE = 600
 _LONGEST_FUNCTION = 60
-_SENTENCE_START = re.compile(r"(?:^|[.:;!?]\s+|\|\s*|^[-*]\s+)((?:Who|What|Whose|Of|That|Whom)\b[^.!?]*[.!?])")
-_DENIAL = re.compile(r"\b(that is none|that are none|nobody|somebody)\b", re.I)
+_SENTENCE_START = re.compile(r"(?:^|(?<=[.:;!?])\s+|\|\s*|^[-*]\s+)((?:Who|What|Whose|Of|That|Whom)\b[^.!?|]*(?:[.!|]|$))")
+_NO_PROSE = re.compile(r"`[^`]*`|(?<=\])\([^)]*\)")
+_DENIAL = re.compile(r"(?<![\w-])(that is none|that are none|nobody|somebody)(?![\w-])", re.I)
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -210,13 +211,24 @@ def riddles(package: Iterable[Module]) -> list[str]:
     ]
 
 
-def riddles_in_prose(pages: Iterable[Path]) -> int:
-    """The sentences of pages that are riddles; of a list of what was decided each paragraph is one line."""
-    count = 0
-    for page in pages:
-        for line in page.read_text(encoding="utf-8").splitlines():
-            count += len(_SENTENCE_START.findall(line)) + len(_DENIAL.findall(line))
-    return count
+def riddles_in_prose(pages: Iterable[Path]) -> list[str]:
+    """The sentences of pages that are riddles, by page and line; names in code, links and what is typed are no sentences."""
+    return [
+        f"{page.name}:{number}: {match[0].strip()}"
+        for page in pages
+        for number, line in _lines_of_prose(page.read_text(encoding="utf-8"))
+        for match in (*_SENTENCE_START.finditer(line), *_DENIAL.finditer(line))
+    ]
+
+
+def _lines_of_prose(page: str) -> Iterator[tuple[int, str]]:
+    """The numbered lines of a page outside of headings and blocks of code, without code and targets of links."""
+    in_code = False
+    for number, line in enumerate(page.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        elif not in_code and not line.startswith("#"):
+            yield number, _NO_PROSE.sub("", line)
 
 
 def vague_names(package: Iterable[Module]) -> int:

@@ -73,12 +73,15 @@ def test_a_long_file_and_a_long_function_are_named(tmp_path: Path) -> None:
     assert list(source.too_long(source.modules(tmp_path))) == ["long.py", "long.py:walk"]
 
 
-def test_riddles_of_pages_are_counted_where_they_ask_nothing(tmp_path: Path) -> None:
+def test_riddles_of_pages_are_named_where_they_ask_nothing(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
-        "Who asks is told. What is a memory? A note. Nobody reads it.\n\n- Whose it is stands there.\n", encoding="utf-8"
+        "Who asks is told. What is a memory? A note. Nobody reads it.\n\n- Whose it is stands there.\n\n"
+        "`nobody` is a name, and [a page](nobody.md) too.\n\n```sh\n# Of these\nWhat is typed stays.\n```\n\n| That is it. |\n",
+        encoding="utf-8",
     )
-    assert source.riddles_in_prose([page]) == 3
+    found = ["1: Who asks is told.", "1: Nobody", "3: - Whose it is stands there.", "12: | That is it."]
+    assert source.riddles_in_prose([page]) == [f"page.md:{riddle}" for riddle in found]
 
 
 def test_this_checkout_is_measured_beside_itself(capsys: pytest.CaptureFixture[str]) -> None:
