@@ -1,4 +1,4 @@
-"""What a vault can be asked and told: one folder a feature, with its verbs, its stores and what only it needs."""
+"""The features of a vault: a folder each, with its verbs, its stores and the code that only it needs."""
 
 from vault_tool.util.deferred import deferred
 from vault_tool.vault import registered

@@ -99,7 +99,7 @@ class Candidate:
         return min(1.0, words / (1 - self.dated)) if self.dated < 1 else words
 
     def parts(self) -> dict[str, float]:
-        """What its rank is the sum of, by name."""
+        """The parts of its rank, by name; the rank is their sum."""
         return {
             "words": self.by_words,
             "meaning": self.by_meaning,

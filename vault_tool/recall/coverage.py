@@ -10,7 +10,7 @@ from vault_tool.util.text import normal_name
 
 
 class SourceCoverage:
-    """What some understandings cover: the observations that they name as sources, and those of the same subjects that were
+    """The observations some understandings cover: those they name as sources, and those of the same subjects that were
     written before them.
     """
 

@@ -31,7 +31,7 @@ def fuse(candidates: Collection[Candidate], weights: Weights) -> None:
 
 
 def called(candidate: Candidate, shared: int, weights: Weights) -> float:
-    """What it is worth that the question is what a memory is called, or nearly."""
+    """The rank a candidate gains because the question is its name, or nearly."""
     if candidate.exact:
         return weights.exact
     same = 1.0 if candidate.handle > _SAME else 1 / shared if candidate.heading > _SAME else 0.0

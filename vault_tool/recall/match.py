@@ -118,7 +118,7 @@ def beyond(words: float, deviations: float) -> float:
 
 
 def mentioned(beyond: float) -> float:
-    """What it counts, as a share of a question's words, that a conversation mentions a memory, by evidence `beyond` chance."""
+    """The share of a question's words that a conversation's mention of a memory counts for, by evidence `beyond` chance."""
     return min(1.0, MENTIONED[0] + MENTIONED[1] * beyond)
 
 

@@ -24,7 +24,7 @@ _SAME_WORDS = {2: 0.6, 3: 0.5}
 
 
 def overtaken(candidates: Sequence[Candidate]) -> list[tuple[Candidate, Candidate]]:
-    """Each observation with each later change that is about the same in the same words, though nobody linked the two."""
+    """Each observation with each later change of the same thing in the same words, although no link says so."""
     changes = [candidate for candidate in candidates if candidate.entry.type == CHANGE]
     if not changes:
         return []
@@ -50,7 +50,7 @@ def newest_changes(pairs: Iterable[tuple[Candidate, Candidate]]) -> Mapping[Key,
 
 
 def before(candidates: Sequence[Candidate], changed: Iterable[tuple[Candidate, Candidate]]) -> list[tuple[Candidate, Candidate]]:
-    """What is to stand before what: each change before what it overtook (`changed`), the newest before all, and each
+    """Pairs whose first must precede the second: each change before what it overtook (`changed`), the newest first, and each
     understanding that bears on the question before the observations that it was made from.
     """
     pairs = [(change, candidate) for candidate, change in sorted(changed, key=lambda pair: pair[1].entry.by_observed)]

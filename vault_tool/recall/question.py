@@ -1,4 +1,4 @@
-"""What a question says of its answer: the words that carry it, the names it may mention, whether it asks about the asker."""
+"""Parsing of a question: the words that carry it, the names it may mention, whether it asks about the asker."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Question:
 
     @property
     def asked(self) -> str:
-        """What is asked, but for its times."""
+        """The question without its times."""
         return self.text if self.times is None else self.times.rest
 
     @property
@@ -140,7 +140,7 @@ class Question:
 
 
 def read(text: str, said: bool = False, today: date | None = None) -> Question:
-    """What a person's question says of its answer, or what is `said` in a conversation; never fails on what it says.
+    """Parse a person's question, or a line of a conversation (`conversational`); never fails on its text.
 
     `today` is the day from which it is asked: without one no times are read.
     """
@@ -317,7 +317,7 @@ def sentences(text: str) -> dict[str, dict[str, float]]:
 
 
 def _bounded(text: str) -> Iterator[str]:
-    """The sentences of a text in parts of bounded length: what nobody punctuated has no end."""
+    """The sentences of a text in parts of bounded length, since text without punctuation has no end."""
     for sentence in _SENTENCE.split(text):
         words = sentence.split()
         yield from (" ".join(words[at : at + _MOST_SAID]) for at in range(0, len(words), _MOST_SAID))

@@ -28,7 +28,7 @@ _Part: TypeAlias = tuple[str, float, float, float]
 
 
 class Worth(NamedTuple):
-    """What is known of a memory beside how it fits: what is believed of it, how useful it was for the like of this question
+    """The inputs of a score beside the match: what is believed of it, how useful it was for the like of this question
     (`local`, 0..1), its consolidation cycle against the vault's, whether a recalled understanding covers it, and which
     words tell a strong model by its name.
     """
@@ -68,7 +68,7 @@ def score(
 
 
 def _parts(entry: Entry, context: float, worth: Worth, now: datetime, weights: Weights) -> tuple[_Part, ...]:
-    """What the prior is made of. It is 1, more for what is important, new, often used or well founded, less for what is not."""
+    """The factors of the prior. It is 1, more for what is important, new, often used or well founded, less for what is not."""
     _, importance = weights_of(entry, worth.spec.importance, worth.belief.reviewed)
     frequency = min(1.0, log2(1 + worth.belief.access_count) / _OFTEN)
     return (

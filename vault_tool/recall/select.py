@@ -1,4 +1,4 @@
-"""What of the ranked memories is answered: exact copies folded, floods held back, within a limit and a budget of tokens."""
+"""Selection of the ranked memories: exact copies folded, floods held back, within a limit and a budget of tokens."""
 
 from __future__ import annotations
 

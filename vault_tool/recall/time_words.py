@@ -133,7 +133,7 @@ def pattern() -> re.Pattern[str]:
 
 @cache
 def before() -> re.Pattern[str]:
-    """What stands before a time and names another by it: `the week before`, `two weeks before`, `the last week of`."""
+    """The pattern of words before a time that make it another: `the week before`, `two weeks before`, `the last week of`."""
     counts = f"{_any(COUNT_OF)}|{_any(NTH)}|last"
     return re.compile(
         rf"\b(?:the )?(?:(?P<count>\d{{1,2}}|{counts}) )?(?P<unit>{_any(UNIT_OF)}|{_any(DAY_OF)})"

@@ -86,7 +86,7 @@ class Times:
 
     @property
     def most(self) -> float:
-        """What it counts to be of the first of them, in whatever year."""
+        """The least share that counts as being in the first span, in whatever year."""
         return _ANY_YEAR * self.spans[0].worth
 
     def holds(self, days: Iterable[date], about: Iterable[Span] = ()) -> float:
@@ -215,7 +215,7 @@ def _season(month: int, groups: dict[str, str | None], match: re.Match[str], pla
 
 
 def _of_year(year: str | None, now: date, make: Callable[[int], Span]) -> Iterator[Span]:
-    """What is made of a year: of that which is said, else of the last one and of any."""
+    """The span of the year that is named; without one, that of the last year and of any year."""
     if year:
         yield make(int(year))
         return

@@ -36,7 +36,7 @@ _ALL_PAIRS, _RARE = 64, 12
 
 
 class Update(NamedTuple):
-    """That one memory seems to have changed another, and how: `900`, `950`."""
+    """A supposed change of one memory by another, with the values: `900`, `950`."""
 
     older: Entry
     newer: Entry

@@ -42,7 +42,7 @@ _DATE = re.compile(r"\b(\d{1,2})\.?\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|n
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What one text says in the place of what another says: both as they are read, `""` where a text only denies."""
+    """The value in a newer text and the one it replaces, both as they are read; `""` where a text only denies."""
 
     before: str
     after: str
@@ -80,7 +80,7 @@ class _Text:
 
 @lru_cache(1024)
 def changed(older: str, newer: str) -> Changed | None:
-    """What the newer of two texts seems to change of the older one; None where they are not of one thing, or both may hold."""
+    """The change a newer text seems to make to an older one; None where they are not of one thing, or both may hold."""
     after = _read(newer[:_LETTERS])
     if after.also or after.listed or after.event:
         return None
@@ -204,7 +204,7 @@ def _is_event(text: str) -> bool:
 
 
 def _in_talk(older: _Clause, newer: _Clause) -> Changed | None:
-    """What a clause of a long text changes of one of another: a value that can be told by its form."""
+    """The change a clause of a long text makes to one of another: a value that can be told by its form."""
     if older.denied != newer.denied:
         return None
     regions, common = _compared(older, newer)

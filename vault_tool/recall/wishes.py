@@ -1,4 +1,4 @@
-"""What somebody wants of whoever works for them: whether a text says so, and whether a question asks for what depends on it."""
+"""Standing wishes of a user: whether a text states one, and whether a question asks for what depends on one."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _LOOKS_BACK = re.compile(
 
 
 def wish_in(text: str) -> str:
-    """`instruction` where a text says what is always to be done, `preference` where it says what somebody likes; else empty."""
+    """`instruction` where a text says what is always to be done, `preference` where it says what a person likes; else empty."""
     for sentence in _SENTENCE.split(text[:_READ].strip()):
         spoken = _SPEAKER.sub("", sentence.strip())
         if _RULE.match(spoken) and not _LARGE.match(spoken) and len(spoken.split()) >= _LEAST_WORDS:

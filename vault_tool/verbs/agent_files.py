@@ -133,7 +133,7 @@ def _bytes(vault: Context, path: str) -> bytes:
 
 
 def _is_visible(vault: Context, path: str) -> bool:
-    """Whether whoever asks may see a file: not another user's memory, nor one that is told to nobody."""
+    """Whether the caller may see a file: not another user's memory, nor a withheld one."""
     return vault.index.catalog.by_path(path) is not None or vault.whole_index.catalog.by_path(path) is None
 
 

@@ -500,3 +500,14 @@ def test_a_number_that_stands_nowhere_in_the_answer_makes_it_unsure(vault: Vault
 
     assert [one.weak for one in _asked(vault, f"is it so that {told.format(asked)}").results] == [False]
     assert all(one.weak for one in _asked(vault, f"is it so that {told.format(other)}").results)
+
+
+def test_a_weak_solution_still_stands_before_the_tactics_that_failed(vault: Vault) -> None:
+    problem = vault.remember("Backups stop at night.", kind="problem")
+    failed = [
+        vault.remember(f"Gave the Borg backups at night {what}.", kind="failed_tactic", problem=problem.id)
+        for what in ("more memory", "a second disk")
+    ]
+    solved = vault.remember("Start the backups by a timer.", kind="solution", problem=problem.id)
+    ids = [one.id for one in _asked(vault, "why do the Borg backups at night stop, with more memory or a second disk?").results]
+    assert ids.index(solved.id) < min(ids.index(one.id) for one in failed)

@@ -34,7 +34,7 @@ _VERSIONS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unsettled(Answer):
-    """What two machines left to a person, and how many memories wait in the inbox beside it."""
+    """The conflicts between machines that wait for a person, and how many memories wait in the inbox beside them."""
 
     results: tuple[TwoTexts, ...] = ()
     waiting: int = 0
@@ -42,7 +42,7 @@ class Unsettled(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled(Saved):
-    """What was settled just now, and what is left to be; `told` is what the merge decided by a rule."""
+    """The conflict settled just now, and those left; `told` is what the merge decided by a rule."""
 
     id: str
     path: str
@@ -109,7 +109,7 @@ def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") ->
 @verb
 @looks
 def found(vault: Context, key: str) -> TwoTexts | None:
-    """What a key stands for, for a person; None where it names something else, as a memory that waits."""
+    """The conflict a key stands for; None where the key names something else, such as a memory that waits."""
     vault = person.acting(vault, _ACT).with_withheld()
     return next(
         (
@@ -122,7 +122,7 @@ def found(vault: Context, key: str) -> TwoTexts | None:
 
 
 def text_to_edit(conflict: TwoTexts) -> str:
-    """What a person begins with who writes another text: both, where that can be."""
+    """The text offered to a person who writes another: both versions, where that can be."""
     if conflict.what == COPY:
         return conflict.this or conflict.that
     return "\n".join(filter(None, (conflict.this, conflict.that)))
@@ -167,7 +167,7 @@ def _commit_both(vault: Context, conflict: TwoTexts) -> None:
 
 
 def _whole(vault: Context, conflict: TwoTexts, keep: str, text: str, note: bytes) -> tuple[bytes, tuple[str, ...]]:
-    """What a note says once its copy is settled, and what a rule decided."""
+    """The text of a note once its copy is settled, and what a rule decided."""
     copy = _read(vault, conflict.place)
     if (conflict.path, note) != original(vault, conflict.place, copy):
         raise StaleEdit(f"{conflict.path} was changed meanwhile", f"look at it again: {step('review')}")
@@ -224,7 +224,7 @@ def _value(conflict: TwoTexts, keep: str, text: str, present: object) -> Value:
 
 
 def _parsed(text: str) -> Value:
-    """A text as YAML has it on one line; itself where that is none."""
+    """A text read as a YAML value on one line; the text itself where it is not YAML."""
     head = read_head(f"value: {text}\n")
     value = head.values.get("value") if head.usable and "\n" not in text else text
     if isinstance(value, Plain):

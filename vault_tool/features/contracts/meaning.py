@@ -82,7 +82,7 @@ class RequestChecker:
             return None
 
     def problem(self, home: Context, place: str, named: str) -> Entry | None:
-        """The problem that is named at `place`; None, with a fault, where that is none."""
+        """The problem named at `place`; None, with a fault, where it names no problem."""
         entry = self.memory(home, place, named, _OBSERVATIONS)
         if entry is None or entry.type == "problem":
             return entry
@@ -100,7 +100,7 @@ class RequestChecker:
                 self.memory(home, here, reference.target)
 
     def observation(self, home: Context, memory: Mapping[str, Any]) -> None:
-        """What a new observation must satisfy beyond its shape."""
+        """Check a new observation beyond its shape."""
         links: Mapping[str, Any] = memory.get("links") or {}
         kind = memory["kind"]
         if not memory["text"].strip():
@@ -123,12 +123,12 @@ class RequestChecker:
         self.evidence(home, ("memory", "evidence_refs"), memory.get("evidence_refs", ()))
 
     def _names(self) -> list[str]:
-        """What this vault answers to: its workspace's id and name, and the settings' names."""
+        """The names of this vault: its workspace's id and name, and the settings' names."""
         workspaces = self.vault.index.catalog.of_class(RecordClass.WORKSPACE)
         own = [name for workspace in workspaces for name in (workspace.id, workspace.text("name")) if name]
         return [*own, *self.vault.settings.repo_ids]
 
 
 def scope_of(vault: Context) -> str:
-    """What memories of a vault are called: `global` for those of this person's global vault, else `repo`."""
+    """The scope name of a vault's memories: `global` for this person's global vault, else `repo`."""
     return "global" if global_root(vault.environ).resolve() == vault.root else "repo"

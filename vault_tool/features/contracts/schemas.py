@@ -127,7 +127,7 @@ def faults_of(error: ValidationError) -> Iterator[RequestFault]:
 
 
 def _number_hint(expected: object, value: object) -> str:
-    """What to write where a number was meant."""
+    """A hint for a value that must be a number."""
     if expected not in ("integer", "number"):
         return ""
     if isinstance(value, str) and value.strip().lstrip("-").replace(".", "", 1).isdecimal():

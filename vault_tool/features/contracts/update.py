@@ -23,7 +23,7 @@ _KINDS = {"truth": SignalKind.TRUTH, "utility": SignalKind.UTILITY}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Updated(Saved):
-    """What an update did, or in a dry run would do: each value before and after, in 0..1, the step and its reason.
+    """The outcome of an update or of its dry run: each value before and after, in 0..1, the step and its reason.
 
     With a problem `utility` is the utility for that problem, and `global_utility` what becomes of the overall one.
     """
@@ -120,5 +120,5 @@ def _moves(home: Context, entry: Entry, request: Mapping[str, Any], signals: Seq
 
 
 def _steps(outcome: Updated, kind: SignalKind) -> tuple[Move | None, ...]:
-    """What a judgement does: to its own value, and for a utility in a problem's context to the overall one."""
+    """The moves a judgement causes: in its own value, and for a utility in a problem's context in the overall one."""
     return (outcome.truth,) if kind is SignalKind.TRUTH else (outcome.utility, outcome.global_utility)

@@ -57,7 +57,7 @@ class Near:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteAnswer(Saved):
-    """What `write` did, or with `dry_run` would do (`memory_id` is then None, but for a duplicate).
+    """The outcome of `write` or of its `dry_run` (`memory_id` is then None, but for a duplicate).
 
     `duplicate_of` says that the memory was known: the subjects and links that it lacked were `added`, it was marked as useful,
     and what else was said anew was `dropped`. With

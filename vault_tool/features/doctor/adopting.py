@@ -16,7 +16,7 @@ from vault_tool.vault.request import of_the_whole, verb
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdoptedLocal(Saved):
-    """What was taken over, or would be (`dry_run`): each thing with what it is and why it was not used."""
+    """The local files that were taken over, or would be (`dry_run`), each with the reason why it was not used."""
 
     problems: tuple[Problem, ...]
     dry_run: bool = False

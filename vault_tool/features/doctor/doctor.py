@@ -73,7 +73,7 @@ class GitStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerStatus:
-    """Who answers for other commands, since when, what is ready there and at what cost; `absence` says why nobody does."""
+    """The process that answers for other commands: its start, what is ready, its cost; `absence` is why there is none."""
 
     pid: int | None = None
     host: str = ""
@@ -125,7 +125,7 @@ class Status(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis(Saved, Answer):
-    """What is wrong or worth knowing in the vault's files; `fixed` says what `fix` mended.
+    """The problems and notices of the vault's files; `fixed` says what `fix` mended.
 
     `problems` are told one by one, those that are `alike` once, and `left_out` not at all; `counts` are of all.
     """
@@ -144,7 +144,7 @@ class Diagnosis(Saved, Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reindexed:
-    """What a comparison of the files with the indexes found; `withheld` says why removals were not applied."""
+    """The differences found between the files and the indexes; `withheld` says why removals were not applied."""
 
     added: int
     modified: int
@@ -285,7 +285,7 @@ def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progre
 
 
 def _problems(vault: Context, pending: Sequence[git.UncommittedFile], *, thorough: bool = False) -> Iterator[Problem]:
-    """What reading the files found, what the records say of each other, and what git and the folder say."""
+    """The problems of the notes, of the links between them, of git and of the folder."""
     with no_collection():
         graves = vault.forgotten()
         catalog = vault.index.catalog
@@ -317,7 +317,7 @@ def _problems(vault: Context, pending: Sequence[git.UncommittedFile], *, thoroug
 
 
 def _secrets(vault: Context) -> Iterator[Problem]:
-    """What looks like a secret in the files; reading them all is for `doctor` alone."""
+    """The likely secrets in the files; only `doctor` reads all of them."""
     catalog = vault.index.catalog
     notes = [path for kind in ("record", "page", "unreadable", "conflict") for path in catalog.of_kind(kind)]
     return screening.in_notes(vault, notes, [path for kind in ("episode", "signals") for path in catalog.of_kind(kind)])
@@ -416,7 +416,7 @@ def _advice(withheld: str, tracked: GitStatus, problems: Mapping[str, int]) -> I
 
 
 def _to_settle(copies: int, unsettled: int, contested: int) -> Iterator[str]:
-    """What two machines, or two writers, left to a person."""
+    """A hint to settle the conflicts between two machines or two writers that wait for a person."""
     if copies or unsettled or contested:
         waiting = [counted(copies, "conflict copy", "conflict copies")] if copies else []
         waiting += [counted(unsettled, "unsettled note")] if unsettled else []
@@ -425,7 +425,7 @@ def _to_settle(copies: int, unsettled: int, contested: int) -> Iterator[str]:
 
 
 def _unknown_authors(vault: Context, problems: Sequence[Problem]) -> Iterator[str]:
-    """What keeps git from telling whose the texts are, of the problems that were found too."""
+    """The reasons why git cannot tell who wrote the texts, including those among the problems."""
     if reason := doubts(vault.index.catalog):
         yield reason
     yield from (f"{problem.message}: {problem.hint}" for problem in problems if problem.code == _NO_ADDRESS)
@@ -433,7 +433,7 @@ def _unknown_authors(vault: Context, problems: Sequence[Problem]) -> Iterator[st
 
 
 def _no_owner(vault: Context) -> tuple[Problem, ...]:
-    """Nobody is told why every memory that was committed is somebody else's, unless it is said."""
+    """A problem where git knows no address of the owner: every committed memory would count as pulled, for no visible reason."""
     if vault.repo is None or vault.owners().addresses:
         return ()
     message = "git knows no address of yours, so all that was committed counts as pulled"
@@ -458,7 +458,7 @@ def _tombstones(vault: Context) -> Iterator[Problem]:
 
 
 def _taken_away(vault: Context) -> Iterator[Problem]:
-    """Notes of the owner's that somebody else's commit deleted in the last month and that are not back."""
+    """Notes of the owner's that another person's commit deleted in the last month and that are not back."""
     if vault.repo is None:
         return
     since, catalog, forgotten = (vault.clock.now() - _TOLD_FOR).timestamp(), vault.index.catalog, vault.forgotten()
@@ -492,7 +492,7 @@ def _not_served(vault: Context) -> tuple[Problem, ...]:
 
 
 def _waiting(held: int, turns: int) -> Iterator[str]:
-    """What is on this machine alone, and would be lost with it."""
+    """Hints about work that exists on this machine only and would be lost with it."""
     if held:
         them = counted(held, "memory", "memories")
         yield f"{step('review')} decides on {them} that {'waits' if held == 1 else 'wait'} for a person"

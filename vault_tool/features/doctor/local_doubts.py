@@ -1,4 +1,4 @@
-"""What lies in a vault's local folders and is not believed, told to a person; and their taking it over."""
+"""Local files of a vault that are not trusted: shown to a person, who may take them over."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _names(root: Path, trust: Trust) -> list[str]:
 
 
 def _paths(root: Path, trust: Trust) -> Iterator[str]:
-    """What lies there, and what git has of it: what would be done or shown file by file, all else by its folder."""
+    """The untrusted files, one by one where that matters (they would be acted on or shown), else by their folder."""
     paths = {*trust.tracked, *(name for name in (layout.CACHE, layout.CONFIG_FILE) if os.path.lexists(root / name))}
     for folder, _, names in os.walk(root / layout.LOCAL):
         below = Path(folder).relative_to(root).as_posix()
@@ -102,7 +102,7 @@ def _paths(root: Path, trust: Trust) -> Iterator[str]:
 
 
 def _content(root: Path, path: str) -> str:
-    """What a draft or the settings say, for a person to judge; a key is not told."""
+    """The content of a draft or of settings for a person to judge; keys are left out."""
     try:
         with opened(root, path.split("/")[:-1]) as folder:
             data = folder.read(path.rpartition("/")[2]) or b""

@@ -96,7 +96,7 @@ def _lost(vault: Context, notes: ServedNotes, was: str) -> tuple[str, str]:
 
 
 def _readings(vault: Context, path: str) -> Iterator[str]:
-    """What a path may mean, as the index has it: from the vault's root, from here, or from the folder around."""
+    """The paths that a written path may stand for: from the vault's root, from here, or from the folder around."""
     folder = vault.root.parent
     for base in (vault.root, Path.cwd(), folder):
         reading = relpath(normpath(base / path), folder)

@@ -1,4 +1,4 @@
-"""What is wrong between the notes of a vault, found by looking at those alone where anything can be wrong."""
+"""Checks between the notes of a vault, which read only those notes that can be wrong."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORKSPACE = "vault/workspace.md"
 
 
 def checked(catalog: Catalog, registry: Registry, forgotten: Collection[str]) -> tuple[Problem, ...]:
-    """What `check` finds in all of the catalogue.
+    """All problems that `check` finds in the catalogue.
 
     The rules are the same: they are given the records at which one of them can find anything, and what these refer to.
     """

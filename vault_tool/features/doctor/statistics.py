@@ -22,7 +22,7 @@ _BESIDE = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultName:
-    """What the vault says it is."""
+    """The vault's id, name, description and folder."""
 
     id: str | None
     name: str

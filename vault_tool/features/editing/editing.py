@@ -48,7 +48,7 @@ class SavedNote(Saved):
 
 
 class _SavedNote(TypedDict):
-    """What names a note in a result."""
+    """The fields that identify a note in a result."""
 
     id: str
     type: str
@@ -188,7 +188,7 @@ def _with_its_title(vault: Context, entry: Entry, before: bytes, after: bytes) -
 
 
 def _unfit(vault: Context, entry: Entry, data: bytes, parsed: Parsed) -> tuple[Problem, ...]:
-    """What keeps an edited note out of history."""
+    """The reason why an edited note must stay out of history."""
     path = entry.path
     if not parsed.readable:
         return parsed.problems
@@ -202,7 +202,7 @@ def _unfit(vault: Context, entry: Entry, data: bytes, parsed: Parsed) -> tuple[P
 
 
 def _left(vault: Context, path: str) -> bytes:
-    """What the editor left of a note."""
+    """The text of a note as the editor left it."""
     try:
         return reader.read(vault.root, path)
     except FileNotFoundError as fault:

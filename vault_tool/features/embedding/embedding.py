@@ -30,7 +30,7 @@ _PROBE = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedding(Answer):
-    """What a run of `embed` came to: texts embedded and refused in it, and notes that are behind after it.
+    """The outcome of a run of `embed`: texts embedded and refused in it, and notes that are behind after it.
 
     `complete` says that no note is; what was `refused` is told with its reasons. `fetched` is the model that was
     brought to this machine first. `mirrored` counts the notes written to Chroma, where that is to answer, and
@@ -61,7 +61,7 @@ class Embedding(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbedderStatus:
-    """Who embeds on this machine and why, what was passed over, and how the notes' vectors stand (None: there is no embedder).
+    """The embedder of this machine, why it was chosen, and how many notes it has embedded (None: there is no embedder).
 
     `lacks` is what that provider needs before it can embed anything.
     """
@@ -128,7 +128,7 @@ def embed(
 
 
 def status_of(vault: Context) -> EmbedderStatus:
-    """Who embeds and how far that is; nothing heavy is loaded, and a server is asked for less than a second."""
+    """The embedder in use and its progress; loads nothing heavy and asks a server for less than a second."""
     choice = vault.embedder
     embedder = choice.embedder
     return EmbedderStatus(
@@ -143,7 +143,7 @@ def status_of(vault: Context) -> EmbedderStatus:
 
 
 def embedding_advice(now: EmbedderStatus) -> Iterator[str]:
-    """What would be worth doing about it."""
+    """Hints for better embeddings."""
     if now.lacks:
         yield now.lacks
     elif now.vectors is not None and now.vectors.outdated:
@@ -156,7 +156,7 @@ def embedding_advice(now: EmbedderStatus) -> Iterator[str]:
 
 
 def lacking(vault: Context, provider: str = "", model: str = "") -> str:
-    """What `embed` would have to fetch for the local model first, in words; empty where it would not."""
+    """The download that `embed` needs first for the local model, in words; empty where there is none."""
     settings = overridden(vault.machine_settings(), provider, model)
     embedder = _choice(vault, settings).embedder
     return "" if isinstance(embedder, onnx.Local) and embedder.there else _fetchable(vault, settings)
@@ -254,4 +254,4 @@ def _warnings(vault: Context, embedder: Embedder, done: CaughtUp, reasons: Mappi
 
 
 def _unheard(done: int, total: int) -> None:
-    """Progress that nobody watches."""
+    """A progress callback that does nothing."""

@@ -48,7 +48,7 @@ class Citing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erased(Saved):
-    """What was erased of several memories in one operation, or would be; see `Forgotten`."""
+    """The erased parts of several memories in one operation, or those that would be; see `Forgotten`."""
 
     ids: tuple[str, ...]
     titles: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from vault_tool.vault.request import of_the_whole, verb
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten(Saved):
-    """What was erased: `removed` files (links to the memory too), `redacted` journals and ledgers, and where the tombstone is.
+    """The erased parts: `removed` files (links to the memory too), `redacted` journals and ledgers, and the tombstone's place.
 
     `subjects_removed` are subjects that were made by naming them in it, and that nothing else is tagged with.
 

@@ -57,7 +57,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purged:
-    """What a purge did to history, or would do (`dry_run`), without a word of what went.
+    """The changes a purge made to history, or would make (`dry_run`), without a word of the erased text.
 
     `titles` are told beforehand alone. `commits` get new ids, `texts` and `messages` are taken out or redacted; `objects`
     were read afterwards to see that nothing is left of it. `stops` says what has to be allowed (`despite`) first. `left`
@@ -85,7 +85,7 @@ class Purged:
 
 @dataclass(frozen=True, slots=True)
 class _PurgePlan:
-    """What is to change in which history, of so many `objects`.
+    """The changes to make in which history, of so many `objects`.
 
     `left` are files that repeat the memories and stay as they are, `strays` objects that do and that nothing reaches.
     """
@@ -269,7 +269,7 @@ def _planned(vault: Context, repo: git.Repo, traces: Traces) -> _PurgePlan:
 
 
 def _instead(vault: Context, path: str, data: bytes, traces: Traces, current: bool) -> bytes | None:
-    """What a file's text in history becomes: redacted, nothing, or itself. What HEAD has of other notes is a person's to mend."""
+    """The replacement of a file's text in history: redacted, nothing, or itself. Other notes of HEAD are for a person to mend."""
     kind = layout.file_kind(path)
     if kind is FileKind.EPISODE:
         data = redacted_episode(path, data, traces.paths, traces.mentioned_in)
@@ -356,7 +356,7 @@ def _follow(vault: Context, renamed: Mapping[str, str]) -> None:
 
 
 def _purge_preview(repo: git.Repo, ids: tuple[str, ...], plan: _PurgePlan, despite: Sequence[str]) -> Purged:
-    """What would be done, and what stands in its way."""
+    """The changes a purge would make, and the obstacles to it."""
     changed = {*plan.wanted.commits(plan.history)}
     peeled = rewriting.peeled(repo, plan.history.roots.values())
     moving = {name: oid for name, oid in plan.history.roots.items() if peeled.get(oid) in changed or oid in plan.wanted.messages}

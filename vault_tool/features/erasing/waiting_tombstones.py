@@ -39,7 +39,7 @@ class WaitingTombstone:
 
     @property
     def said(self) -> str:
-        """What was done, by whom, in words."""
+        """A sentence that says what was done and by whom."""
         whose = "which is yours" if not is_pulled(self.whose) else f"which is by {_name(self.whose)}"
         act = "took away and had forgotten" if self.taken else "had forgotten"
         return f"{self.who} (commit {self.commit[:10]}) {act} `{one_line(self.title, _SHOWN)}`, {whose}"
@@ -102,7 +102,7 @@ def _of_taken(vault: Context, identity: str, grave: ForeignGrave) -> WaitingTomb
 
 
 def _name(origin: str) -> str:
-    """Who brought it, without the words around: `Bob <bob@example.org>`."""
+    """The name of the person who brought it, without further words: `Bob <bob@example.org>`."""
     return origin.removeprefix("pulled (").removesuffix(")")
 
 

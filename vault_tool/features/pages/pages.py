@@ -1,4 +1,4 @@
-"""What is made from decay scores: `decay`, `core`, `reflection` and `reflect`."""
+"""Verbs that use decay scores: `decay`, `core`, `reflection` and `reflect`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Decay(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reflection(Saved, Answer):
-    """What `reflect` did: how the memories stand, how that moved, and which pages changed."""
+    """The outcome of `reflect`: the memories by standing, how that moved, and which pages changed."""
 
     counts: dict[str, int]
     moved: tuple[str, ...]
@@ -106,7 +106,7 @@ def core(vault: Context, *, budget: int | None = None, preview: bool = False, pr
 
 
 def rest_of_page(vault: Context) -> Rest:
-    """What waits, as the last line of a page tells it; of a large vault without its packets, which take a while to count.
+    """The last line of a page: the work that waits; for a large vault without its packets, which take a while to count.
 
     Indexes must be fresh.
     """

@@ -1,1 +1,1 @@
-"""What there is of a person: listed, exported and erased."""
+"""The data about a person: listed, exported and erased."""

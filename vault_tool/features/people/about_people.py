@@ -1,4 +1,4 @@
-"""What there is of each user, in the vault and on this machine: counted by one function for all that tell it."""
+"""The data about each user, in the vault and on this machine: counted by one function for all that show it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def people_of(vault: Context) -> list[Person]:
 
 
 def person_of(vault: Context, user: str) -> Person:
-    """What there is of one user, maybe nothing."""
+    """The counts for one user, possibly all zero."""
     nothing = Person(user=user, memories=0, waiting=0, turns=0)
     return next((person for person in people_of(vault) if person.user == user), nothing)
 
@@ -108,7 +108,7 @@ def _pattern(name: str) -> str:
 
 
 def _candidates(vault: Context, names: Collection[str]) -> Iterator[str]:
-    """The files that may name somebody: what the full text proposes, or all where it cannot tell."""
+    """The files that may name a person: those the full text proposes, or all where it cannot tell."""
     catalog = vault.index.catalog
     for name in names:
         yield from (entry.path for entry in catalog.tagged([normal_name(name)]))

@@ -18,7 +18,7 @@ from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryAbout:
-    """A memory about a user, with the consent to it; `withheld` says that it is told to nobody."""
+    """A memory about a user, with the consent to it; `withheld` says that no reader is shown it."""
 
     id: str
     type: str
@@ -46,7 +46,7 @@ class People(Answer):
 @looks
 @of_the_whole
 def people(vault: Context, name: str = "", *, limit: int = 100) -> People:
-    """Whom memories are about, with what there is of each; of the one called `name` also their memories, at most `limit`.
+    """The users that memories are about, with counts for each; for the one called `name` also their memories, at most `limit`.
 
     Raises NotFound for a user of whom there is nothing.
     """

@@ -34,7 +34,7 @@ _ERASABLE = (*MEMORIES, RecordClass.EDGE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported(Answer):
-    """What was written for one person: how many notes, judgements, memories that wait or were refused lately, and turns; where.
+    """The export for one person: how many notes, judgements, memories that wait or were refused lately, and turns; where.
 
     `elsewhere` are the first of `elsewhere_count` notes that name them and are not filed under them: these are not in it.
     """
@@ -52,7 +52,7 @@ class Exported(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgottenUser(Saved):
-    """What was erased of one person, or would be (`dry_run`): by ids and counts, without a word of it.
+    """The erased data of one person, or what would be erased (`dry_run`): by ids and counts, without a word of it.
 
     `waiting`, `refused` and `turns` waited in the inbox, were refused there lately, or were kept as turns, on this machine
     alone. `after` is what there is of them afterwards, counted like what there was. `citing` are what still refers to it, and

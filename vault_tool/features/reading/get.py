@@ -176,7 +176,7 @@ def show(
 
 
 def _put_by_others(entry: Entry) -> tuple[str, ...]:
-    """What others put to the lists of a memory of the owner's, a line each; it counts in no order."""
+    """The changes others made to the lists of the owner's memory, a line each; they count in no order."""
     names = {"tags": "tag ", "subjects": "subject ", "related_to": "related_to "}
     lines = (
         (f"{names[change.field]}{change.item}" if change.field in names else "pin", change) for change in entry.put_by_others
@@ -220,7 +220,7 @@ def _page(vault: Context, page: Page) -> Memory:
 
 
 def _posterior(vault: Context, entry: Entry, judged: Belief) -> dict[str, Posterior]:
-    """What a Bayesian would make of the same signals, beside the bounded steps."""
+    """A Bayesian posterior of the same signals, to compare with the bounded steps."""
     signals = moving(counting(about(entry, vault.index.catalog.signals(entry.id))), by_origin(entry.origin))[0]
     truth = bayes.truth_posterior(signals, confidence_of(entry))
     local = {f"utility for {problem}": bayes.utility_posterior(signals, problem) for problem in judged.by_problem}
@@ -244,7 +244,7 @@ def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:
 @verb
 @looks
 def related(vault: Context, memory_id: str, *, types: Sequence[str] = ()) -> Relations:
-    """What a memory is linked to: edges, supersession, evidence, problems and solutions, weak links; not subjects."""
+    """The links of a memory: edges, supersession, evidence, problems and solutions, weak links; not subjects."""
     entry = resolve.find(vault, memory_id, begun=True)
     asked_types = {kind.casefold() for kind in types}
     relations = [r for r in relations_of(vault, entry) if not asked_types or r.relation.casefold() in asked_types]

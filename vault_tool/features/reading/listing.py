@@ -56,7 +56,7 @@ class ListedMemory(Headline):
     sorted_by: float | None = None
 
     def lean(self, short: Short) -> dict[str, Any]:
-        """What an agent needs of it."""
+        """The fields that an agent needs."""
         return filled({
             "id": short(self.id), "type": self.type, **titled(self.title, self.content), **lean_details(self.details, short),
             "subjects": self.subjects, "observed": self.observed[:10], **self.lean_status(short),
@@ -187,7 +187,7 @@ def _of_class(vault: Context, name: str) -> Iterator[Entry]:
 
 
 def _is_by(entry: Entry, who: str) -> bool:
-    """Whether a record is of this origin or model, or was brought by somebody of this address or name."""
+    """Whether a record has this origin or model, or was brought by a person with this address or name."""
     if not who:
         return True
     return who in (entry.origin, entry.text("model")) or (entry.pulled and who.casefold() in bringer(entry.origin).casefold())
@@ -230,7 +230,7 @@ def _listed(vault: Context, entry: Entry, status: HasStatus, score: float | None
 
 
 def _nearest_names(vault: Context, asked: Query, by: str) -> Iterator[str]:
-    """What of the names that were asked for nothing has, with the nearest that something has."""
+    """A warning for each name asked for that no memory has, with the nearest name that exists."""
     entries = list(_of_class(vault, ""))
     present: Mapping[str, set[str]] = {
         "subject": {unwrap_link(name) for entry in entries for name in entry.subjects},

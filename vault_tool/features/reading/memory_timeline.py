@@ -29,7 +29,7 @@ class ShownTo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """What was said of a memory and what that did (`steps`, the newest of `step_count`, in order), and how present it is.
+    """The signals on a memory and their effects (`steps`, the newest of `step_count`, in order), and its decay over time.
 
     `start` is the truth that it was written with. `curve` is its decay score from its creation until it will be archived; `fades`
     says when it falls to each lower standing if nobody uses it, and `fades_if_used` if it is used once more now; all three

@@ -166,11 +166,11 @@ def _present_memories(
 
 
 def _unwatched(done: int, total: int) -> None:
-    """Progress that nobody asked for."""
+    """A progress callback that does nothing."""
 
 
 class _Chains:
-    """What replaces and what changes what, over the whole vault, looked up once."""
+    """The supersedes and changes relations of the whole vault, looked up once."""
 
     def __init__(self, vault: Context, weighed: Iterable[_Place]) -> None:
         self._vault = vault

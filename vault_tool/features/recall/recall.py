@@ -129,14 +129,14 @@ class Observed(HasStatus):
     observed_at: str
 
     def lean(self, short: Short) -> dict[str, Any]:
-        """What an agent needs of it."""
+        """The fields that an agent needs."""
         fields = {"id": short(self.id), "type": self.kind, "content": self.content, **lean_details(self.details, short)}
         return filled({**fields, "observed": self.observed_at[:10], **self.lean_status(short)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectView(Answer):
-    """What is understood of one subject, and what was seen of it last."""
+    """A subject's understandings and its most recent observations."""
 
     stands_before = "degraded"
 
@@ -196,7 +196,7 @@ def recall(
     why_not: str = "",
     count: bool = True,
 ) -> Bundle | SubjectView:
-    """What the vault knows of a question, best first; of an exact subject name or alias, what is understood of it.
+    """The memories that answer a question, best first; for an exact subject name or alias, its understandings.
 
     `kinds` are types or classes, `tags` all of which it has and `not_tags` none, `project` the only one that it may be of,
     `since` and `until` (`2026-11-20`, `2026-11`, `7d`) bound when it was observed, `session` is the conversation that

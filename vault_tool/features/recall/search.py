@@ -68,7 +68,7 @@ class SearchResult(HasStatus):
     stale: bool = False
 
     def lean(self, short: Short) -> dict[str, Any]:
-        """What an agent needs of it; a page has no id but its path."""
+        """The fields that an agent needs; a page has no id but its path."""
         name = {"path": self.path} if self.id is None else {"id": short(self.id) if self.scope == "repo" else self.id}
         return filled({
             **name, "class": self.record_class, "type": self.type, **titled(self.title, self.matched_content),
@@ -118,7 +118,7 @@ def search(
     everything: bool = False,
     include_global: bool = True,
 ) -> SearchResults:
-    """What fits `query`, best first: memories by meaning and words, with understandings before what they cover.
+    """The memories and pages that match `query` by meaning and words, best first; understandings precede what they cover.
 
     Subjects and pages are found by their words. `"in quotes"` (an exact phrase), `begin*` (a prefix) and `mode` `text`
     search by words alone. The filters are those of `recall`, and `kinds` has `page` for pages; a page has no tags, project
@@ -178,7 +178,7 @@ def _merged(memories: tuple[SearchResult, ...], by_words: Sequence[SearchResult]
 
 
 def _by_words(vault: Context, asked: Query, everything: bool) -> tuple[SearchResult, ...]:
-    """What the full text finds. Filters are applied to what it ranks: reach further until enough pass, or nothing is left."""
+    """Full-text hits that pass the filters: reaches further down the ranking until enough pass or nothing is left."""
     filters = Filters(vault, asked)
     reach = asked.limit * 2 + 10
     while True:

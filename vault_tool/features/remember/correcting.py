@@ -23,7 +23,7 @@ from vault_tool.vault.statuses import statuses
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corrected(Saved):
-    """What `correct` did: the memory (`id`, `type`, `title`, `subjects`), with the status that it has now, and by what.
+    """The outcome of `correct`: the memory (`id`, `type`, `title`, `subjects`), its status now, and what gave it that status.
 
     `new_id` is the memory that says what is so instead, in the words of `content`; it is empty where that was not said.
     What its writer may not overtake is `contested`: both stay until the owner has settled it. `known` says that this was said

@@ -27,7 +27,7 @@ LONGEST_REASON = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked(Saved):
-    """What a mark did: the memory's utility (and, with a problem, its utility for that) before and after, each in 0..1.
+    """The outcome of a mark: the memory's utility (and, with a problem, its utility for that) before and after, each in 0..1.
 
     `questions` are the reasons of all marks as questionable that nothing has settled yet.
     """
@@ -72,7 +72,7 @@ def judged(vault: Context, named: str, *, begun: bool = False) -> Entry:
 
 
 def superseded_remark(vault: Context, entry: Entry) -> Iterator[str]:
-    """What is said where a judgement is of what a newer understanding replaced: which one answers in its place."""
+    """A remark for a judgement of a superseded understanding: names the one that answers in its place."""
     if heads := vault.superseded_by(entry.id):
         newer = ", ".join(resolve.short(vault, head) for head in heads)
         yield f"{resolve.short(vault, entry.id)} is superseded by {newer}, which answers in its place: judge that"
@@ -98,7 +98,7 @@ def _later_id(vault: Context, target: str) -> str:
 
 
 def moved(vault: Context, entry: Entry, proposal: Signal) -> Move:
-    """What a signal would do to its memory as things stand, to six digits: more are none of belief's, and are read aloud."""
+    """The effect a signal would have on its memory now, rounded to six digits: belief has no more, and they are read aloud."""
     past = about(entry, vault.index.catalog.signals(entry.id))
     move = preview(past, proposal, start=confidence_of(entry), writer=by_origin(entry.origin))
     before, after, step, applied = (round(value, 6) for value in (move.before, move.after, move.step, move.applied))
@@ -106,7 +106,7 @@ def moved(vault: Context, entry: Entry, proposal: Signal) -> Move:
 
 
 def require_evidence(references: Sequence[str]) -> None:
-    """UsageError for the first reference that is none."""
+    """UsageError for the first evidence reference that is malformed or names nothing."""
     for text in references:
         if wrong := fault_in(text):
             raise UsageError(f"`{one_line(text, 60)}` is no evidence reference: {wrong}", FORMS)

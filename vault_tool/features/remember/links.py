@@ -1,4 +1,4 @@
-"""What is done to single memories: `pin`, `tag` and `link`; and `episode`, what happened and is no memory."""
+"""Verbs on single memories: `pin`, `tag` and `link`; and `episode`, which logs an event that is no memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from vault_tool.vault.request import verb
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pinned(Saved):
-    """What `pin` left; `changed` is false where the note was so already. One that `waits` counts once the owner reviewed it."""
+    """The outcome of `pin`; `changed` is false for no change. One that `waits` counts once the owner reviewed it."""
 
     id: str
     title: str
@@ -324,7 +324,7 @@ def _end(vault: Context, named: str, kind: str) -> Entry:
 
 
 def _reason_differs(vault: Context, edge: Entry, why: str) -> tuple[str, ...]:
-    """What to do about a link that is there already and gives another reason."""
+    """A hint for a link that exists already and gives another reason."""
     if not why.strip() or body_hash(why) == edge.body_hash:
         return ()
     change = step("update_link", link_id=resolve.short(vault, edge.id), why=...)

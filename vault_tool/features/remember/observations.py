@@ -65,7 +65,7 @@ class AddedObservations(Saved):
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """What `delete_observations` left where it is, and why."""
+    """One memory that `delete_observations` left where it is, and the reason."""
 
     id: str
     reason: str
@@ -73,7 +73,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletedObservations(Saved):
-    """What was deleted and what was not; `subjects_removed` were made by these observations, and nothing else names them."""
+    """The ids deleted and those rejected; `subjects_removed` were made by these observations and nothing else names them."""
 
     deleted: tuple[str, ...]
     rejected: tuple[Rejected, ...]
@@ -155,7 +155,7 @@ def _draft(vault: Context, number: int, fields: Mapping[str, Any]) -> Observatio
 
 
 def _field_suggestion(name: str) -> str:
-    """What to type instead of a field that there is not: a near name before the whole list, which is long."""
+    """A hint for an unknown field: a near name, else the whole list, which is long."""
     near = get_close_matches(name, FIELDS, n=1, cutoff=0.5) or [field for field in sorted(FIELDS) if field.startswith(name)]
     return f"did you mean `{near[0]}`?" if near else f"the fields are {', '.join(sorted(FIELDS))}"
 
@@ -226,7 +226,7 @@ def _add(op: Operation, draft: Observation, names: Sequence[str], asks: bool) ->
 
 
 def _remarks(vault: Context, draft: Observation, result: AddedObservation) -> Iterator[str]:
-    """What a careful reader would say of one of a batch; of a repeat, what of it was not taken."""
+    """The remarks on one observation of a batch; for a repeat, the parts of it that were not taken."""
     if not result.duplicate_of:
         yield from remarks_on(vault, replace(draft, subjects=result.subject_names))
     elif result.dropped:

@@ -24,7 +24,7 @@ from vault_tool.vault.similar import Similar, near
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RememberedObservation(Saved):
-    """What `remember` did; `duplicate_of` names the memory that said this already, which gained what was `added`.
+    """The outcome of `remember`; `duplicate_of` names the memory that said this already, which gained what was `added`.
 
     What the repeat said beside that was `dropped`: evidence is not rewritten.
     `similar` are memories that say nearly the same, `seems_to_change` those of which it seems to say another value; `next_steps`
@@ -135,7 +135,7 @@ def _save(vault: Context, op: Operation, draft: Observation, tagging: Tagging) -
 def _next_steps(
     vault: Context, record: Observation, alike: Sequence[Similar], changed: Sequence[Entry], tagging: Tagging
 ) -> Iterator[str]:
-    """What may be done about what it seems to change, about a memory that says nearly the same of the same subject, and about a
+    """Hints for what may follow: about what it seems to change, about a near duplicate of the same subject, and about a
     subject named like another.
     """
     yield from proposals(vault, record, changed)
@@ -151,6 +151,6 @@ def _next_steps(
 
 
 def new_subject_steps(similar: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """What to ask of each new subject that is called nearly like others."""
+    """A question for each new subject whose name is close to that of others."""
     for name, others in similar.items():
         yield f"{one_line(name, 60)} is new: did you mean {', '.join(one_line(other, 60) for other in others)}?"

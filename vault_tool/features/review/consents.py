@@ -29,7 +29,7 @@ _ACT = "answer for consent"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consented(Saved):
-    """What a memory's consent is now: `withheld` says that it is told to nobody, `citing` are the ids of what tells of it."""
+    """A memory's consent now: `withheld` says that no reader is shown it, `citing` are the ids of memories that repeat it."""
 
     id: str
     title: str
@@ -96,7 +96,7 @@ def consent(vault: Context, memory_id: str, state: str, *, as_user: str = "", tu
 
 
 def _empty_bin(vault: Context, entry: Entry) -> None:
-    """Take away the refused drafts that tell of a memory which is told to nobody now, and those about the same person."""
+    """Remove the refused drafts that repeat a memory which is now withheld, and those about the same person."""
     from vault_tool.files.bin import DraftBin  # what few need is loaded where something lies in it
     from vault_tool.files.parse import parse
 
@@ -115,7 +115,7 @@ def _empty_bin(vault: Context, entry: Entry) -> None:
 
 
 def made_anew_without(vault: Context, entry: Entry) -> Iterator[str]:
-    """Make the pages anew that show a memory which is told to nobody now; what is said of those that cannot be."""
+    """Regenerate the pages that show a memory which is now withheld; remarks on those that cannot be."""
     from vault_tool.vault.generated_pages import make_anew  # 20 ms, and only what is taken off a page needs it
 
     # By the vault itself, as a timer would: the page is of everything that may be told.

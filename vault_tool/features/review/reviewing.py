@@ -83,7 +83,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewed(Saved, Answer):
-    """What a person decided just now, and what still waits, the longest first (or what lies in the bin, the newest first).
+    """The decisions just made, and what still waits, the longest first (or what lies in the bin, the newest first).
 
     `binned` are those of the `refused` that lie in the bin now, from which they can be `restored`; `in_bin` counts what does.
     `kept` are those of them that are memories, and stay: somebody else had them forgotten, and that was refused.
@@ -403,7 +403,7 @@ def _record(note: _Note) -> Record:
 
 
 def _may_move(vault: Context, note: _Note, taken: list[Understanding], join: bool) -> tuple[str, ...]:
-    """What a note supersedes once it is accepted, after those that are `taken` with it; Refused where it must wait."""
+    """The ids a note supersedes once it is accepted, after those that are `taken` with it; Refused where it must wait."""
     _require_new(vault, note)
     record = _record(note)
     if not isinstance(record, Understanding):
@@ -445,7 +445,7 @@ def _plan(op: Operation, note: _Note, superseded: tuple[str, ...], as_user: str 
 
 
 def _plan_consent(op: Operation, note: _Note, record: Record, as_user: str) -> None:
-    """That consent to it was asked for, where a turn's judge did, and given now."""
+    """Record that consent was asked for, where a turn's judge did, and that it is given now."""
     turn, asked = getattr(record, "turn", ""), note.about.context.get("mode") == CONSENT_MODE
     if asked:
         consents.record(op, record.id, ConsentState.ASKED, turn=turn, at=note.about.at)
@@ -483,7 +483,7 @@ def _require_new(vault: Context, note: _Note) -> None:
 
 
 def _superseded(vault: Context, note: _Note, record: Understanding, beside: Sequence[str], join: bool) -> tuple[str, ...]:
-    """What an understanding takes the place of today, which may be more than its writer saw."""
+    """The ids an understanding supersedes today, which may be more than its writer saw."""
     placed = holding_the_place(vault, record.type, record.subjects, record.user)
     present = dict.fromkeys(entry.id for entry in placed)
     for replaced in record.supersedes:

@@ -77,7 +77,7 @@ def known(name: str) -> bool:
 
 
 def not_here(name: str) -> UsageError:
-    """What is said of a setting of this machine that was given as one of the vault's."""
+    """The error for a setting of this machine that was given as one of the vault's."""
     return UsageError(f"`{name}` is no setting of the vault but of this machine", step("config", **{name: ...}))
 
 

@@ -180,7 +180,7 @@ def _require_place(root: Path, *, separate: bool, commit: bool) -> None:
 
 
 def repository_around(root: Path) -> git.Repo | None:
-    """The repository with commits of somebody's that a new vault at `root` would be committed to; None where there is none."""
+    """The repository with a person's commits that a new vault at `root` would belong to; None where there is none."""
     if (root / layout.SETTINGS_FILE).exists() or home_in(root) is not None:
         return None
     existing = next(folder for folder in (root.absolute(), *root.absolute().parents) if folder.is_dir())
@@ -192,7 +192,7 @@ def repository_around(root: Path) -> git.Repo | None:
 
 
 def notes_in(root: Path) -> str:
-    """What notes a folder has that is no vault yet, in words; empty for a folder that is no folder of notes.
+    """A description of the notes in a folder that is no vault yet; empty for a folder without notes.
 
     It is one where Obsidian keeps its settings beside notes, or where at least 20 markdown files are most of all files.
     """
@@ -216,7 +216,7 @@ def notes_in(root: Path) -> str:
 
 
 def free_home(root: Path) -> Path:
-    """The folder that a vault beside somebody's notes is made in: the first name that nothing of theirs has."""
+    """A folder for a vault beside existing notes: the first name that is free."""
     taken = {layout.name_key(name) for name in os.listdir(root)} if root.is_dir() else set()
     free = next((name for name in layout.HOMES if name not in taken), None)
     if free is None:
@@ -225,7 +225,7 @@ def free_home(root: Path) -> Path:
 
 
 def _made_home(root: Path, home: Path | None, *, commit: bool) -> Path:
-    """The folder of the vault beside somebody's notes; where git is not to keep it with them, it is told to pass it over."""
+    """The folder of the vault beside existing notes, made if need be; excluded from their git unless it is to be committed."""
     if (root / layout.SETTINGS_FILE).exists():
         raise Refused(f"{root} is a vault with notes of its own", "name the folder of notes")
     if home is not None:
@@ -386,7 +386,7 @@ def _pushed_with(repo: git.Repo | None) -> list[str]:
 
 
 def _note_hints(root: Path, created: Sequence[str]) -> Iterator[str]:
-    """What to do with the notes of a folder that Obsidian knew before: they stand beside `vault/`, outside the memory."""
+    """Hints for the notes of a folder that Obsidian knew before: they stand beside `vault/`, outside the memory."""
     if layout.SETTINGS_FILE in created and (root / ".obsidian").is_dir():
         copies = f"{step('import_markdown', source=...)} copies those of a folder beside it"
         takes = f"{step('import_markdown', source=..., in_place=True)} takes those that you move below it"

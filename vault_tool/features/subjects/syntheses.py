@@ -113,7 +113,7 @@ def get_understandings(vault: Context, subject_names: Sequence[str]) -> Understa
 @verb
 @looks
 def get_understanding_history(vault: Context, understanding_id: str) -> UnderstandingHistory:
-    """What an understanding replaced, and what those replaced, back to the original; it comes first itself."""
+    """An understanding and all that it replaced, newest first, back to the original."""
     entry = resolve.find(vault, understanding_id, (RecordClass.UNDERSTANDING,), begun=True)
     # Stable: of two of one second the one that replaces the other stays before it.
     older = sorted(_replaced(vault, entry), key=lambda other: other.by_created[0], reverse=True)

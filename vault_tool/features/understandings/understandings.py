@@ -94,7 +94,7 @@ class StructuralUnderstanding(Saved):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understood(Saved):
-    """What is understood now of one subject, or of several together: a new text, which took the place of the `superseded`.
+    """The outcome of `understand`: the new text of one subject or of several together, and the ids it `superseded`.
 
     What its writer had no authority to replace is `contested`: both stay until the owner has settled it. `known` says that the
     present one says just this, and nothing was written. `pass_id` is the pass of consolidation that it settles a packet of.
@@ -362,7 +362,7 @@ def _require_sources(draft: Understanding, before: Sequence[Entry]) -> None:
 
 
 def _of_a_first(vault: Context, record: Understanding, replaced: Sequence[Entry]) -> Iterator[str]:
-    """What is said of a new understanding for which `understand` would have wanted more."""
+    """Remarks on a first understanding for which `understand` would have asked for more."""
     if record.type in RESTING and len(record.sources) < FEWEST_SOURCES:
         rests = "one memory" if record.sources else "no memory"
         yield f"it rests on {rests}, where two or more make an understanding: name them with {option('source_observation_ids')}"
@@ -372,7 +372,7 @@ def _of_a_first(vault: Context, record: Understanding, replaced: Sequence[Entry]
 
 
 def _of_a_revision(vault: Context, record: Understanding, moved: Sequence[Entry], named: Sequence[str]) -> Iterator[str]:
-    """What is said of a revision for which `understand` would have wanted more."""
+    """Remarks on a revision for which `understand` would have asked for more."""
     if record.type in RESTING and len(record.sources) < FEWEST_SOURCES:
         yield from _of_a_first(vault, record, ())
     if others := [entry for entry in moved if entry.id not in named]:
@@ -385,7 +385,7 @@ def _place(record: Understanding) -> str:
 
 
 def _not_so_now(vault: Context, sources: Sequence[str]) -> Iterator[str]:
-    """What is said of sources that do not tell how things are now."""
+    """Remarks on sources that do not describe the present."""
     entries = list(_entries(vault, sources))
     known = statuses(vault, entries)
     for entry in entries:
@@ -487,7 +487,7 @@ def holding_the_place(vault: Context, kind: str, names: Sequence[str], user: str
 
 
 def _whose(vault: Context, draft: Understanding) -> str:
-    """Whom a synthesis is for: who writes it, else the one user whose memories it is made of.
+    """The user a synthesis is for: its writer, else the one user whose memories it is made of.
 
     One that is made of several users' is for none of them: who keeps the vault alone sees it.
     """
@@ -512,7 +512,7 @@ def _revisable(vault: Context, old: Entry, join: bool) -> tuple[str, ...]:
 
 
 def heads_above(vault: Context, identity: str) -> list[str]:
-    """What nothing supersedes among all that supersedes `identity`, newest first; itself when nothing does."""
+    """The current understandings among those that supersede `identity`, newest first; itself when there are none."""
     seen = {identity}
     waiting = [identity]
     heads = []
@@ -557,7 +557,7 @@ def _sources(vault: Context, named: Sequence[str]) -> tuple[str, ...]:
 
 
 def inherited(replaced: Iterable[Entry], added: Sequence[str]) -> tuple[str, ...]:
-    """What a synthesis rests on: all that those before it did, for evidence that was placed stays placed, and what is added."""
+    """The sources of a synthesis: all those of its predecessors, since placed evidence stays placed, and the added ones."""
     return tuple(dict.fromkeys((*(source for entry in replaced for source in entry.texts("sources")), *added)))
 
 

@@ -1,4 +1,4 @@
-"""What comes with a hit: its implicit chain (nearest, then nearest again) and its explicit links, solutions before cautions."""
+"""Companions of a hit: its implicit chain (nearest, then nearest again) and its explicit links, solutions before cautions."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _entries(pool: Pool, paths: Collection[str]) -> dict[str, Entry]:
 
 
 def explicit(pool: Pool, hits: Sequence[Candidate], asked: Query, weights: Weights) -> dict[Key, Link]:
-    """What the hits are linked to by name: updates, problems with their solutions and failed tactics, evidence, edges."""
+    """The memories the hits are linked to by name: updates, problems with solutions and failed tactics, evidence, edges."""
     linked: list[tuple[Candidate, Link, Entry]] = []
     pointed = pointing_at(pool, {hit.entry.id for hit in hits})
     for hit in hits:
@@ -113,7 +113,7 @@ def explicit(pool: Pool, hits: Sequence[Candidate], asked: Query, weights: Weigh
 
 
 def pointing_at(pool: Pool, identities: Collection[str]) -> dict[str, list[tuple[str, Entry]]]:
-    """What points at each of these in a way that counts here, with the field that does; looked up once for an answer."""
+    """The entries that point at each of these in a way that counts here, with the field; looked up once for an answer."""
     missing = {identity for identity in identities if identity not in pool.pointed}
     if missing:
         pointing = pool.catalog.pointing_at_each(missing, (*_CHANGES, *_SOLVED, *_JOINS, *_EVIDENCE))
@@ -122,7 +122,7 @@ def pointing_at(pool: Pool, identities: Collection[str]) -> dict[str, list[tuple
 
 
 def _linked(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]], asked: Query) -> Iterator[tuple[Link, Entry]]:
-    """What a memory is linked to; `pointed` is what points at it, with the field that does."""
+    """The memories a memory is linked to; `pointed` are the entries that point at it, with their field."""
     if asked.update_links:
         changing, contesting = claims.let_through(catalog, [Claim(change, entry) for change in _by(pointed, _CHANGES)])
         yield from _updates(catalog, entry, [claim.change for claim in changing])
@@ -140,7 +140,7 @@ def _linked(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]]
 
 
 def _updates(catalog: Catalog, entry: Entry, changes: Sequence[Entry]) -> Iterator[tuple[Link, Entry]]:
-    """What changed a memory, and what changed that since; circles end."""
+    """The changes of a memory, and the changes of those since; circles end."""
     seen = {entry.id}
     changing = [(entry, change) for change in changes]
     while changing:

@@ -14,7 +14,7 @@ from vault_tool.vault.retrieval.weighing import Ranked
 
 
 class Doubts:
-    """What is doubted of the results of one question; `bar` is how sure each must be."""
+    """The doubts about the results of one question; `bar` is how sure each must be."""
 
     def __init__(self, read: Question, bar: Callable[[Ranked], float]) -> None:
         self._read = read

@@ -55,7 +55,7 @@ _MODE = 200
 
 
 class _Crowds(NamedTuple):
-    """What an answer must stand out from: among those that may answer, and among those that are hidden as well; or on a `page`
+    """The background scores an answer must exceed: among the visible, and among the hidden as well; or on a `page`
     of conversation.
     """
 
@@ -165,7 +165,7 @@ def _searched(
 
 
 def _lacks(pool: Pool) -> tuple[str, ...]:
-    """What fell short in one vault: known once everything has been asked of it."""
+    """The reasons why the answer of one vault is degraded; known once everything has been asked of it."""
     return (*pool.degraded, *(pool.meaning.lacks if pool.meaning is not None else ()))
 
 
@@ -224,7 +224,7 @@ def _fit(candidates: Iterable[Candidate], others: float, page: bool) -> None:
 
 
 def _raise_beside(pool: Pool, candidates: Iterable[Candidate]) -> None:
-    """What was said just before and after a memory that fits has a part of its match."""
+    """Raise the match of memories said just before and after one that fits, by a part of its match."""
     own = {candidate.key: candidate.match for candidate in candidates}
     for line in pool.lines:
         for place, neighbour in line.items():
@@ -234,7 +234,7 @@ def _raise_beside(pool: Pool, candidates: Iterable[Candidate]) -> None:
 
 
 def _raise_linked(pool: Pool, links: dict[Key, Link], crowds: _Crowds) -> None:
-    """What came along fits at least as well as its link says, whatever its own words."""
+    """Raise the match of linked memories to what their link says, whatever their own words."""
     if not links:
         return
     by_id = {candidate.entry.id: candidate for candidate in (*pool.bridges.values(), *pool.candidates.values())}
@@ -253,7 +253,7 @@ def _raise_linked(pool: Pool, links: dict[Key, Link], crowds: _Crowds) -> None:
 
 
 def _perhaps(pool: Pool, ranked: Sequence[Ranked]) -> Mapping[str, Update]:
-    """What seems to have changed what of one vault, among all that was weighed; what is hidden seems so too."""
+    """The supposed updates in one vault among all candidates, hidden ones included."""
     shown = [each.one.entry for each in ranked if each.pool is pool]
     hidden = [bridge.entry for bridge in pool.bridges.values()]
     updates = update_pairs.among([*shown, *hidden], {entry.path for entry in shown})
@@ -328,7 +328,7 @@ def _fitting(ranked: Sequence[Ranked], weights: Weights) -> list[Ranked]:
 
 
 def _within_bounds(fitting: Iterable[Ranked]) -> Iterator[Ranked]:
-    """What comes to mind, with few standing instructions: those that the owner wrote or reviewed, and of these a few."""
+    """The memories shown unasked, with few standing instructions: those that the owner wrote or reviewed, at most a few."""
     count = spent = 0
     for each in fitting:
         entry = each.one.entry
@@ -356,13 +356,13 @@ def _copy_texts(fitting: Iterable[Ranked], changes: Mapping[Key, Candidate]) -> 
 
 
 def _stands(each: Ranked, source: str) -> tuple[Any, ...]:
-    """Of copies the newest stands; but none that is doubted for one that is believed, and none for what its owner vouches for."""
+    """A sort key for copies: the newest stands, but no doubted one for a believed one, and none for one its owner vouches for."""
     entry = each.one.entry
     return not doubtful(each.belief), not entry.pulled, not source, entry.by_observed
 
 
 def _for_copies(selected: select.Selected[Ranked]) -> tuple[Ranked, tuple[str, ...]]:
-    """What stands for its copies, with their ids: it is worth, and as sure as, the best of them, for it says the same."""
+    """The copy that stands for the others, with their ids: its score and certainty are the best among them."""
     each = selected.of
     for copy in selected.folded:
         each.one.score, each.one.match = max(each.one.score, copy.one.score), max(each.one.match, copy.one.match)
@@ -390,7 +390,7 @@ _ABOUT = ("problem", "project", "user", "failure_mode", "rationale")
 
 
 def _own(entry: Entry) -> tuple[object, ...]:
-    """What keeps a memory from being a copy of one that has the same words."""
+    """The values that keep a memory from being a copy of another with the same words."""
     subjects = frozenset(map(normal_name, entry.subjects))
     texts = (*map(entry.text, _ABOUT), *map(entry.texts, _BESIDE))
     return entry.type, normal_name(entry.title), subjects, *texts
@@ -432,13 +432,22 @@ def _within(
     if not companions:
         # What was found to lack something now. What overtook a memory stays before it.
         chosen = sorted(chosen, key=lambda pair: pair[0].weak)
-    chosen = _directly_below(chosen, perhaps)
+    chosen = _directly_below(_after_solutions(chosen), perhaps)
     results = [
         _recalled(each, bodies[each.one.key], like_it, standing[each.one.key], solved.get(each.one.entry.id), asked)
         for each, like_it in chosen
         if each.one.key in bodies
     ]
     return select.within_budget(results, asked.budget, lean_tokens)
+
+
+def _after_solutions(chosen: Sequence[_Chosen]) -> list[_Chosen]:
+    """The results, each failed tactic after the solutions of its problem, be these weak."""
+    problems = [(each.one.entry.text("problem"), each.one.entry.type == FAILED_TACTIC) for each, _ in chosen]
+    last = {problem: place for place, (problem, failed) in enumerate(problems) if problem and not failed}
+    places = [max(place, last.get(problem, 0)) if failed else place for place, (problem, failed) in enumerate(problems)]
+    # A tactic that waits for a solution comes after it: of the same place, what is no tactic is first.
+    return [chosen[place] for place in sorted(range(len(chosen)), key=lambda place: (places[place], problems[place][1], place))]
 
 
 def _directly_below(chosen: Sequence[_Chosen], perhaps: _Perhaps) -> list[_Chosen]:
@@ -543,7 +552,7 @@ def _bar(each: Ranked, weights: Weights) -> float:
 
 
 def _role(each: Ranked) -> Part:
-    """What it is to the answer: what was found for itself is an answer, though an association leads to it too."""
+    """The role in the answer: a memory found for itself is an answer, though an association leads to it too."""
     if each.link is None or (each.link.role in ("chain", "related") and each.one.why):
         return "answer"
     return each.link.role
@@ -561,7 +570,7 @@ def _why(each: Ranked) -> tuple[str, ...]:
 
 
 def _caution(entry: Entry) -> str | None:
-    """What is said of a failed tactic, so that nobody tries it again unawares."""
+    """A warning about a failed tactic, so that it is not tried again unawares."""
     if entry.type != FAILED_TACTIC:
         return None
     # How it failed is said in any form: `the disk is full`, `hides the cause`, `The disk was full.`, `No lock?`

@@ -25,7 +25,7 @@ def fate(
     identity: str, pools: Sequence[Pool], ranked: Sequence[Ranked], fitting: Sequence[select.CopyText[Ranked]],
     results: Sequence[Recalled], question: Question, asked: Query, weights: Weights,
 ) -> Fate:  # fmt: skip
-    """What became of the memory of this id in an answer; `fitting` is all that matched well enough, best first."""
+    """Explain why the memory of this id is or is not in an answer; `fitting` is all that matched well enough, best first."""
     place_of = next(((pool, entry) for pool in pools for entry in pool.catalog.get(identity)), None)
     if place_of is None:
         return Fate(id=identity, title="", type="", stage="filtered", reason="it is of the global vault, which was not asked")

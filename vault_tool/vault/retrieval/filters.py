@@ -21,7 +21,7 @@ from vault_tool.vault.viewer import request_of
 
 
 class Filters:
-    """What a memory must be to answer one question."""
+    """The conditions a memory must meet to answer one question."""
 
     def __init__(self, vault: Context, asked: Query) -> None:
         self._asked = asked
@@ -160,7 +160,7 @@ def require_kinds(places: Sequence[Context], kinds: Sequence[str]) -> None:
 
 
 def unknown(places: Sequence[Context], asked: Query) -> Iterator[str]:
-    """What is asked for that no memory of these vaults has: then the answer is empty for that alone."""
+    """The filters that no memory of these vaults can meet: the answer is then empty for that reason alone."""
     if not (asked.tags or asked.project or asked.subject_names):
         return
     entries = [e for place in places for record_class in MEMORIES for e in place.index.catalog.of_class(record_class)]

@@ -1,4 +1,4 @@
-"""What a recall is asked and what it answers, as values."""
+"""The query and the results of a recall, as values."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Recalled(Headline):
     factors: Mapping[str, float] | None = None
 
     def lean(self, short: Short) -> dict[str, Any]:
-        """What an agent needs of it. An id of another vault is given whole, for no prefix of it means anything here."""
+        """The fields that an agent needs. An id of another vault is given whole, for no prefix of it means anything here."""
         # What came along says with what; what was found says by what.
         why = f"{self.role} of {short(self.of)}" if self.of else "".join(self.why[:1])
         status = self.lean_status(short)
@@ -116,7 +116,7 @@ class Recalled(Headline):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fate:
-    """What became of one memory on its way to an answer: it was `answered`, or at which stage it fell out, and why.
+    """The way of one memory through an answer: it was `answered`, or at which stage it fell out, and why.
 
     `place` is where it stands, from 1: among the results, else among the `of` that it is compared with there. `match` is how
     well it fits, `weak` whether it is not sure to answer, and for what (`weak_why`), and `least` what the profile asks for;

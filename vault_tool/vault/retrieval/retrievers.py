@@ -99,7 +99,7 @@ class Pool:
 
 
 def search(vault: Context, scope: Scope, question: Question, asked: Query, weights: Weights, until: float) -> Pool:
-    """What the lanes find; indexes must be fresh. An embedder is waited for `until` then, by the monotonic clock."""
+    """The candidates of all retrievers; indexes must be fresh. An embedder is waited for `until` then, by the monotonic clock."""
     catalog = vault.index.catalog
     filters = Filters(vault, asked)
     pool = Pool(vault, catalog, scope, filters)
@@ -162,7 +162,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
 
 
 def _of_days(pool: Pool, question: Question) -> list[str]:
-    """What was observed in the few days that a question names, or is called so, whatever its words; where it asks for nothing
+    """Memories observed on the few days that a question names, or titled so, whatever its words; where it asks for nothing
     but a time, what was observed then, however long that is.
     """
     if question.times is None:
@@ -194,7 +194,7 @@ def _date(pool: Pool, question: Question) -> None:
 
 
 def _note_wishes(pool: Pool, question: Question) -> None:
-    """Note which candidates tell what somebody wants in general: by their type, or where nobody gave one by their words.
+    """Note which candidates state a general wish: by their type, or for those without a type by their words.
 
     Where nobody asks, a standing instruction comes to mind by a word or a subject.
     """
@@ -232,7 +232,7 @@ def add(pool: Pool, entries: Iterable[Entry], updates: Collection[str] = ()) -> 
 
 
 def _mentions(pool: Pool, question: Question, classes: Collection[str], reach: int, until: float) -> dict[str, float]:
-    """What a conversation mentions by more than chance, with what that counts as a share of a question's words."""
+    """Memories a conversation mentions by more than chance, each with its share of a question's words."""
     if not question.said:
         return {}
     mentions = pool.vault.index.mentioned(question.sentences, reach, classes)
@@ -342,7 +342,7 @@ def _raise(candidate: Candidate, share: float) -> None:
 
 
 def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
-    """What replaced an entry: who finds the old text is told the new one."""
+    """The entries that replaced an entry now: a question that finds an old text is answered with the new one."""
     replaced_by = pool.filters.replaced_by
     seen: set[str] = set()
     heads: list[Entry] = []
@@ -451,7 +451,7 @@ def _in_session(pool: Pool, asked: Query) -> tuple[str, ...]:
 
 
 def _about(entry: Entry) -> set[str]:
-    """Who said it, where the text begins as a line of a conversation does (`Name: `); else all that it is tagged with."""
+    """The speaker, where the text begins as a line of a conversation does (`Name: `); else all its subjects."""
     tagged = {normal_name(name) for name in entry.subjects}
     begins = _SPEAKER.match(entry.preview)
     speaker = normal_name(begins[1]) if begins else ""

@@ -1,4 +1,4 @@
-"""What vectors say of a question, as far as there are any: on one scale for every model, and degraded with a reason."""
+"""Similarities by vectors, on one scale for every model; degraded with a reason where vectors are missing."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class VectorScores:
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """What its answers so far fell short of: read it last."""
+        """The reasons why its answers so far are incomplete: read it last."""
         return tuple(dict.fromkeys((*self._lacks, *stand_in(self._vault.vectors))))
 
     def begin(self) -> None:
@@ -127,7 +127,7 @@ class VectorScores:
         }
 
     def _blended(self, stands: PerspectiveScores) -> Vector:
-        """Of a long text its head, its best passage, and all of it, each for its part."""
+        """A long text's likeness, blended from its head, its best passage, and the whole."""
         head, passage = self._weights.head, self._weights.passage
         blended: Vector = head * stands.head + passage * stands.best + (1 - head - passage) * stands.whole
         return blended
@@ -146,7 +146,7 @@ class VectorScores:
         }
 
     def _heard(self, call: Callable[[], T]) -> T | None:
-        """What the vectors say; None where their files are taken away meanwhile: the words answer, and it is said."""
+        """The vectors' answer; None where their files are removed meanwhile: the words answer, with a notice."""
         try:
             return call()
         except VaultError as fault:
@@ -177,14 +177,14 @@ def ask(vault: Context, ways: Sequence[str], weights: Weights, until: float) -> 
 
 
 def waiting(behind: int, vectors: Vectors) -> tuple[str, ...]:
-    """What an answer says while so many notes are not embedded, or not for every perspective."""
+    """The notice of an answer while so many notes are not embedded, or not for every perspective."""
     late = vectors.lacking() if behind else ()
     by = f" by the perspective{'s' if len(late) > 1 else ''} {', '.join(late)}" if late else ""
     return (f"not embedded yet{by}: {counted(behind, 'note')}",) if behind else ()
 
 
 def stand_in(vectors: Vectors) -> tuple[str, ...]:
-    """What an answer says of who proposed its best: Chroma, which may miss some, or the exact store in its place."""
+    """The notice of an answer whose best were proposed by Chroma, which may miss some, or by the exact store in its place."""
     if not vectors.approximate:
         return ()
     if vectors.fault:

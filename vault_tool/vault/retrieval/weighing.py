@@ -1,4 +1,4 @@
-"""What is believed of the memories in the running, looked up together, and what that makes of their rank."""
+"""Scoring of the candidates: the beliefs in them, looked up together, and the scores that follow."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def threshold(base: float, entry: Entry, weights: Weights) -> float:
 
 
 def judging(believed: Mapping[str, Belief], asked: Query) -> Request:
-    """What leaves out those of which this is believed, for who does not ask for what is believed to be false."""
+    """A request that leaves out memories believed to be false, unless the query asks for doubtful ones."""
     return Request(
         disbelieved=lambda entry: not asked.doubtful and withheld(believed[entry.id]),
         voted_down=lambda entry: voted_down(believed[entry.id]),
@@ -67,7 +67,7 @@ def judging(believed: Mapping[str, Belief], asked: Query) -> Request:
 
 
 def ranked_for(asked: Query) -> Purpose:
-    """What memories are ranked for: an answer, or what comes unasked."""
+    """The purpose of the ranking: an answer, or memories that are shown unasked."""
     return "ranked_unasked" if asked.profile == "ambient" else "ranked"
 
 
