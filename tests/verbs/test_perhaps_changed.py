@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.typed import vt
+from tests.git_repos import write
 from tests.verbs.looking import START
 from tests.web.conftest import serving_pages
 from vault_tool import Vault
@@ -208,3 +210,24 @@ def test_in_a_large_vault_a_memory_that_is_looked_at_alone_still_says_so(
     monkeypatch.setattr("vault_tool.vault.perhaps_changed._SMALL", 0)
     with Vault.open(root) as vault:
         assert _perhaps(vault.get(old)) == (new,)
+
+
+@pytest.mark.parametrize("served", [True, False])
+@pytest.mark.parametrize(("older", "newer", "question"), PAIRS[:2])
+def test_notes_of_a_folder_are_no_dated_claims(
+    tmp_path: Path, clock: FixedClock, served: bool, older: str, newer: str, question: str
+) -> None:
+    notes, named = tmp_path / "Notes", "---\nsubjects: [Lyon]\n---\n"
+    for name, text in (("Old", older), ("New", newer), ("Old of it", named + older), ("New of it", named + newer)):
+        write(notes, f"{name}.md", text + "\n")
+        os.utime(notes / f"{name}.md", ns=(0, 10**9 * (2 if "New" in name else 1)))
+    top = notes if served else tmp_path / "kept"
+    made = Vault.init(top, notes="here", no_git=True, clock=clock) if served else Vault.init(top, no_git=True, clock=clock)
+    with Vault.open(made.root, clock=clock, person=True) as vault:
+        if not served:
+            vault.import_markdown(notes)
+        for results in (vault.search(question).results, gather(vault, Query(query=question)).results):
+            marked = {one.title: _perhaps(one) for one in results}
+            assert (marked["Old"], marked["New"], marked["New of it"]) == ((), (), ())
+            assert len(marked["Old of it"]) == 1
+        assert not any("seems to change" in one for one in vault.remember(newer, kind="fact").warnings)

@@ -122,6 +122,11 @@ class Entry:
         return self.text("origin") or "owner"
 
     @property
+    def of_folder(self) -> bool:
+        """Whether it is a note of a folder, served where it lies or imported."""
+        return self.origin == "import" or self.path.startswith("../")
+
+    @property
     def pulled(self) -> bool:
         """Whether another person's commit brought it."""
         return is_pulled(self.origin)

@@ -90,16 +90,19 @@ def newest(pairs: Iterable[Update]) -> Mapping[str, Update]:
 
 
 def of_one_thing(entry: Entry, other: Entry) -> bool:
-    """Whether two memories may speak of one thing: they are of one project and person, and share a subject if they have any."""
+    """Whether two memories may speak of one thing: they are of one project and person, and share a subject if they have any.
+
+    Notes of a folder are no dated claims of one thing, unless both name it.
+    """
     if any(entry.text(name) != other.text(name) for name in ("project", "user")):
         return False
-    return share_a_subject(entry.subjects, other.subjects)
+    return share_a_subject(entry.subjects, other.subjects, named=entry.of_folder or other.of_folder)
 
 
-def share_a_subject(subjects: Collection[str], other: Collection[str]) -> bool:
-    """Whether two memories have a subject in common, or neither has any."""
+def share_a_subject(subjects: Collection[str], other: Collection[str], *, named: bool = False) -> bool:
+    """Whether two memories have a subject in common, or neither has any, unless one must be `named`."""
     ours, theirs = (frozenset(map(normal_name, names)) for names in (subjects, other))
-    return not ours.isdisjoint(theirs) if ours and theirs else not (ours or theirs)
+    return not ours.isdisjoint(theirs) if ours and theirs else not (named or ours or theirs)
 
 
 def when(entry: Entry) -> tuple[datetime, datetime, int, str]:

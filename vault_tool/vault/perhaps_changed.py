@@ -87,7 +87,7 @@ def seems_to_change(vault: Context, record: Observation) -> tuple[Entry, ...]:
         for entry in similar.sharing_words(vault, record.body)
         if entry.id not in named
         and (entry.text("project"), entry.text("user")) == (record.project or "", record.user or "")
-        and update_pairs.share_a_subject(entry.subjects, record.subjects)
+        and update_pairs.share_a_subject(entry.subjects, record.subjects, named=entry.of_folder)
         and moment(entry.observed) <= observed
     ]
     if not asked or record.type in update_pairs.EVENTS:
