@@ -37,19 +37,22 @@ def names(kind: type) -> set[str]:
 
 
 def test_orient_is_readable_and_whole(agent: Person) -> None:
+    # A subject is due from three memories on.
+    for text in ("Redis runs on port 6379.", "Redis keeps its snapshots on the second disk."):
+        agent.types("remember", text, "-s", "Redis", "-k", "fact")
     said = agent.types("orient")
     assert [line for line in said.split("\n") if line in ("Soul", "Protocol", "Orientation")] == [
         "Soul",
         "Protocol",
         "Orientation",
     ]
-    assert "to consolidate:    1 observation in 1 packet" in said and "templates/content-policy.md" in said
+    assert "to consolidate:    3 observations in 1 packet" in said and "templates/content-policy.md" in said
     assert "never secrets" in said and said.count("nobody has rewritten it yet") == 4
     found = agent.gets("orient")
     assert found.keys() == names(Orientation)
     assert found["soul"].keys() == found["protocol"].keys() == names(GuardedPage)
     assert found["orientation"].keys() == names(CoreUnderstanding)
-    assert found["pending_consolidation_count"] == 1
+    assert found["pending_consolidation_count"] == 3
     assert found["recent_activity"].keys() == names(RecentActivity)
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# What loads all that an answer needs, and counts as nobody's use of anything.
+# Calls that load all that an answer needs, and count as no use of a memory.
 _WARMING = ("search", "warm", "--limit", "1", "--json")
 
 # Seconds that a hook waits for its turn.
@@ -72,7 +72,7 @@ class Answers:
         self._proven_at = -1.0
         self._asked = threading.local()
         self._vault.is_current = self._is_current
-        self._seen = self._outside()
+        self._seen = self._config_stats()
         self._turn = threading.RLock()
         self._gathering = Gathering(self._in_turn, self._turn)
 
@@ -118,7 +118,7 @@ class Answers:
         except VaultGone:
             self._leave("the vault is gone")
             raise
-        now = self._outside()
+        now = self._config_stats()
         if now != self._seen and not self._gathering.is_under_way:
             self._seen, old = now, self._vault
             self._vault = old.reopened()
@@ -191,7 +191,7 @@ class Answers:
         finally:
             self._turn.release()
 
-    def _outside(self) -> tuple[tuple[int, ...], ...]:
+    def _config_stats(self) -> tuple[tuple[int, ...], ...]:
         """The state of the files that an open vault read beside its notes: where it changes, the vault is opened anew."""
         root, shared = self._vault.root, global_root(self._vault.environ)
         own = place(root)

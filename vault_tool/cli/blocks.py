@@ -18,7 +18,7 @@ from vault_tool.util.text import one_line
 if TYPE_CHECKING:
     from vault_tool.vault.answers import HasStatus
 
-# What a terminal obeys or nobody sees; a joiner only where it joins nothing.
+# Characters that a terminal obeys or that are invisible; a joiner only where it joins nothing.
 _UNSAFE = deferred_pattern(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
     r"\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"

@@ -76,7 +76,7 @@ class Gathering:
             self._waiting.append(waiting)
             leads, self._is_led = not self._is_led, True
             self._came.notify()
-        # An answer that is ready waits for nobody's lock: whoever makes it says so.
+        # An answer that is ready waits for no lock: the thread that makes it sets the event.
         if not leads:
             waiting.turn.wait()
         if not waiting.is_done:

@@ -323,7 +323,7 @@ def _leaned(result: object, vault: Context | None) -> Any:
     """A result in the lean form: its own where it has one, else its fields without what is empty."""
     if hasattr(result, "lean"):
         return result.lean(_short_in(vault))
-    from vault_tool.vault.lean_values import lean_values  # what nobody asked for in that form does without
+    from vault_tool.vault.lean_values import lean_values  # only needed for lean answers
 
     return lean_values(json.loads(output.to_json(result)), vault)
 

@@ -72,7 +72,7 @@ class Reader:
                     threading.Thread(target=self._serve, args=(message, descriptors[0]), daemon=True).start()
                 elif "fresh" in message:
                     self._said.put(bool(message["fresh"]))
-        # Nobody is answered by a process that nobody owns.
+        # A process whose owner is gone answers no more.
         os._exit(0)
 
     def _serve(self, message: Mapping[str, Any], descriptor: int) -> None:

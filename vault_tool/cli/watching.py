@@ -71,7 +71,7 @@ def watch(call: Call, poll: bool, once: bool, reconcile: float) -> Exit:
         if once:
             watcher.once()
             return Exit.DONE
-        # A process that nobody started by hand leaves for one that somebody did.
+        # An owner in the background leaves for one that a person started by hand.
         holder = watcher_presence.owner(vault.root)
         wait = _HANDOVER if holder is not None and holder.background and make_way(vault.root) else owner_lock.WAIT
         with owner_lock.own(vault.root, vault.clock, wait) as me, _until_stopped() as stop, _answering(vault, me, watcher, stop):
@@ -169,7 +169,7 @@ def _answering(vault: Context, me: Owner, watcher: Watcher, stop: _StopSignal) -
         if not network_disk(vault.root):
             try:
                 welcomed = threading.Event()
-                welcomed.set()  # somebody started it by hand
+                welcomed.set()  # a person started it by hand
                 stack.enter_context(answering.serving(vault, me, watcher, stop.leave, welcomed))
             except OSError as fault:
                 output.warn(f"nobody can ask this process: {fault.strerror or fault}")

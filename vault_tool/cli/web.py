@@ -61,7 +61,7 @@ def web(call: Call, port: int | None, no_open: bool) -> Exit:
     """
     _require_owner(call)
     with call.open_vault() as vault:
-        # The link is a person's key: it is told to nobody else, on no stream and to no browser.
+        # The link is a person's key: no stream and no browser shows it to others.
         require_person(vault, "open the page")
         local, root = vault.local, vault.root
     if code := _code_of_running(local, port):

@@ -18,7 +18,7 @@ _HOMES = ("", "memory", "vt-memory")
 _LONGEST = 2**16
 
 
-# So long a note of a session is kept whose turns nobody was shown.
+# Notes of sessions whose turns were never shown are kept this long.
 _KEPT_SECONDS = 30 * 86400
 _TOLD = ".told"
 

@@ -125,7 +125,7 @@ def _with(client: str, known: Client, place: UserMachine, program: Sequence[str]
     }
     commands: list[tuple[str, ...]] = []
     if not same:
-        settings.put_server(path, entry)  # raises where it is somebody else's
+        settings.put_server(path, entry)  # raises where the entry is not ours
         if known.add and shutil.which(known.add[0], path=place.environ.get("PATH")):
             commands = [_filled(known.remove, name, command)] if present is not None else []
             commands.append(_filled(known.add, name, command))

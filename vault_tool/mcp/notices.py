@@ -19,7 +19,7 @@ from vault_tool.errors import VaultError
 from vault_tool.mcp.wording import ForClient
 from vault_tool.util.hints import worded
 
-# Seconds between two looks at whether another process changed something, while somebody wants to know.
+# Seconds between two looks at whether another process changed something, while a client listens.
 EVERY = 2.0
 
 # Resources that may be subscribed to at once.

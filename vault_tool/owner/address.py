@@ -123,7 +123,7 @@ class Listening:
             os.unlink(path)
         line = socket.socket(socket.AF_INET if _BY_PORT else socket.AF_UNIX, socket.SOCK_STREAM)
         with ExitStack() as failed:
-            failed.callback(line.close)  # nor one that nobody will listen to
+            failed.callback(line.close)  # nor one without a listener
             if _BY_PORT:
                 line.bind(("127.0.0.1", 0))
                 import secrets  # 6 ms, and only who listens by port needs it

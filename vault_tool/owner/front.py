@@ -34,7 +34,7 @@ def answered(arguments: Sequence[str]) -> int | None:
 
     if not any(map(os.path.lexists, paths(root))):
         return None
-    from vault_tool.owner.client import ask  # 10 ms, and only where somebody listens
+    from vault_tool.owner.client import ask  # 10 ms, and only where an owner listens
     from vault_tool.owner.protocol import of_a_call
     from vault_tool.owner.starting import allowed
 

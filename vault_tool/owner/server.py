@@ -115,7 +115,7 @@ class OwnerServer:
 
     def _serve(self, line: socket.socket) -> None:
         try:
-            # A broken connection, or another user's, is nobody's to be told of.
+            # Errors of single connections are not reported.
             with suppress(ProtocolError, OSError):
                 self._converse(line)
         finally:

@@ -42,7 +42,7 @@ def launch(root: str | Path, *options: str, without: Sequence[str] = ()) -> Pope
     """
     import subprocess  # 10 ms, and most find an owner that is there
 
-    # -P: a module in the folder that somebody happens to stand in must not be taken for one of Python's.
+    # -P: a module in the working folder must not be taken for one of Python's.
     command = [sys.executable, "-P", "-m", "vault_tool", "owner", "--vault", str(root), *options]
     left_out = {*OF_A_CALL, "VAULT_ROOT", *without}
     environ = {name: value for name, value in os.environ.items() if name not in left_out}

@@ -13,7 +13,7 @@ import orjson
 
 from vault_tool.util.text import HALF_A_CHARACTER, is_unicode, one_line
 
-# Values nested deeper are refused: what walks them would run out of stack, and nobody means them.
+# Values nested deeper are refused: code that walks them would run out of stack, and no caller means them.
 MOST_LEVELS = 100
 
 _BOM = b"\xef\xbb\xbf"

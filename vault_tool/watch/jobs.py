@@ -34,7 +34,7 @@ BACKSTOP_QUIET = 5.0
 BACKSTOP_EVERY = 3600.0
 
 VECTORS_QUIET = 2.0
-# Seconds after which what could not be embedded is tried again, and somebody who embeds is looked for anew.
+# Seconds after which a failed embedding is tried again, or an embedder is looked for anew.
 VECTORS_AGAIN: Mapping[Remaining, float] = {Remaining.MORE: 0.0, Remaining.RETRY_LATER: 60.0, Remaining.NO_EMBEDDER: 300.0}
 
 # Seconds between two looks at whether Chroma, where it is to answer, still holds what it held.

@@ -34,7 +34,7 @@ QUIET = 0.08
 # Seconds of silence that end a burst, and after which one is looked at though it goes on (longer where looking takes long).
 LONGEST = 0.5
 
-# The same where nobody waits for it, as an owner for commands alone: what is being deleted is then gone before it is looked at.
+# The same where no caller waits, as in an owner for commands alone: files being deleted are then gone before the look.
 UNHURRIED_QUIET, UNHURRIED_LONGEST = 1.0, 3.0
 
 POLL = 1.0
@@ -255,7 +255,7 @@ class Watcher:
         was = self._news.kind(path) if self._news is not None else ""
         if file_kind(path) is not FileKind.NOTE or was == UNREADABLE:
             return FirstLook.WHOLE
-        # A note that is empty now is one that somebody is about to write.
+        # An empty note is probably about to be written.
         if was and not data:
             return FirstLook.BROKEN
         return FirstLook.WHOLE if parse(path, data, self._vault.settings.types).readable else FirstLook.BROKEN

@@ -82,7 +82,7 @@ class Worker:
     @classmethod
     def begin(cls, root: Path, task: Task) -> Self:
         """Start it; raises OSError. The child is spawned, so it keeps neither the owner lock nor any other file of ours."""
-        # -P: a module in the folder that somebody happens to stand in must not be taken for one of Python's.
+        # -P: a module in the working folder must not be taken for one of Python's.
         command = [sys.executable, "-P", "-m", "vault_tool.watch.worker", str(root), task]
         nothing = subprocess.DEVNULL
         return cls(task, subprocess.Popen(command, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing, encoding="utf-8"))

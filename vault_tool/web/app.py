@@ -51,7 +51,7 @@ def application(root: Path, opening: Callable[[], Vault], door: Door, entrance: 
 
     def opened() -> Vault:
         vault = opening()
-        vault.presence = Presence.PERSON  # nobody asks it but who came in by the link, and has the cookie
+        vault.presence = Presence.PERSON  # only the holder of the cookie, who came in by the link, can ask
         return vault
 
     app = Starlette(

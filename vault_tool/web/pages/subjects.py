@@ -126,7 +126,7 @@ async def alias(request: Request) -> Response:
     """Give it more names."""
     form = await form_of(request)
     named = request.path_params["name"]
-    # One text with commas, which is read as any other list that somebody typed.
+    # One text with commas, which is read as any other typed list.
     done = await act(request, lambda vault: vault.add_alias(named, form.get("aliases", "")))
     return done_with(request, f"{done.name} answers to {', '.join(done.aliases)}", back=subject_path(done.id), result=done)
 
