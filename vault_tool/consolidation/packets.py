@@ -25,7 +25,7 @@ MOST_PAIRS = 3
 # Of a memory with more subjects than this only so many make pairs: a list of everything is no claim of a relation.
 MOST_TAGS = 12
 
-# What a new memory weighs by its type; of other types from `_LEAST` to one, by the importance of the type.
+# The weight of a new memory by its type; of other types from `_LEAST` to one, by the importance of the type.
 _WEIGHTS = {"change": 1.5, "solution": 1.2, "failed_tactic": 1.2, "problem": 1.1, "decision": 1.1}
 _LEAST = 0.8
 

@@ -21,7 +21,7 @@ _ENDING = 4
 
 
 def similar_names(name: str, others: Iterable[str], limit: int = 5) -> list[str]:
-    """Those of `others` that are nearly `name` but not the same after normalisation, nearest first.
+    """The names of `others` that are nearly `name` but not the same after normalisation, nearest first.
 
     Near are: the same letters with other spacing, one a word-by-word abbreviation of the other
     (`wealth sim`, `wealth simulator`), or a small difference in spelling.
@@ -52,7 +52,7 @@ def near_pairs(names: Iterable[str]) -> Iterator[tuple[str, str, float]]:
 
 
 def nearness(name: str, theirs: str) -> float:
-    """How near two normalised names are, 0..1; 0 for names that are the same or have nothing to do with each other."""
+    """The nearness of two normalised names, 0..1; 0 for equal or unrelated ones."""
     if not name or not theirs or name == theirs:
         return 0.0
     if name.replace(" ", "") == theirs.replace(" ", ""):

@@ -1,4 +1,4 @@
-"""When a foreign note was made: by the date fields of its head as people write them, else by its file's name."""
+"""The date of a foreign note: from the date fields of its head as people write them, else from its file's name."""
 
 from __future__ import annotations
 

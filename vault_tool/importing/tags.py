@@ -44,7 +44,7 @@ def _without_comments(body: str) -> str:
         while rest:
             comment, closed, after = rest.partition(closing)
             text, _, rest = after.partition(opening)
-            # One that is never closed is none: the mark stands for itself.
+            # One that is never closed is no comment: the mark stands for itself.
             text_left += "\n" * comment.count("\n") + text if closed else comment
         body = text_left
     return body

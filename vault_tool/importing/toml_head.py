@@ -34,7 +34,7 @@ def json_head(text: str) -> tuple[dict[str, Raw], str]:
         values, end = json.JSONDecoder().raw_decode(begun[:_LONGEST_HEAD])
     except (ValueError, RecursionError):
         return {}, text
-    # What goes on in its line is no head.
+    # Text that goes on in its line is no head.
     if not isinstance(values, dict) or begun[end:].partition("\n")[0].strip():
         return {}, text
     return {key: raw for key, value in values.items() if (raw := _raw(value)) is not None}, begun[end:]

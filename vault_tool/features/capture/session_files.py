@@ -23,7 +23,7 @@ CLIENTS = ("claude-code", "codex")
 # At most so many bytes are read, from the end.
 MOST_BYTES = 4 * 2**20
 
-# Of a turn so many characters are kept.
+# The most characters kept of a turn.
 MOST_OF_A_TURN = 400
 
 # A file of more lines than this that gives no turn is of a form that is not known.
@@ -31,7 +31,7 @@ _SHORT = 20
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
-# What a client puts into a person's mouth: its own blocks, commands and remarks.
+# Text that a client adds to a person's turns: its own blocks, commands and remarks.
 _FRAME = re.compile(r"<([a-z][a-z0-9]{0,20}[-_][\w-]{0,40})>.*?(?:</\1>|\Z)", re.DOTALL)
 _REMARKS = (
     "[Request interrupted", "Caveat: The messages below", "This session is being continued from a previous conversation",
@@ -182,7 +182,7 @@ def _is_known(lines: list[str], client: str) -> bool:
 
 
 def _said(text: str, *, by_person: bool) -> Iterator[tuple[bool, str]]:
-    # Half a character, as JSON can have it, is none.
+    # A lone surrogate, as JSON can have it, is no character.
     text = _PRIVATE.sub(" ", text.encode("utf-8", "replace").decode())
     if by_person:
         text = _FRAME.sub(" ", text).strip()

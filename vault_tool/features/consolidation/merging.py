@@ -275,7 +275,7 @@ def _preview(
     regions = regions_of(vault.index.catalog)
     primary_region, other = regions.called(primary.title), regions.called(gone.title)
     touching = {entry.path: entry for region in (primary_region, other) for entry in regions.touching(region)}.values()
-    # What is structural of either, or of the two as a pair, goes into one.
+    # Structural understandings of either, or of the two as a pair, become one.
     held = [
         (entry, frozenset(primary_region.key if key.key == other.key else key.key for key in regions.of(entry)))
         for entry in touching

@@ -217,7 +217,7 @@ def brief(vault: Context, entry: Entry) -> Brief:
 
 
 def briefs(vault: Context, entries: Sequence[Entry]) -> tuple[Brief, ...]:
-    """Several of them, looked up together."""
+    """Several understandings by their one line, looked up together."""
     judged = vault.standings.beliefs(entries, live=False)
     status_by_path = statuses(vault, entries, believed=judged)
     return tuple(Memory(vault, entry, status_by_path[entry.path], judged[entry.id]).told_first(Brief) for entry in entries)

@@ -36,7 +36,7 @@ from vault_tool.vault.open_pass import passes
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.statuses import statuses
 
-# How long a packet's texts are at most, where nobody says otherwise.
+# The most tokens of a packet's texts, unless a budget is given.
 PACKET_TOKENS = 4000
 
 FEWEST_TOKENS = 200

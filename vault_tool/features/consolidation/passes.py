@@ -102,7 +102,7 @@ def unread_ids(vault: Context, known: Passes) -> UnreadIds:
     later = [entry for entry in known.all if (entry.generation or 0) > oldest]
     since = "" if oldest <= 0 else _some_days_before(min((e.text("created") for e in later), default="", key=moment))
     observations, understandings = (ids_since(catalog, kind, oldest, since) for kind in MEMORIES)
-    # What says no time may have been read by any pass, and only all ledgers together can tell.
+    # A memory without a time may have been read by any pass, and only all ledgers together can tell.
     asked = (
         known.all
         if _undated(vault, observations or understandings)
@@ -114,7 +114,7 @@ def unread_ids(vault: Context, known: Passes) -> UnreadIds:
     is_read = {start: start in contents.new for _, contents in ledgers for start in contents.new | contents.unread}
     read = {start for start, yes in is_read.items() if yes}
     left = {start for entry, contents in ledgers if entry in known.heads for start in contents.unread} - read
-    # What the last passes left new stays so, however old it is by now.
+    # Memories that the last passes left new stay so, however old they are by now.
     observations = list(dict.fromkeys((*observations, *_observations_of(catalog, left))))
     # Ledgers hold the beginnings of ids, and so are asked for the beginning.
     return UnreadIds(
@@ -301,7 +301,7 @@ class DueCount:
 
 
 def waiting_in_words(observations: int, packets: int) -> str:
-    """How much waits, in words."""
+    """The amount that waits, in words."""
     return f"{counted(observations, 'observation')} in {counted(packets, 'packet')}" if packets else "nothing"
 
 

@@ -33,7 +33,7 @@ from vault_tool.vault.lean import Short, filled
 from vault_tool.vault.open_pass import passes
 from vault_tool.vault.request import Answer, of_the_whole, verb
 
-# How many tokens all packets of a pass take at most, where nobody says otherwise, and one of them.
+# The most tokens of all packets of a pass, unless a budget is given, and of one packet.
 BUDGET = 3000
 PACKET = 800
 FEWEST = 200

@@ -1,4 +1,4 @@
-"""Which packets of an open pass were passed over on this machine: kept so that a walk can be left and taken up again."""
+"""Packets of an open pass that were passed over on this machine: kept so that a walk can be left and taken up again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vault_tool.util.json_text import read_own
 _FILE = "consolidation.json"
 _PRIVATE_FOLDER = 0o700
 
-# What names a packet: the keys of its subjects; none for the orientation.
+# The key of a packet: the keys of its subjects; none for the orientation.
 Keys = tuple[str, ...]
 
 

@@ -1,4 +1,4 @@
-"""How near subjects are to each other in meaning, by the vectors of their files; None where nothing measures it."""
+"""Similarity of subjects in meaning, by the vectors of their files; None where it is not measured."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval.vector_scores import waiting
 from vault_tool.vault.vector_upkeep import catch_up_briefly
 
-# What an answer says that has no similarity in it.
+# The warning of an answer without similarities.
 NO_EMBEDDINGS = "no embeddings: similarity is left out"
 
 Pair = tuple[str, str]

@@ -11,7 +11,7 @@ from heapq import nlargest
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import normal_name
 
-# What points at a problem, and by which edge.
+# The types that point at a problem, each with its edge.
 ANSWERS = {"solution": "SOLVES", "failed_tactic": "ATTEMPTED"}
 
 ANSWERS_READ = 200

@@ -41,7 +41,7 @@ _SETTING = "config"
 # What works on files that are there: one that it committed for the first time was its person's before.
 _OF_FILES = frozenset({"pin", "unpin", "tag", "add-alias", "update-link", "update-subject-summary", "adopt", "edit", "doctor"})
 
-# What is never taken back, whatever became of its files since.
+# Operations that are never taken back, whatever became of their files since.
 _FINAL = frozenset({"forget", "purge", "init"})
 
 # What makes notes, and adds to the one that is there where it says the same.
@@ -384,7 +384,7 @@ def _planned(op: Operation, back: _Reversal) -> list[str]:
     for path in back.removed:
         op.remove(path)
     for mark in back.marks:
-        # Whoever is told of the mark is told of this.
+        # The withdrawal is shown to those who are shown the mark.
         op.signal(replace(mark_signal(op.vault, mark.target, SignalKind.WITHDRAWN), withdraws=mark.id, user=mark.user))
     texts: Mapping[str, bytes] = back.removed | back.revived | {path: new for path, (_, new) in back.rewritten.items()}
     return list(dict.fromkeys([*_ids(op.vault, texts), *(mark.target for mark in back.marks)]))

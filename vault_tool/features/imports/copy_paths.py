@@ -14,7 +14,7 @@ from vault_tool.util.text import slug
 IMPORTED = f"{VAULT}/imported"
 
 _UNSAFE = re.compile(r"[\\\x00-\x1f\x7f]")
-_JOINER = "\u200d"  # what makes one picture of several
+_JOINER = "\u200d"  # joins several pictures to one
 _CONFLICT = re.compile(r"\.conflict-", re.IGNORECASE)
 
 

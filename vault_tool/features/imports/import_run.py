@@ -377,7 +377,7 @@ class Intake:
             return
         title = f"{self._planned} {what} from {self.name}"
         op.log_entry(EpisodeEntry(at=self.vault.now(), title=f"{done} {title}", type="import"))
-        # Whoever stops an import does not want the rest of it from the next thing that is remembered.
+        # After an import was stopped, the next write must not carry out the rest of it.
         self.tally.saved.append(op.carry_out(title, repeatable=True))
         self._known.keep()
         # Batch by batch: the texts of them all at once would need as much memory as there are.

@@ -25,7 +25,7 @@ COMPACTION_NOTE = (
 )
 
 LIMIT = 8
-# Tokens that an answer nobody asked for may take of a conversation.
+# The most tokens that an unasked answer may take of a conversation.
 BUDGET = 2000
 
 _SMALLEST_TOKEN = 10**8

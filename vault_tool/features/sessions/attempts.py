@@ -38,7 +38,7 @@ _COMMON = frozenset({
 
 
 class Outcome(StrEnum):
-    """How an attempt ended, as far as its words tell; whoever was there decides."""
+    """The outcome of an attempt, as far as its words tell; those who were there decide."""
 
     WORKED = "worked"
     FAILED = "failed"
@@ -46,7 +46,7 @@ class Outcome(StrEnum):
 
 
 class Tie(StrEnum):
-    """Why an attempt is taken to be one at a problem: from what its writer said to what was on the table."""
+    """The ground on which an attempt is tied to a problem, from the writer's own word to mere order."""
 
     SAID = "said"
     SUBJECTS = "subjects"
@@ -112,7 +112,7 @@ def attempts(events: Iterable[Event], problems: Sequence[SessionProblem]) -> Ite
 
 
 def outcome_of(event: Event) -> Outcome | None:
-    """How an entry's attempt ended, or None for an entry that tells of none."""
+    """The outcome of an entry's attempt, or None for an entry that describes no attempt."""
     if event.type in _BY_TYPE:
         return _BY_TYPE[event.type]
     if event.type not in _TELLING:

@@ -172,7 +172,7 @@ def _to_vote(vault: Context, session: str) -> list[ShownMemory]:
         if memory.record_class in ("observation", "understanding")
         and memory.type not in KEPT_TYPES
         and memory.id not in judged_already
-        if memory.how != ("orient",)  # it stood on the page, which nobody asked for
+        if memory.how != ("orient",)  # it stood on the page, which came unasked
         if (located := place_of(vault, memory.id)) is None or located[1].text("session") != session
     ]
 
@@ -210,7 +210,7 @@ def _vote(vault: Context, fields: Mapping[str, Any]) -> _Vote:
     place, entry = _memory(vault, _text(fields, "id"))
     problem = _text(fields, "problem")
     if problem:
-        # What a global memory helped with may be a problem of this vault.
+        # A global memory may have helped with a problem of this vault.
         problem = _problem(vault if resolve.candidates(vault, problem) else place, problem).id
     evidence = fields.get("evidence") or ()
     if not isinstance(evidence, (list, tuple)) or not all(isinstance(source, str) for source in evidence):

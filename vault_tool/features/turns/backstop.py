@@ -19,7 +19,7 @@ ENOUGH = 2
 
 _LONG = 25
 _BRIEF = 4
-# What speaks for a second judgement, in English texts; in others length and numbers alone do.
+# The signs that call for a second judgement, in English texts; in others only length and numbers do.
 _SIGNS = (
     ("says something of the speaker", re.compile(r"\b(i am|i'm|i was|i have|i've|i live|i work|my|mine|me and)\b", re.I)),
     ("a preference", re.compile(r"\b(like|love|hate|prefer|enjoy|favou?rite|allergic|always|never|can't stand|rather)\b", re.I)),

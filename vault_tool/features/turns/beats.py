@@ -68,7 +68,7 @@ def _planned(op: Operation) -> TurnBatch:
     vault = op.vault
     batch = TurnBatch(tuple(Turns(vault.root).waiting(BATCH)))
     for user in dict.fromkeys(turn.user for turn in batch.turns):
-        # A key is one user's word for a subject: another's `player` is somebody else.
+        # A key is one user's word for a subject: another's `player` is another subject.
         subjects = vault.seen_by(user).index.catalog.of_class(RecordClass.SUBJECT)
         batch.keys.update(((user, entry.text("key")), entry.title) for entry in subjects if entry.text("key"))
     for turn in batch.turns:
@@ -81,7 +81,7 @@ def _take(op: Operation, batch: TurnBatch, turn: QueuedTurn, candidate: Mapping[
     vault = op.vault
     draft = _draft(vault, turn, candidate, identity)
     twin_key = (body_hash(draft.body), draft.type, draft.project, draft.user)
-    # What this batch wrote is in no index yet, so it is remembered here.
+    # The memories of this batch are in no index yet, so they are remembered here.
     if identity in batch.written or twin_key in batch.twin_keys or _is_known(vault, draft, twin_key):
         batch.known.append(identity)
         return
@@ -126,7 +126,7 @@ def _is_known(vault: Context, draft: Observation, twin_key: tuple[str, ...]) -> 
 
 
 def _objection(op: Operation, draft: Observation, anchors: Sequence[Mapping[str, str]]) -> str:
-    """Why a candidate cannot go into the vault without a person; empty when it can."""
+    """The reason why a candidate cannot go into the vault without a person; empty when it can."""
     try:
         # All that could refuse it is asked here: a candidate that fails later would keep every turn behind it waiting.
         new = [anchor for anchor in anchors if resolve.subject(op.vault, anchor["name"]) is None]

@@ -16,7 +16,7 @@ BEAT = "relationship_beat"
 
 LOCATION = "location"
 
-# What a candidate may have; `anchors` are names, or objects with `name` and perhaps `key` and `role`.
+# The fields of a candidate; `anchors` are names, or objects with `name` and perhaps `key` and `role`.
 FIELDS = (
     "content", "title", "kind", "anchors", "location", "thread", "tags", "importance", "confidence", "rationale", "evidence",
 )  # fmt: skip

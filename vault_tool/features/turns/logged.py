@@ -125,7 +125,7 @@ def keep(
 
 
 def _withheld(vault: Context, turn: LoggedTurn, gate: Gate) -> str:
-    """Why nothing that was said in a turn is kept; empty where it is."""
+    """The reason why no text of a turn is kept; empty where it is."""
     if any(_is_forgotten(vault, candidate.id) for candidate in turn.candidates):
         return _FORGOTTEN
     if gate.safetyStatus == "blocked" and not (gate.memoryCandidate and turn.candidates):
@@ -196,7 +196,7 @@ def get_turn(vault: Context, turn_id: str, *, replay: bool = False) -> TurnShown
 
 def _visible(vault: Context) -> list[LoggedTurn]:
     """The logged turns that the caller may see: asked for one user there are no others'."""
-    # A hand may have written a mode or a risk that is none.
+    # A file edited by hand may have an unknown mode or risk.
     turns = [turn for turn in TurnLog(vault.root).turns() if turn.mode in get_args(Mode) and turn.risk in get_args(Risk)]
     return turns if vault.sight is None else [turn for turn in turns if turn.user == vault.sight]
 

@@ -61,7 +61,7 @@ class LoggedTurn(TurnSource):
     withheld: str = ""
 
     def without_text(self, why: str) -> LoggedTurn:
-        """The same without a word of what was said."""
+        """The same turn without any of its texts."""
         silent = tuple(replace(candidate, content="") for candidate in self.candidates)
         return replace(self, text="", note="", candidates=silent, withheld=why)
 

@@ -132,7 +132,7 @@ def beat_order(entry: Entry) -> tuple[datetime, int, str]:
 
 
 def _in_force(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
-    """Those that are still told unprompted: not expired, not believed to be false."""
+    """The memories that are still told unprompted: not expired, not believed to be false."""
     # Looked up together: each look by itself would read all of this machine's use again.
     believed = vault.standings.beliefs(entries)
     request = Request(now=vault.clock.now(), disbelieved=lambda entry: withheld(believed[entry.id]))
