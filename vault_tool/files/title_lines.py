@@ -10,14 +10,15 @@ from vault_tool.model.made_titles import is_made_of
 from vault_tool.model.types import Registry
 
 
-def with_title_of_text(path: str, before: bytes, after: bytes, registry: Registry, *, made: bool = False) -> bytes:
-    """An edited note without the title that was `made` of an earlier text of it, where the edit left that title as it was.
+def with_title_of_text(path: str, before: bytes, after: bytes, registry: Registry, *, was_made: bool = False) -> bytes:
+    """An edited note without a title that was made of an earlier text of it, where the edit left that title as it was.
 
-    What a person gave it, before or by this edit, stays; so does a head that cannot be edited.
+    `was_made` says so for a title that its words do not tell. A title that a person gave it, before or by this edit, stays;
+    so does a head that cannot be edited.
     """
     old, new = parse(path, before, registry), parse(path, after, registry)
     title = stored_title(new)
-    if not title or title != stored_title(old) or says_itself(new, title) or not (made or says_itself(old, title)):
+    if not title or title != stored_title(old) or says_itself(new, title) or not (was_made or says_itself(old, title)):
         return after
     try:
         return frontmatter.edit(after, [Remove("title")])

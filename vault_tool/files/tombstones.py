@@ -48,7 +48,7 @@ def files(root: Path) -> dict[str, str]:
 
 
 def confirmed(before: bytes, now: str) -> bytes:
-    """What an owner's tombstone says that was another's: other bytes than that had, which their commit alone brought."""
+    """The content of another's tombstone that the owner confirmed: other bytes than that which their commit brought."""
     return CONFIRMED if before.strip() != CONFIRMED.strip() else before.rstrip() + f" {now}\n".encode()
 
 

@@ -121,7 +121,7 @@ def _warned(warnings: Sequence[str], room: int, form: Form) -> str:
 
 
 def _identity_texts(core_texts: Sequence[CoreText], room: int, form: Form) -> str:
-    """Soul, protocol and orientation in this order, each cut to its fair share of `room`: those that somebody rewrote."""
+    """Soul, protocol and orientation in this order, each cut to its fair share of `room`; untouched starters are left out."""
     by_type = {text.entry.type: text for text in reversed(core_texts) if text.text.strip()}
     ordered = [by_type[name] for name in KEPT_TYPES if name in by_type and not by_type[name].untouched]
     while ordered:

@@ -184,7 +184,7 @@ def _together(path: str, ours: bytes, theirs: bytes, was: str, base: str | None,
 def _with_its_title(vault: Context, entry: Entry, before: bytes, after: bytes) -> bytes:
     """An edited note without a title that follows its text."""
     renamed = entry.title != one_line(entry.text("title"))
-    return with_title_of_text(entry.path, before, after, vault.settings.types, made=renamed)
+    return with_title_of_text(entry.path, before, after, vault.settings.types, was_made=renamed)
 
 
 def _unfit(vault: Context, entry: Entry, data: bytes, parsed: Parsed) -> tuple[Problem, ...]:
