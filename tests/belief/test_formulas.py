@@ -18,7 +18,7 @@ from vault_tool.features.turns.gate import Mode, Risk, judged
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry
-from vault_tool.recall.score import Worth, companion_share, score
+from vault_tool.recall.score import ScoreInputs, companion_share, score
 from vault_tool.recall.weights import AMBIENT, TARGETED, Weights
 from vault_tool.util.clock import stamp
 
@@ -92,7 +92,7 @@ def test_a_score_is_likeness_times_the_gate_of_truth_times_what_usefulness_adds(
 ) -> None:
     def scored(rank: float, truth: float, local: float, utility: float) -> float:
         belief = Belief(truth=truth, utility=utility)
-        worth = Worth(belief, Registry().spec("fact"), local, truth_gate(truth), 0)
+        worth = ScoreInputs(belief, Registry().spec("fact"), local, truth_gate(truth), 0)
         return score(_entry("fact", created=stamp(NOW)), rank, 0.5, worth, NOW, weights)[0]
 
     local, general = weights.local_utility, weights.global_utility

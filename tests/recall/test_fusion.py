@@ -25,7 +25,7 @@ def test_without_words_nothing_is_divided() -> None:
 def test_a_short_memory_borrows_of_its_neighbours_and_a_long_one_does_not() -> None:
     asked, answer, essay = candidate("asked", words=1.0), candidate("answer", length=5), candidate("essay", length=900)
     fusion.fuse([asked, answer, essay], TARGETED)
-    fusion.lend([{4: answer, 5: asked, 6: essay}], TARGETED)
+    fusion.boost_neighbours([{4: answer, 5: asked, 6: essay}], TARGETED)
     assert 0.9 * TARGETED.beside * asked.strength < answer.rank < TARGETED.beside * asked.strength
     assert essay.rank == 0
 
@@ -33,7 +33,7 @@ def test_a_short_memory_borrows_of_its_neighbours_and_a_long_one_does_not() -> N
 def test_all_sides_lend_and_the_nearest_most() -> None:
     hit, weak, between, far = candidate("hit", words=1.0), candidate("weak", words=0.5), candidate("between"), candidate("far")
     fusion.fuse([hit, weak, between, far], TARGETED)
-    fusion.lend([{2: hit, 3: between, 4: weak, 6: far}], TARGETED)
+    fusion.boost_neighbours([{2: hit, 3: between, 4: weak, 6: far}], TARGETED)
     assert between.rank > 0.9 * TARGETED.beside * (hit.strength + weak.strength)
     assert between.rank > far.rank > 0
 
@@ -41,7 +41,7 @@ def test_all_sides_lend_and_the_nearest_most() -> None:
 def test_what_a_memory_borrows_does_not_depend_on_who_borrowed_before() -> None:
     hit, one, other, apart = candidate("hit", words=1.0), candidate("one"), candidate("other"), candidate("apart")
     fusion.fuse([hit, one, other, apart], TARGETED)
-    fusion.lend([{0: hit, 1: one, 3: other}, {0: apart}], TARGETED)
+    fusion.boost_neighbours([{0: hit, 1: one, 3: other}, {0: apart}], TARGETED)
     assert one.rank > 0
     assert other.rank == apart.rank == 0
 

@@ -4,7 +4,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.recall.candidates import candidate
-from vault_tool.recall.match import AGREES, AMONG, NEARER, NO_WORDS, SAID, beyond, certainty, crowd, match, pair_match
+from vault_tool.recall.match import (
+    AGREES,
+    AMONG,
+    CONVERSATION_BASELINE,
+    NEARER,
+    NO_WORDS,
+    baseline,
+    beyond,
+    certainty,
+    match,
+    pair_match,
+)
 from vault_tool.recall.weights import AMBIENT, LEAST, PROFILES, TARGETED
 
 
@@ -19,9 +30,9 @@ def test_a_match_is_on_an_absolute_scale() -> None:
 
 def test_what_many_fit_as_well_is_no_sure_answer() -> None:
     several = [candidate(f"one of {AMONG}", words=0.9) for _ in range(AMONG)]
-    assert certainty(several[0], crowd(several)) < TARGETED.weak < certainty(several[0], crowd(several[: AMONG - 1]))
+    assert certainty(several[0], baseline(several)) < TARGETED.weak < certainty(several[0], baseline(several[: AMONG - 1]))
     near = [candidate("as near as all are", cosine=6.0) for _ in range(AMONG)]
-    assert certainty(near[0], crowd(near)) < TARGETED.weak < certainty(near[0], crowd(near[:1]))
+    assert certainty(near[0], baseline(near)) < TARGETED.weak < certainty(near[0], baseline(near[:1]))
 
 
 def test_what_is_mentioned_by_more_than_chance_counts_beside_vectors_as_without() -> None:
@@ -29,7 +40,7 @@ def test_what_is_mentioned_by_more_than_chance_counts_beside_vectors_as_without(
         alone, beside = candidate("by words", words=mention), candidate("with vectors", words=mention, cosine=0.4)
         alone.mention = beside.mention = mention
         assert match(beside) == match(alone) > AMBIENT.least
-        assert certainty(beside, SAID, page=True) == certainty(alone, SAID, page=True)
+        assert certainty(beside, CONVERSATION_BASELINE, page=True) == certainty(alone, CONVERSATION_BASELINE, page=True)
         assert match(candidate("asked", words=mention, cosine=0.4)) < match(beside)
     assert beyond(NO_WORDS, 5.0) > 0 > beyond(NO_WORDS, 4.0)
     assert beyond(1.0, 2.5) == 1.0 > beyond(1.0, 1.0)

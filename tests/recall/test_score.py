@@ -12,7 +12,7 @@ from vault_tool.belief.gates import truth_gate
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry
 from vault_tool.recall.coverage import SourceCoverage
-from vault_tool.recall.score import Worth, score
+from vault_tool.recall.score import ScoreInputs, score
 from vault_tool.recall.weights import AMBIENT, TARGETED, Weights
 from vault_tool.util.clock import stamp
 
@@ -20,7 +20,7 @@ NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 
 
 def _scored(one: Entry, belief: Belief, *, weights: Weights = TARGETED, local: float = 0.5, covered: bool = False) -> float:
-    worth = Worth(belief, Registry().spec(one.type), local, truth_gate(belief.truth), 4, covered)
+    worth = ScoreInputs(belief, Registry().spec(one.type), local, truth_gate(belief.truth), 4, covered)
     return score(one, 2.0, 0.8, worth, NOW, weights)[0]
 
 
@@ -57,7 +57,7 @@ def test_new_important_and_used_memories_are_lifted(weights: Weights) -> None:
 
 def test_what_a_strong_model_concluded_sinks_less() -> None:
     def scored(model: str, *words: str) -> float:
-        worth = Worth(Belief(truth=0.8), Registry().spec("fact"), 0.5, 1.0, 4, strong_models=words)
+        worth = ScoreInputs(Belief(truth=0.8), Registry().spec("fact"), 0.5, 1.0, 4, strong_models=words)
         return score(_fact(model=model), 2.0, 0.8, worth, NOW, TARGETED)[0]
 
     assert scored("claude-Opus-4", "opus") == scored("claude-opus-4", "OPUS") > scored("claude-opus-4", "sonnet") == scored("")
@@ -89,7 +89,7 @@ def test_an_understanding_covers_its_sources_and_what_was_written_before_it_on_t
 def test_an_explained_prior_is_the_sum_of_its_parts(weights: Weights) -> None:
     one = _fact(importance=0.9, observed=stamp(NOW - timedelta(days=30)), confidence=0.6)
     belief = Belief(truth=0.8, access_count=3)
-    worth = Worth(belief, Registry().spec(one.type), 0.5, truth_gate(0.8), 4)
+    worth = ScoreInputs(belief, Registry().spec(one.type), 0.5, truth_gate(0.8), 4)
     factors = score(one, 2.0, 0.8, worth, NOW, weights, explain=True)[1]
     parts = {name.removeprefix("prior: "): value for name, value in factors.items() if name.startswith("prior: ")}
     weighed = {name.partition(" x ")[0]: (float(name.partition(" x ")[2]), value) for name, value in parts.items()}

@@ -103,10 +103,10 @@ def test_a_memory_is_about_the_times_that_it_tells_seen_from_its_day() -> None:
 
 
 def test_a_question_knows_its_times_and_whether_it_asks_for_anything_else() -> None:
-    alone = question.read("what happened last week?", today=TODAY).times
-    more = question.read("what did Ada say about Zurich last week?", today=TODAY).times
+    alone = question.parse_question("what happened last week?", today=TODAY).times
+    more = question.parse_question("what did Ada say about Zurich last week?", today=TODAY).times
 
     assert alone is not None and alone.alone and more is not None and not more.alone
     assert more.rest == "what did Ada say about Zurich ?"
-    assert question.read("what did Ada say?", today=TODAY).times is None
-    assert question.read("what happened last week?").times is None
+    assert question.parse_question("what did Ada say?", today=TODAY).times is None
+    assert question.parse_question("what happened last week?").times is None

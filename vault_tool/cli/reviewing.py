@@ -89,7 +89,7 @@ def review(
         if edited:
             if as_user:
                 raise UsageError("a person accepts or refuses what is about them", "the owner edits it: leave --as-user out")
-            if conflict := settling.found(vault, edited):
+            if conflict := settling.find_conflict(vault, edited):
                 return call.emit(_rewritten(vault, conflict), _settled, vault)
             return call.emit(reviewing.edit_waiting(vault, edited, in_editor), _waiting)
         done = reviewing.review(

@@ -50,7 +50,7 @@ def favour_linked(best: Iterable[Candidate], weights: Weights) -> None:
         candidate.rank += candidate.by_links
 
 
-def lend(lines: Iterable[Line], weights: Weights) -> None:
+def boost_neighbours(lines: Iterable[Line], weights: Weights) -> None:
     """Add to each `rank` what the memory borrows of those recorded just before and after it, by how short it is."""
     for line in lines:
         # Their strength, not their rank so far: what one borrows must not depend on who borrowed before.

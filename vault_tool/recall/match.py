@@ -49,7 +49,7 @@ FEW = STRONG_WORDS / 2
 STANDS_OUT = 2.5
 
 # The same of what a conversation mentions: it touches on much, so that a memory stands for itself, from a mention of .94 on.
-SAID = 1.67
+CONVERSATION_BASELINE = 1.67
 
 # By how much more is asked where meaning speaks too: of many texts one is always a little nearer than the rest.
 MEANT = 1.3
@@ -122,7 +122,7 @@ def mentioned(beyond: float) -> float:
     return min(1.0, MENTIONED[0] + MENTIONED[1] * beyond)
 
 
-def crowd(candidates: Iterable[Candidate]) -> float:
+def baseline(candidates: Iterable[Candidate]) -> float:
     """How strongly the third best fits what is asked: what an answer must stand out from."""
     best = nlargest(AMONG, (_strength(candidate, candidate.answered(BREADTH)) for candidate in candidates))
     return best[-1] if len(best) == AMONG else FEW

@@ -14,7 +14,7 @@ CHANGE = "change"
 
 _BEFORE = 1.001
 # An understanding that matches less than this does not speak for what it was made of.
-SPEAKS = 0.2
+MIN_SYNTHESIS_MATCH = 0.2
 
 # What is of one project or person says nothing of another's.
 _OF = ("project", "user")
@@ -23,7 +23,7 @@ _OF = ("project", "user")
 _SAME_WORDS = {2: 0.6, 3: 0.5}
 
 
-def overtaken(candidates: Sequence[Candidate]) -> list[tuple[Candidate, Candidate]]:
+def superseded_by_change(candidates: Sequence[Candidate]) -> list[tuple[Candidate, Candidate]]:
     """Each observation with each later change of the same thing in the same words, although no link says so."""
     changes = [candidate for candidate in candidates if candidate.entry.type == CHANGE]
     if not changes:
@@ -56,7 +56,7 @@ def before(candidates: Sequence[Candidate], changed: Iterable[tuple[Candidate, C
     pairs = [(change, candidate) for candidate, change in sorted(changed, key=lambda pair: pair[1].entry.by_observed)]
     by_id = {candidate.entry.id: candidate for candidate in candidates if candidate.entry.record_class is RecordClass.OBSERVATION}
     for candidate in candidates:
-        if candidate.entry.record_class is RecordClass.UNDERSTANDING and candidate.match >= SPEAKS:
+        if candidate.entry.record_class is RecordClass.UNDERSTANDING and candidate.match >= MIN_SYNTHESIS_MATCH:
             covered = [by_id[source] for source in candidate.entry.texts("sources") if source in by_id]
             pairs += [(candidate, other) for other in covered if other.entry.pulled or not candidate.entry.pulled]
     return pairs

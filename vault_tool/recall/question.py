@@ -112,7 +112,7 @@ class Question:
     `spelled` are its words but the first as they stand, where none of them tells anything: `what is now?` may ask for what
     is called so. `own` says that it is about the asker. `sentences` are each the words of one that tell something, with how
     much they do, and `windows` the same as they stand. A `page` of conversation is searched for by these, and so is what
-    nobody asked (`said`); a question is told by them how well a memory fits. `times` are those that
+    nobody asked (`conversational`); a question is told by them how well a memory fits. `times` are those that
     it names, and `advice` says that it asks what to do, or how.
     """
 
@@ -121,7 +121,7 @@ class Question:
     names: tuple[str, ...]
     own: bool
     page: bool = False
-    said: bool = False
+    conversational: bool = False
     sentences: tuple[Mapping[str, float], ...] = ()
     windows: tuple[str, ...] = ()
     spelled: tuple[str, ...] = ()
@@ -139,7 +139,7 @@ class Question:
         return tuple(dict.fromkeys(code.casefold() for code in _CODE.findall(self.asked) if any(map(str.isdigit, code))))
 
 
-def read(text: str, said: bool = False, today: date | None = None) -> Question:
+def parse_question(text: str, conversational: bool = False, today: date | None = None) -> Question:
     """Parse a person's question, or a line of a conversation (`conversational`); never fails on its text.
 
     `today` is the day from which it is asked: without one no times are read.
@@ -150,14 +150,15 @@ def read(text: str, said: bool = False, today: date | None = None) -> Question:
     page = word_count(whole) > PAGE_WORDS
     names: Iterator[str] = chain.from_iterable(map(_names, _bounded(text) if page else [whole]))
     names = chain(names, _capital_names(text))
-    if said:
+    if conversational:
         # `let's release it` speaks of the subject `releases`.
         names = (other for name in names for other in (name, name[:-1] if name.endswith("s") else f"{name}s"))
     parts = sentences(text)
     spelled = tuple(map(_bare_word, whole.split()[1:])) if all(map(frames, _PART.findall(whole))) else ()
     return Question(
-        whole, _telling(whole), tuple(dict.fromkeys(names)), bool(_SELF.search(whole)), page, bool(parts) and (page or said),
-        tuple(parts.values()), tuple(parts), spelled, None if page or today is None else _times(whole, today),
+        whole, _telling(whole), tuple(dict.fromkeys(names)), bool(_SELF.search(whole)), page,
+        bool(parts) and (page or conversational), tuple(parts.values()), tuple(parts), spelled,
+        None if page or today is None else _times(whole, today),
         not page and today is not None and asks_for_advice(whole),
     )  # fmt: skip
 

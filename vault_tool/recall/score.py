@@ -27,7 +27,7 @@ _DEFAULT_CONFIDENCE = 0.8
 _Part: TypeAlias = tuple[str, float, float, float]
 
 
-class Worth(NamedTuple):
+class ScoreInputs(NamedTuple):
     """The inputs of a score beside the match: what is believed of it, how useful it was for the like of this question
     (`local`, 0..1), its consolidation cycle against the vault's, whether a recalled understanding covers it, and which
     words tell a strong model by its name.
@@ -43,7 +43,7 @@ class Worth(NamedTuple):
 
 
 def score(
-    entry: Entry, rank: float, context: float, worth: Worth, now: datetime, weights: Weights, *, explain: bool = False
+    entry: Entry, rank: float, context: float, worth: ScoreInputs, now: datetime, weights: Weights, *, explain: bool = False
 ) -> tuple[float, dict[str, float]]:
     """`rank` times truth, utility and prior, with every factor by name; `context` (0..1) is how like the question it is.
 
@@ -67,7 +67,7 @@ def score(
     return total, factors
 
 
-def _parts(entry: Entry, context: float, worth: Worth, now: datetime, weights: Weights) -> tuple[_Part, ...]:
+def _parts(entry: Entry, context: float, worth: ScoreInputs, now: datetime, weights: Weights) -> tuple[_Part, ...]:
     """The factors of the prior. It is 1, more for what is important, new, often used or well founded, less for what is not."""
     _, importance = weights_of(entry, worth.spec.importance, worth.belief.reviewed)
     frequency = min(1.0, log2(1 + worth.belief.access_count) / _OFTEN)

@@ -108,7 +108,7 @@ def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") ->
 
 @verb
 @looks
-def found(vault: Context, key: str) -> TwoTexts | None:
+def find_conflict(vault: Context, key: str) -> TwoTexts | None:
     """The conflict a key stands for; None where the key names something else, such as a memory that waits."""
     vault = person.acting(vault, _ACT).with_withheld()
     return next(

@@ -76,7 +76,9 @@ def erased(
     links = [link for link in _links(vault, targets) if link.id not in targets]
     entries = [entry for versions in targets.values() for entry in versions]
     traces = traces_of(vault, targets, links, versions)
-    copies = sorted({*(entry.path for entry in entries), *_returned(vault, traces.ids), *_conflict_copies(vault, traces)})
+    copies = sorted(
+        {*(entry.path for entry in entries), *_resurrected_files(vault, traces.ids), *_conflict_copies(vault, traces)}
+    )
     emptied = [subject for subject in emptied_by(vault, entries) if subject.path not in copies]
     going = {*copies, *(subject.path for subject in emptied)}
     repeating = list(_repeating(vault, traces, going))
@@ -94,7 +96,7 @@ def erased(
         return shown
     _plan(op, shown, redactions)
     op.screen()
-    with _under_way(vault, shown.ids, how):
+    with _record_progress(vault, shown.ids, how):
         # While the notes still say by which words they are known.
         local = erase_from(vault, Phase.LOCAL, traces)
         saved = _carried_out(op, shown, redactions)
@@ -119,7 +121,7 @@ def erase_from(vault: Context, phase: Phase, traces: Traces) -> ErasedHere:
 
 
 @contextmanager
-def _under_way(vault: Context, ids: Sequence[str], how: str) -> Iterator[None]:
+def _record_progress(vault: Context, ids: Sequence[str], how: str) -> Iterator[None]:
     """Written down until every trace is gone: what a kill leaves of it, the next command finishes."""
     vault.local.begin_forgetting(ids, how)
     with alone(vault, ids):
@@ -264,7 +266,7 @@ def _passages(body: str) -> Iterator[str]:
     yield from (body[start : start + _QUOTED] for start in range(0, max(1, len(body) - _QUOTED + 1), _QUOTED // 2))
 
 
-def _returned(vault: Context, ids: Collection[str]) -> Iterator[str]:
+def _resurrected_files(vault: Context, ids: Collection[str]) -> Iterator[str]:
     """The files that brought forgotten ids back, or links to them, which the indexes refuse."""
     for path in vault.index.catalog.of_kind("forgotten"):
         head = parse(path, reader.read(vault.root, path), vault.settings.types).head

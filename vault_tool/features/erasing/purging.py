@@ -90,7 +90,7 @@ class _PurgePlan:
     `left` are files that repeat the memories and stay as they are, `strays` objects that do and that nothing reaches.
     """
 
-    wanted: rewriting.Rewrite
+    rewrite: rewriting.Rewrite
     history: rewriting.ReachableHistory
     left: frozenset[str]
     signed: int
@@ -183,17 +183,17 @@ def _purged(
         # What the erasing committed is history by now, too.
         plan = _planned(vault, repo, traces)
         current = rewriting.tree_blobs(repo, repo.work_tree)
-        if unpurged := sorted(min(plan.history.paths[oid]) for oid in plan.wanted.blobs.keys() & current):
+        if unpurged := sorted(min(plan.history.paths[oid]) for oid in plan.rewrite.blobs.keys() & current):
             raise GitError(f"{unpurged[0]} still holds it, and stays as it is", "commit or mend it, and purge again")
         with local_trust.rewritten(vault.root):
-            moved = rewriting.rewrite(repo, plan.wanted, plan.history, lambda data: _repeats(traces, data))
+            moved = rewriting.rewrite(repo, plan.rewrite, plan.history, lambda data: _repeats(traces, data))
         receipt = _receipt(vault, tuple(targets), plan, moved.refs)
         _follow(vault, moved.commits)
         rewriting.erase(repo)
         after = _planned(vault, repo, traces)
         vault.index.refresh(full=True, confirm=True)
         vault.local.end_forgetting(targets)
-    if count := after.strays + len(after.wanted.blobs) + len(after.wanted.messages):
+    if count := after.strays + len(after.rewrite.blobs) + len(after.rewrite.messages):
         hint = "another program may write here: end it, and purge again"
         raise GitError(f"git still keeps {counted(count, 'object')} of it", hint)
     return replace(
@@ -357,13 +357,13 @@ def _follow(vault: Context, renamed: Mapping[str, str]) -> None:
 
 def _purge_preview(repo: git.Repo, ids: tuple[str, ...], plan: _PurgePlan, despite: Sequence[str]) -> Purged:
     """The changes a purge would make, and the obstacles to it."""
-    changed = {*plan.wanted.commits(plan.history)}
+    changed = {*plan.rewrite.commits(plan.history)}
     peeled = rewriting.peeled(repo, plan.history.roots.values())
-    moving = {name: oid for name, oid in plan.history.roots.items() if peeled.get(oid) in changed or oid in plan.wanted.messages}
+    moving = {name: oid for name, oid in plan.history.roots.items() if peeled.get(oid) in changed or oid in plan.rewrite.messages}
     others = rewriting.other_work_trees(repo)
     for path, detached in others:
-        held = rewriting.tree_blobs(repo, path) if path.is_dir() else set(plan.wanted.blobs)
-        if detached or held & plan.wanted.blobs.keys():
+        held = rewriting.tree_blobs(repo, path) if path.is_dir() else set(plan.rewrite.blobs)
+        if detached or held & plan.rewrite.blobs.keys():
             hint = shell(f"git worktree remove {path}" if path.is_dir() else "git worktree prune")
             raise Refused(f"the work tree {path} holds it, or is on no branch", hint)
     remotes = tuple(git.remotes(repo))
@@ -377,8 +377,8 @@ def _purge_preview(repo: git.Repo, ids: tuple[str, ...], plan: _PurgePlan, despi
     return Purged(
         ids=ids,
         commits=len(changed),
-        texts=len(plan.wanted.blobs),
-        messages=len(plan.wanted.messages),
+        texts=len(plan.rewrite.blobs),
+        messages=len(plan.rewrite.messages),
         refs=tuple(Moved(ref=ref, before=oid) for ref, oid in moving.items() if not ref.startswith(rewriting.STASH)),
         stashes=sum(name.startswith(rewriting.STASH) for name in moving),
         work_trees=tuple(str(path) for path, _ in others),
@@ -391,8 +391,8 @@ def _purge_preview(repo: git.Repo, ids: tuple[str, ...], plan: _PurgePlan, despi
 
 def _receipt(vault: Context, ids: tuple[str, ...], plan: _PurgePlan, moved: Mapping[str, tuple[str, str]]) -> str:
     """Write down what was done, without a word of what went; by `held_by` its return is known."""
-    held = sorted({commit for oid in plan.wanted.blobs for commit in plan.history.by[oid]})[:_HELD_BY]
+    held = sorted({commit for oid in plan.rewrite.blobs for commit in plan.history.by[oid]})[:_HELD_BY]
     refs = {ref: {"before": before, "after": after} for ref, (before, after) in moved.items()}
     name = vault.now().replace(":", "").replace("+0000", "Z")
-    fields = {"at": vault.now(), "ids": ids, "commits": len(plan.wanted.commits(plan.history)), "refs": refs, "held_by": held}
+    fields = {"at": vault.now(), "ids": ids, "commits": len(plan.rewrite.commits(plan.history)), "refs": refs, "held_by": held}
     return vault.local.keep_receipt(f"{name}-{ids[0][:6]}", fields)

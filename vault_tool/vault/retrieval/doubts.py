@@ -25,7 +25,7 @@ class Doubts:
     def note(self, hits: Sequence[Ranked], bodies: Mapping[Key, str]) -> None:
         """Make those weak that lack a name, number or code that is asked for, and say of each weak one why it is."""
         for each in hits:
-            missing = self._missing(each, bodies.get(each.one.key, ""))
+            missing = self._missing(each, bodies.get(each.candidate.key, ""))
             each.weak = each.weak or bool(missing)
             each.weak_why = doubt.reason(missing, 0, 0, crowded=True) if each.weak and (missing or self._read.page) else ""
         unsaid = [each for each in hits if each.weak and not each.weak_why]
@@ -33,11 +33,11 @@ class Doubts:
             own = [each for each in unsaid if each.pool is pool]
             asked, counts = pool.vault.index.shared(self._read.words, [_told(each, bodies) for each in own])
             for each, count in zip(own, counts, strict=True):
-                crowded = certainty(each.one, FEW) >= self._bar(each)
+                crowded = certainty(each.candidate, FEW) >= self._bar(each)
                 each.weak_why = doubt.reason((), count, asked, crowded=crowded)
 
     def _missing(self, each: Ranked, body: str) -> tuple[str, ...]:
-        if not self._wanted or each.one.exact:
+        if not self._wanted or each.candidate.exact:
             return ()
         missing = doubt.lacking(_whole(each, body), self._wanted)
         # Of a code and its number the code is told.
@@ -47,16 +47,16 @@ class Doubts:
 
 def _is_about(each: Ranked, name: str) -> bool:
     """Whether a memory is tagged with a subject that has this name too."""
-    if not each.one.entry.subjects:
+    if not each.candidate.entry.subjects:
         return False
-    tagged = set(map(normal_name, each.one.entry.subjects))
+    tagged = set(map(normal_name, each.candidate.entry.subjects))
     return any(not tagged.isdisjoint(names_of(subject)) for subject in each.pool.catalog.subject_named(normal_name(name)))
 
 
 def _whole(each: Ranked, body: str) -> str:
-    entry = each.one.entry
+    entry = each.candidate.entry
     return "\n".join((entry.path, entry.title, body, *entry.subjects, *entry.texts("tags"), *entry.texts("aliases")))
 
 
 def _told(each: Ranked, bodies: Mapping[Key, str]) -> str:
-    return _whole(each, bodies.get(each.one.key, "") or each.one.entry.preview)
+    return _whole(each, bodies.get(each.candidate.key, "") or each.candidate.entry.preview)

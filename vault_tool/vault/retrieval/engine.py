@@ -14,7 +14,7 @@ from vault_tool.index.catalog import Catalog
 from vault_tool.model.snapshot import Entry
 from vault_tool.recall import fusion, order, question, select, update_pairs
 from vault_tool.recall.candidate import Candidate, Key
-from vault_tool.recall.match import BESIDE, SAID, certainty, crowd, match
+from vault_tool.recall.match import BESIDE, CONVERSATION_BASELINE, baseline, certainty, match
 from vault_tool.recall.update_pairs import Update
 from vault_tool.recall.weights import LEAST, PROFILES, Weights
 from vault_tool.recall.wishes import INSTRUCTION
@@ -33,7 +33,7 @@ from vault_tool.vault.retrieval.doubts import Doubts
 from vault_tool.vault.retrieval.filters import require_kinds, unknown
 from vault_tool.vault.retrieval.query import Fate, Fit, Part, Query, RecallAnswer, Recalled
 from vault_tool.vault.retrieval.retrievers import Pool, Scope
-from vault_tool.vault.retrieval.vector_scores import reasons
+from vault_tool.vault.retrieval.vector_scores import degraded_reasons
 from vault_tool.vault.retrieval.weighing import Ranked, threshold
 from vault_tool.vault.standing import FAILED_TACTIC
 from vault_tool.vault.statuses import statuses
@@ -54,13 +54,13 @@ _AFTER = 0.99
 _MODE = 200
 
 
-class _Crowds(NamedTuple):
+class _BackgroundScores(NamedTuple):
     """The background scores an answer must exceed: among the visible, and among the hidden as well; or on a `page`
     of conversation.
     """
 
-    shown: float
-    hidden: float
+    visible: float
+    with_hidden: float
     page: bool = False
 
 
@@ -82,7 +82,7 @@ def gather(vault: Context, asked: Query, weights: Weights | None = None, *, look
     """
     require_limit(asked.limit)
     used = weights or _profile(asked)
-    read = question.read(asked.query, said=asked.profile == "ambient", today=vault.clock.now().date())
+    read = question.parse_question(asked.query, conversational=asked.profile == "ambient", today=vault.clock.now().date())
     places = scopes(vault, include_global=asked.include_global)
     if not looked:
         vault.fresh()
@@ -110,27 +110,27 @@ def _answered(
     """The results, what they fell short of, what became of the one that is asked for, and how well others of this vault fit."""
     until = time.monotonic() + scopes[0][0].settings.embedding_wait
     pools, unread = _searched(scopes, read, asked, weights, until)
-    crowds = _rank(pools, read, weights)
-    ranked = [hit for pool in pools for hit in _weighed(pool, crowds, read, asked, weights, until)]
+    background = _rank(pools, read, weights)
+    ranked = [hit for pool in pools for hit in _weighed(pool, background, read, asked, weights, until)]
     perhaps: _Perhaps = {str(pool.scope): _perhaps(pool, ranked) for pool in pools}
     changes, alike = _ordered(ranked, pools, perhaps, asked, weights)
     fitting = _fitting(ranked, weights)
-    if read.said:
+    if read.conversational:
         fitting = list(_within_bounds(fitting))
     chosen = [_for_copies(selected) for selected in select.pick(_copy_texts(fitting, changes), asked.limit, weights)]
     doubts = Doubts(read, partial(_bar, weights=weights))
     results = tuple(_within(pools, chosen, changes, alike, perhaps, asked, doubts))
-    degraded = (*reasons(_lacks(pool) for pool in pools), *unread)
-    own = {each.one.entry.path: each for each in ranked if each.pool.scope == "repo"}
+    degraded = (*degraded_reasons(_missing_sources(pool) for pool in pools), *unread)
+    own = {each.candidate.entry.path: each for each in ranked if each.pool.scope == "repo"}
 
     def fits(paths: Sequence[str]) -> Mapping[str, Fit]:
         entries = [own[path] for path in paths if path in own]
         doubts.note(entries, _bodies(entries))
-        return {each.one.entry.path: Fit(round(each.one.match, 4), each.weak, each.weak_why) for each in entries}
+        return {each.candidate.entry.path: Fit(round(each.candidate.match, 4), each.weak, each.weak_why) for each in entries}
 
     if not asked.why_not:
         return results, degraded, None, fits
-    named = [each for each in ranked if each.one.entry.id == asked.why_not]
+    named = [each for each in ranked if each.candidate.entry.id == asked.why_not]
     doubts.note(named, _bodies(named))
     from vault_tool.vault.retrieval.fates import fate  # few ask it
 
@@ -164,12 +164,12 @@ def _searched(
     return pools, ()
 
 
-def _lacks(pool: Pool) -> tuple[str, ...]:
+def _missing_sources(pool: Pool) -> tuple[str, ...]:
     """The reasons why the answer of one vault is degraded; known once everything has been asked of it."""
-    return (*pool.degraded, *(pool.meaning.lacks if pool.meaning is not None else ()))
+    return (*pool.degraded, *(pool.meaning.missing_sources if pool.meaning is not None else ()))
 
 
-def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> _Crowds:
+def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> _BackgroundScores:
     """Set strength and rank of every candidate; returns what their match and certainty are told by."""
     everything = [candidate for pool in pools for candidate in pool.candidates.values()]
     hidden = [candidate for pool in pools for candidate in pool.bridges.values()]
@@ -178,18 +178,20 @@ def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> _
     fusion.favour_timely(everything, weights)
     fusion.favour_wishes(everything, weights)
     for pool in pools:
-        fusion.lend(pool.lines, weights)
+        fusion.boost_neighbours(pool.lines, weights)
         fusion.lift_sessions(pool.candidates.values(), weights)
         best = chaining.strongest(list(pool.candidates.values()), _WEIGHED_LEAST)
         retrievers.count_links(pool, best)
         fusion.favour_linked(best, weights)
-    if read.page and read.said:
-        return _Crowds(SAID, SAID, page=True)
-    shown = crowd(everything)
-    return _Crowds(shown, crowd([*everything, *hidden]) if hidden else shown)
+    if read.page and read.conversational:
+        return _BackgroundScores(CONVERSATION_BASELINE, CONVERSATION_BASELINE, page=True)
+    shown = baseline(everything)
+    return _BackgroundScores(shown, baseline([*everything, *hidden]) if hidden else shown)
 
 
-def _weighed(pool: Pool, crowds: _Crowds, read: question.Question, asked: Query, weights: Weights, until: float) -> list[Ranked]:
+def _weighed(
+    pool: Pool, background: _BackgroundScores, read: question.Question, asked: Query, weights: Weights, until: float
+) -> list[Ranked]:
     """The best of one vault with what comes along, scored."""
     count = max(_WEIGHED_LEAST, _WEIGHED * asked.limit)
     best = chaining.strongest(list(pool.candidates.values()), count)
@@ -206,9 +208,9 @@ def _weighed(pool: Pool, crowds: _Crowds, read: question.Question, asked: Query,
     strongest = chaining.strongest(list(pool.candidates.values()), count + len(links))
     # Of four in five nobody asks how well they fit: they are not weighed.
     retrievers.hear(pool, read, strongest, until)
-    _fit(strongest, crowds.shown, crowds.page)
+    _fit(strongest, background.visible, background.page)
     _raise_beside(pool, strongest)
-    _raise_linked(pool, links, crowds)
+    _raise_linked(pool, links, background)
     believed = weighing.weigh(pool, strongest, asked, weights)
     return [
         Ranked(candidate, pool, links.get(candidate.key), believed[candidate.entry.id])
@@ -233,15 +235,15 @@ def _raise_beside(pool: Pool, candidates: Iterable[Candidate]) -> None:
                 neighbour.match = max(neighbour.match, BESIDE * max((own.get(key, 0.0) for key in beside), default=0.0))
 
 
-def _raise_linked(pool: Pool, links: dict[Key, Link], crowds: _Crowds) -> None:
+def _raise_linked(pool: Pool, links: dict[Key, Link], background: _BackgroundScores) -> None:
     """Raise the match of linked memories to what their link says, whatever their own words."""
     if not links:
         return
     by_id = {candidate.entry.id: candidate for candidate in (*pool.bridges.values(), *pool.candidates.values())}
     hits = [by_id[link.of] for link in links.values()]
-    _fit((pool.candidates[key] for key in links), crowds.shown, crowds.page)
-    _fit((hit for hit in hits if hit.key in pool.candidates), crowds.shown, crowds.page)
-    _fit((hit for hit in hits if hit.key not in pool.candidates), crowds.hidden, crowds.page)
+    _fit((pool.candidates[key] for key in links), background.visible, background.page)
+    _fit((hit for hit in hits if hit.key in pool.candidates), background.visible, background.page)
+    _fit((hit for hit in hits if hit.key not in pool.candidates), background.with_hidden, background.page)
     for key, link in links.items():
         candidate, hit = pool.candidates[key], by_id[link.of]
         keeps = min(1.0, link.keeps)
@@ -254,7 +256,7 @@ def _raise_linked(pool: Pool, links: dict[Key, Link], crowds: _Crowds) -> None:
 
 def _perhaps(pool: Pool, ranked: Sequence[Ranked]) -> Mapping[str, Update]:
     """The supposed updates in one vault among all candidates, hidden ones included."""
-    shown = [each.one.entry for each in ranked if each.pool is pool]
+    shown = [each.candidate.entry for each in ranked if each.pool is pool]
     hidden = [bridge.entry for bridge in pool.bridges.values()]
     updates = update_pairs.among([*shown, *hidden], {entry.path for entry in shown})
     return update_pairs.newest(holding(pool.vault, updates))
@@ -268,20 +270,23 @@ def _ordered(
     That may be one that a filter of kinds hides. Beside them the changes that are like what they had no authority to overtake.
     """
     hidden = _hidden_changes(pools)
-    by_key = {each.one.key: each for each in ranked}
-    believed = [each.one for each in ranked if not (each.one.entry.type == order.CHANGE and doubtful(each.belief))]
+    by_key = {each.candidate.key: each for each in ranked}
+    believed = [each.candidate for each in ranked if not (each.candidate.entry.type == order.CHANGE and doubtful(each.belief))]
     by_id = {hit.entry.id: hit for hit in believed}
-    changed, alike = _let_through(pools, order.overtaken(believed))
-    unseen = _let_through(pools, order.overtaken([*believed, *hidden]))[0] if hidden else []
+    changed, alike = _let_through(pools, order.superseded_by_change(believed))
+    unseen = _let_through(pools, order.superseded_by_change([*believed, *hidden]))[0] if hidden else []
     for each in ranked:
-        if each.link is not None and each.link.role == "update" and each.link.of in by_id and each.one.entry.id in by_id:
-            changed.append((by_id[each.link.of], each.one))
+        if each.link is not None and each.link.role == "update" and each.link.of in by_id and each.candidate.entry.id in by_id:
+            changed.append((by_id[each.link.of], each.candidate))
     for each in ranked:
-        each.weak = each.one.certainty < _bar(each, weights)
-    for first, other in (*_newer_first(by_key, perhaps), *order.before([each.one for each in ranked], _said(changed, asked))):
+        each.weak = each.candidate.certainty < _bar(each, weights)
+    for first, other in (
+        *_newer_first(by_key, perhaps),
+        *order.before([each.candidate for each in ranked], _said(changed, asked)),
+    ):
         order.put_before(first, other)
         by_key[first.key].weak = by_key[first.key].weak and by_key[other.key].weak
-    for first, other in retrievers.listed_by(pools, [each.one for each in ranked]):
+    for first, other in retrievers.listed_by(pools, [each.candidate for each in ranked]):
         order.put_behind(other, first)
         by_key[other.key].weak = by_key[first.key].weak or by_key[other.key].weak
     return order.newest_changes([*changed, *unseen]), alike
@@ -297,7 +302,7 @@ def _newer_first(by_key: Mapping[Key, Ranked], perhaps: _Perhaps) -> Iterator[_P
     for scope, update in sorted(pairs, key=lambda pair: update_pairs.when(pair[1].newer)):
         first, other = by_key.get((scope, update.newer.path)), by_key.get((scope, update.older.path))
         if first is not None and other is not None:
-            yield first.one, other.one
+            yield first.candidate, other.candidate
 
 
 def _let_through(pools: Sequence[Pool], pairs: list[_Pair]) -> tuple[list[_Pair], list[_Pair]]:
@@ -320,10 +325,12 @@ def _hidden_changes(pools: Sequence[Pool]) -> list[Candidate]:
 def _fitting(ranked: Sequence[Ranked], weights: Weights) -> list[Ranked]:
     """All that match well enough, best first."""
     fitting = [
-        each for each in ranked if each.one.score > 0 and each.one.match >= threshold(weights.least, each.one.entry, weights)
+        each
+        for each in ranked
+        if each.candidate.score > 0 and each.candidate.match >= threshold(weights.least, each.candidate.entry, weights)
     ]
     _solutions_first(fitting)
-    fitting.sort(key=lambda each: (each.weak, -each.one.score, each.one.key))
+    fitting.sort(key=lambda each: (each.weak, -each.candidate.score, each.candidate.key))
     return fitting
 
 
@@ -331,7 +338,7 @@ def _within_bounds(fitting: Iterable[Ranked]) -> Iterator[Ranked]:
     """The memories shown unasked, with few standing instructions: those that the owner wrote or reviewed, at most a few."""
     count = spent = 0
     for each in fitting:
-        entry = each.one.entry
+        entry = each.candidate.entry
         if entry.type == INSTRUCTION:
             count, spent = count + 1, spent + _about_tokens(entry)
             if not (each.belief.reviewed or entry.origin == "owner") or count > MOST_INSTRUCTIONS or spent > MOST_TOKENS:
@@ -348,16 +355,16 @@ def _copy_texts(fitting: Iterable[Ranked], changes: Mapping[Key, Candidate]) -> 
     """Each with what copies of it are told by, made as it is asked for: an answer is full long before the end."""
     overtook = {key: change.key for key, change in changes.items()}
     for each in fitting:
-        entry = each.one.entry
+        entry = each.candidate.entry
         # Said again at another time it is no copy where just one of the times is asked for.
-        own = (*_own(entry), overtook.get(each.one.key), each.one.timely > 0)
+        own = (*_own(entry), overtook.get(each.candidate.key), each.candidate.timely > 0)
         same = (entry.body_hash, *own) if entry.body_hash else None
         yield select.CopyText(each, entry.preview, source := _source(each), same, _stands(each, source))
 
 
 def _stands(each: Ranked, source: str) -> tuple[Any, ...]:
     """A sort key for copies: the newest stands, but no doubted one for a believed one, and none for one its owner vouches for."""
-    entry = each.one.entry
+    entry = each.candidate.entry
     return not doubtful(each.belief), not entry.pulled, not source, entry.by_observed
 
 
@@ -365,23 +372,28 @@ def _for_copies(selected: select.Selected[Ranked]) -> tuple[Ranked, tuple[str, .
     """The copy that stands for the others, with their ids: its score and certainty are the best among them."""
     each = selected.of
     for copy in selected.folded:
-        each.one.score, each.one.match = max(each.one.score, copy.one.score), max(each.one.match, copy.one.match)
+        each.candidate.score, each.candidate.match = (
+            max(each.candidate.score, copy.candidate.score),
+            max(each.candidate.match, copy.candidate.match),
+        )
         each.weak = each.weak and copy.weak
-    return each, tuple(dict.fromkeys(copy.one.entry.id for copy in selected.folded))
+    return each, tuple(dict.fromkeys(copy.candidate.entry.id for copy in selected.folded))
 
 
 def _solutions_first(fitting: Sequence[Ranked]) -> None:
     """Put each failed tactic after the solutions of its problem: first what works, then what to beware of."""
     solved: dict[str, float] = {}
     for each in fitting:
-        problem = each.one.entry.text("problem")
-        if problem and each.one.entry.type != FAILED_TACTIC:
-            solved[problem] = min(each.one.score, solved.get(problem, each.one.score))
-    tactics = [each for each in fitting if each.one.entry.type == FAILED_TACTIC and each.one.entry.text("problem") in solved]
+        problem = each.candidate.entry.text("problem")
+        if problem and each.candidate.entry.type != FAILED_TACTIC:
+            solved[problem] = min(each.candidate.score, solved.get(problem, each.candidate.score))
+    tactics = [
+        each for each in fitting if each.candidate.entry.type == FAILED_TACTIC and each.candidate.entry.text("problem") in solved
+    ]
     # The best of them first, each below the one before.
-    for each in sorted(tactics, key=lambda each: (each.one.score, each.one.match, each.one.key), reverse=True):
-        problem = each.one.entry.text("problem")
-        each.one.score = solved[problem] = min(each.one.score, _AFTER * solved[problem])
+    for each in sorted(tactics, key=lambda each: (each.candidate.score, each.candidate.match, each.candidate.key), reverse=True):
+        problem = each.candidate.entry.text("problem")
+        each.candidate.score = solved[problem] = min(each.candidate.score, _AFTER * solved[problem])
 
 
 # What makes two memories of the same words say different things: of whom or what they are, and what stands beside the words.
@@ -398,7 +410,7 @@ def _own(entry: Entry) -> tuple[object, ...]:
 
 def _source(each: Ranked) -> str:
     """Where an unreviewed memory came from; empty for what a person wrote or reviewed."""
-    entry = each.one.entry
+    entry = each.candidate.entry
     if each.belief.reviewed or entry.text("origin") in ("", "owner"):
         return ""
     return "\n".join((entry.text("origin"), entry.text("session"), entry.text("model")))
@@ -419,31 +431,37 @@ def _within(
     companions: list[tuple[Ranked, Ranked]] = []
     if asked.with_changes:
         companions = list(_companions(chosen, standing))
-        chosen_keys = {each.one.key for each, _ in chosen}
+        chosen_keys = {each.candidate.key for each, _ in chosen}
         standing |= _standing(
-            pools, [companion for _, companion in companions if companion.one.key not in chosen_keys], newest, alike, perhaps
+            pools,
+            [companion for _, companion in companions if companion.candidate.key not in chosen_keys],
+            newest,
+            alike,
+            perhaps,
         )
         chosen = _accompanied(chosen, companions)[: asked.limit]
     bodies = _bodies([each for each, _ in chosen])
     solved: dict[str, Entry] = {}
     for pool in pools:
-        solved.update(pool.vault.standings.solved_since([each.one.entry for each, _ in chosen if each.pool is pool]))
+        solved.update(pool.vault.standings.solved_since([each.candidate.entry for each, _ in chosen if each.pool is pool]))
     doubts.note([each for each, _ in chosen], bodies)
     if not companions:
         # What was found to lack something now. What overtook a memory stays before it.
         chosen = sorted(chosen, key=lambda pair: pair[0].weak)
     chosen = _directly_below(_after_solutions(chosen), perhaps)
     results = [
-        _recalled(each, bodies[each.one.key], like_it, standing[each.one.key], solved.get(each.one.entry.id), asked)
+        _recalled(
+            each, bodies[each.candidate.key], like_it, standing[each.candidate.key], solved.get(each.candidate.entry.id), asked
+        )
         for each, like_it in chosen
-        if each.one.key in bodies
+        if each.candidate.key in bodies
     ]
     return select.within_budget(results, asked.budget, lean_tokens)
 
 
 def _after_solutions(chosen: Sequence[_Chosen]) -> list[_Chosen]:
     """The results, each failed tactic after the solutions of its problem, be these weak."""
-    problems = [(each.one.entry.text("problem"), each.one.entry.type == FAILED_TACTIC) for each, _ in chosen]
+    problems = [(each.candidate.entry.text("problem"), each.candidate.entry.type == FAILED_TACTIC) for each, _ in chosen]
     last = {problem: place for place, (problem, failed) in enumerate(problems) if problem and not failed}
     places = [max(place, last.get(problem, 0)) if failed else place for place, (problem, failed) in enumerate(problems)]
     # A tactic that waits for a solution comes after it: of the same place, what is no tactic is first.
@@ -452,7 +470,7 @@ def _after_solutions(chosen: Sequence[_Chosen]) -> list[_Chosen]:
 
 def _directly_below(chosen: Sequence[_Chosen], perhaps: _Perhaps) -> list[_Chosen]:
     """The results, each that seems to have been changed directly below the one that seems to have done so."""
-    by_key = {pair[0].one.key: pair for pair in chosen}
+    by_key = {pair[0].candidate.key: pair for pair in chosen}
     over = {
         key: (key[0], update.newer.path)
         for key in by_key
@@ -465,7 +483,7 @@ def _bodies(hits: Sequence[Ranked]) -> dict[Key, str]:
     """The texts of memories, but for those whose files went since."""
     bodies: dict[Key, str] = {}
     for pool in {id(each.pool): each.pool for each in hits}.values():
-        entries = [each.one.entry for each in hits if each.pool is pool]
+        entries = [each.candidate.entry for each in hits if each.pool is pool]
         bodies.update(((pool.scope, path), body) for path, body in bodies_of(pool.vault, entries).items())
     return bodies
 
@@ -477,12 +495,12 @@ def _standing(
     known: dict[Key, HasStatus] = {}
     for pool in pools:
         several = [each for each in hits if each.pool is pool]
-        entries = [each.one.entry for each in several]
+        entries = [each.candidate.entry for each in several]
         known_here = statuses(
             pool.vault,
             entries,
             pointed=chaining.pointing_at(pool, {entry.id for entry in entries}),
-            believed={each.one.entry.id: each.belief for each in several},
+            believed={each.candidate.entry.id: each.belief for each in several},
             alike=[(change.entry, hit.entry) for hit, change in alike if hit.key[0] == pool.scope],
             overtaken={path: entry for (scope, path), entry in newest.items() if scope == pool.scope},
             perhaps=perhaps[pool.scope],
@@ -495,9 +513,9 @@ def _companions(chosen: Sequence[_Chosen], standing: Mapping[Key, HasStatus]) ->
     """Each result that was overtaken, with the newest change of it: no limit, kind or having been seen lets what is untrue now
     stand alone, or first.
     """
-    by_id = {(each.pool.scope, each.one.entry.id): each for each, _ in chosen}
+    by_id = {(each.pool.scope, each.candidate.entry.id): each for each, _ in chosen}
     for each, _ in chosen:
-        status, pool = standing[each.one.key], each.pool
+        status, pool = standing[each.candidate.key], each.pool
         if status.status != "overtaken":
             continue
         name = (pool.scope, status.status_by[0])
@@ -506,24 +524,24 @@ def _companions(chosen: Sequence[_Chosen], standing: Mapping[Key, HasStatus]) ->
             if change is None:
                 continue
             belief = pool.vault.standings.beliefs([change])[change.id]
-            link = Link("update", each.one.entry.id, f"changes {each.one.entry.title}", 1.0)
+            link = Link("update", each.candidate.entry.id, f"changes {each.candidate.entry.title}", 1.0)
             candidate = Candidate((pool.scope, change.path), change, change.text("session"))
             by_id[name] = Ranked(candidate, pool, link, belief, each.weak)
-        order.put_before(by_id[name].one, each.one)
+        order.put_before(by_id[name].candidate, each.candidate)
         yield each, by_id[name]
 
 
 def _accompanied(chosen: Sequence[_Chosen], companions: Sequence[tuple[Ranked, Ranked]]) -> list[_Chosen]:
     """The results, each after what overtook it."""
-    before = {each.one.key: change for each, change in companions}
-    folded = {each.one.key: copies for each, copies in chosen}
+    before = {each.candidate.key: change for each, change in companions}
+    folded = {each.candidate.key: copies for each, copies in chosen}
     placed: dict[Key, Ranked] = {}
     for each, _ in chosen:
         line = [each]
-        while (change := before.get(line[-1].one.key)) is not None and change not in line:
+        while (change := before.get(line[-1].candidate.key)) is not None and change not in line:
             line.append(change)
         for hit in reversed(line):
-            placed.setdefault(hit.one.key, hit)
+            placed.setdefault(hit.candidate.key, hit)
     return [(hit, folded.get(key, ())) for key, hit in placed.items()]
 
 
@@ -535,7 +553,7 @@ def _recalled(
     solution: Entry | None,
     asked: Query,
 ) -> Recalled:
-    candidate, entry, belief = each.one, each.one.entry, each.belief
+    candidate, entry, belief = each.candidate, each.candidate.entry, each.belief
     return Memory(each.pool.vault, entry, status, belief).told(
         Recalled, content=content, score=round(candidate.score, 4), match=round(candidate.match, 4), weak=each.weak,
         weak_why=each.weak_why, why=_why(each),
@@ -548,18 +566,18 @@ def _recalled(
 
 def _bar(each: Ranked, weights: Weights) -> float:
     """How sure it must be; what came along by a link is as weak as what it came with."""
-    return threshold(weights.weak, each.one.entry, weights) * (each.link.keeps if each.link else 1.0)
+    return threshold(weights.weak, each.candidate.entry, weights) * (each.link.keeps if each.link else 1.0)
 
 
 def _role(each: Ranked) -> Part:
     """The role in the answer: a memory found for itself is an answer, though an association leads to it too."""
-    if each.link is None or (each.link.role in ("chain", "related") and each.one.why):
+    if each.link is None or (each.link.role in ("chain", "related") and each.candidate.why):
         return "answer"
     return each.link.role
 
 
 def _why(each: Ranked) -> tuple[str, ...]:
-    candidate = each.one
+    candidate = each.candidate
     meant = f"meaning ({candidate.perspective})" if candidate.perspective not in (None, "general") else "meaning"
     words = [meant if why == "meaning" else why for why in candidate.why]
     if candidate.named:

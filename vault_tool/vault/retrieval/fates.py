@@ -30,14 +30,14 @@ def fate(
     if place_of is None:
         return Fate(id=identity, title="", type="", stage="filtered", reason="it is of the global vault, which was not asked")
     pool, entry = place_of
-    each = next((hit for hit in ranked if hit.pool is pool and hit.one.entry.id == identity), None)
+    each = next((hit for hit in ranked if hit.pool is pool and hit.candidate.entry.id == identity), None)
     stage, reason, place, of = _stage(pool, entry, each, fitting, results, question, asked, weights)
     explained = Fate(id=identity, title=entry.title, type=entry.type, stage=stage, reason=reason, place=place, of=of)
     if each is None:
         return explained
     least = round(threshold(weights.least, entry, weights), 4)
     return replace(
-        explained, match=round(each.one.match, 4), weak=each.weak, weak_why=each.weak_why, least=least, factors=each.factors
+        explained, match=round(each.candidate.match, 4), weak=each.weak, weak_why=each.weak_why, least=least, factors=each.factors
     )
 
 
@@ -54,7 +54,7 @@ def _stage(
         return "answered", f"it is result {at}", at, len(results)
     if each is None:
         return _before_ranking(pool, entry, question, asked)
-    candidate = each.one
+    candidate = each.candidate
     least = threshold(weights.least, entry, weights)
     if candidate.match < least or candidate.score <= 0:
         reason = f"its match is {candidate.match:.2f}, and {asked.profile} recall asks for {least:.2f}"
@@ -109,7 +109,7 @@ def _among_fitting(
     ours, among = fitting[place - 1], len(fitting)
     answered = {(result.scope, result.id) for result in results}
     for other in fitting:
-        twin = other.of.one.entry
+        twin = other.of.candidate.entry
         if (other.of.pool.scope, twin.id) in answered and select.is_copy(ours, other):
             return "folded", f"`{twin.title}` ({twin.id[:8]}) says the same and stands for it", place, among
     if place > asked.limit:

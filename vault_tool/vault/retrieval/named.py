@@ -108,7 +108,7 @@ def named_subjects(catalog: Catalog, question: Question) -> Named:
     every = frozenset[str]().union(*groups) - _SELF
     asks = asks_of(question.text, every, several=len(groups) > 1)
     asked = groups if asks or exact else []
-    return Named(asked if question.said else groups, asked, asks and len(groups) == 1, asks and len(groups) > 1)
+    return Named(asked if question.conversational else groups, asked, asks and len(groups) == 1, asks and len(groups) > 1)
 
 
 def _understands(entry: Entry, groups: Sequence[frozenset[str]]) -> bool:

@@ -107,11 +107,11 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
     classes = [record_class.value for record_class in (*MEMORIES, RecordClass.EDGE)]
     named = pool.named = named_subjects(catalog, question)
     names = named.groups
-    pool.meaning, reasons = vector_scores.ask(vault, _ways(question, names), weights, until)
+    pool.meaning, reasons = vector_scores.ask(vault, _query_variants(question, names), weights, until)
     pool.degraded = (*reasons, *filter(None, [doubts(vault.index.catalog)]))
     if pool.meaning is not None:
         pool.meaning.begin()
-    heard = question.said and bool(named.told)
+    heard = question.conversational and bool(named.told)
     mentions = _mentions(pool, question, classes, _MENTIONED * (_FILTERED if filters.narrow else 1), until)
     called = {entry.path: entry for entry in catalog.titled(normal_name(question.text.rstrip(_ENDS)))}
     others = dict.fromkeys(
@@ -128,7 +128,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
             *_in_session(pool, asked),
             *_of_days(pool, question),
             *(catalog.newest_of_types((PREFERENCE, INSTRUCTION), _LANE) if question.advice else ()),
-            *(catalog.newest_of_types((INSTRUCTION,), _LANE) if question.said else ()),
+            *(catalog.newest_of_types((INSTRUCTION,), _LANE) if question.conversational else ()),
         ]
     )
     while True:
@@ -154,7 +154,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
         if candidate.related or (heard and named.told_of(candidate.entry)):
             _raise(candidate, NAMED_ALONE)
     _date(pool, question)
-    if question.advice or question.said:
+    if question.advice or question.conversational:
         _note_wishes(pool, question)
     for candidate in named.known(pool.candidates.values()):
         candidate.exact = True
@@ -190,7 +190,7 @@ def _date(pool: Pool, question: Question) -> None:
         )
         candidate.dated = times.share if candidate.timely >= times.most else 0.0
         # Nothing else is asked: what is of that time answers, whatever it says.
-        candidate.exact = candidate.exact or (times.alone and not question.said and candidate.timely >= times.most)
+        candidate.exact = candidate.exact or (times.alone and not question.conversational and candidate.timely >= times.most)
 
 
 def _note_wishes(pool: Pool, question: Question) -> None:
@@ -198,10 +198,10 @@ def _note_wishes(pool: Pool, question: Question) -> None:
 
     Where nobody asks, a standing instruction comes to mind by a word or a subject.
     """
-    stems = _stems(word for words in question.sentences for word in words) if question.said else frozenset[str]()
+    stems = _stems(word for words in question.sentences for word in words) if question.conversational else frozenset[str]()
     for candidate in pool.candidates.values():
         kind, entry = candidate.entry.type, candidate.entry
-        if question.said:
+        if question.conversational:
             if kind == INSTRUCTION and (candidate.named or stems & _stems(telling_words(f"{entry.title} {entry.preview}"))):
                 _raise(candidate, NAMED_ALONE)
         else:
@@ -233,7 +233,7 @@ def add(pool: Pool, entries: Iterable[Entry], updates: Collection[str] = ()) -> 
 
 def _mentions(pool: Pool, question: Question, classes: Collection[str], reach: int, until: float) -> dict[str, float]:
     """Memories a conversation mentions by more than chance, each with its share of a question's words."""
-    if not question.said:
+    if not question.conversational:
         return {}
     mentions = pool.vault.index.mentioned(question.sentences, reach, classes)
     if pool.meaning is not None:
@@ -399,7 +399,7 @@ def _measure(pool: Pool, candidates: Iterable[Candidate] | None = None) -> None:
             candidate.cosine, candidate.perspective = likeness.value, likeness.perspective
 
 
-def _ways(question: Question, names: Sequence[frozenset[str]]) -> tuple[str, ...]:
+def _query_variants(question: Question, names: Sequence[frozenset[str]]) -> tuple[str, ...]:
     """The question as it is, and without the names in it: a name alone is near to everything that is said of its bearer.
 
     Neither has the times that it names: a memory says when it was by its date.

@@ -45,7 +45,7 @@ class VectorScores:
         self._vault = vault
         self._found = similarities
         self._weights = weights
-        self._lacks: list[str] = []
+        self._missing: list[str] = []
         self._backgrounds: dict[str, Background] = {}
         self._windows: Windows | None = None
 
@@ -67,9 +67,9 @@ class VectorScores:
         return max((count for count, _, _ in self._spread.values()), default=0)
 
     @property
-    def lacks(self) -> tuple[str, ...]:
+    def missing_sources(self) -> tuple[str, ...]:
         """The reasons why its answers so far are incomplete: read it last."""
-        return tuple(dict.fromkeys((*self._lacks, *stand_in(self._vault.vectors))))
+        return tuple(dict.fromkeys((*self._missing, *stand_in(self._vault.vectors))))
 
     def begin(self) -> None:
         """Have the nearest looked for beside other work from now on; `top` then tells them."""
@@ -150,7 +150,7 @@ class VectorScores:
         try:
             return call()
         except VaultError as fault:
-            self._lacks.append(f"no embeddings: {fault.marked}")
+            self._missing.append(f"no embeddings: {fault.marked}")
             return None
 
 
@@ -192,7 +192,7 @@ def stand_in(vectors: Vectors) -> tuple[str, ...]:
     return (f"approximate ({vectors.store})",)
 
 
-def reasons(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def degraded_reasons(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """The reasons of several vaults, each said once."""
     return tuple(dict.fromkeys(reason for reasons_of in several for reason in reasons_of))
 

@@ -13,8 +13,8 @@ from vault_tool.model.types import RecordClass
 from vault_tool.recall.candidate import Candidate
 from vault_tool.recall.coverage import SourceCoverage
 from vault_tool.recall.match import match
-from vault_tool.recall.order import SPEAKS
-from vault_tool.recall.score import Worth, score
+from vault_tool.recall.order import MIN_SYNTHESIS_MATCH
+from vault_tool.recall.score import ScoreInputs, score
 from vault_tool.recall.weights import LEAST, Weights
 from vault_tool.recall.wishes import INSTRUCTION, PREFERENCE
 from vault_tool.vault.context import Context
@@ -31,7 +31,7 @@ class Ranked:
     `weak_why` says why it is `weak`, once somebody is told so.
     """
 
-    one: Candidate
+    candidate: Candidate
     pool: Pool
     link: Link | None
     belief: Belief
@@ -41,7 +41,7 @@ class Ranked:
     @property
     def factors(self) -> dict[str, float]:
         """Everything that made its score, by name."""
-        candidate = self.one
+        candidate = self.candidate
         measured = {
             "share of words": candidate.words,
             "words covered": candidate.covered or 0.0,
@@ -80,7 +80,9 @@ def weigh(pool: Pool, candidates: Sequence[Candidate], asked: Query, weights: We
         candidate.entry
         for candidate in candidates
         # What somebody else brought puts nothing of ours behind it by naming it as its source.
-        if candidate.entry.record_class is RecordClass.UNDERSTANDING and candidate.match >= SPEAKS and not candidate.entry.pulled
+        if candidate.entry.record_class is RecordClass.UNDERSTANDING
+        and candidate.match >= MIN_SYNTHESIS_MATCH
+        and not candidate.entry.pulled
     )
     likeness = _likeness(vault, pool, believed.values(), asked)
     now, types, strong_models = vault.clock.now(), vault.settings.types, vault.settings.recall.strong_models
@@ -93,7 +95,7 @@ def weigh(pool: Pool, candidates: Sequence[Candidate], asked: Query, weights: We
         if visible(candidate.entry, request, purpose):
             candidate.score = -1.0
             continue
-        worth = Worth(
+        worth = ScoreInputs(
             belief,
             types.spec(candidate.entry.type),
             local_utility(belief, likeness),
