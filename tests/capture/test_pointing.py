@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.capture.files import claude_lines, codex_lines, session_file
+from tests.cli.typed import vt
 from tests.founding import found_at
 from vault_tool import Vault
 from vault_tool.errors import Refused, UsageError
@@ -96,6 +98,30 @@ def test_nothing_is_read_where_nobody_said_so(root: Path, monkeypatch: pytest.Mo
     allow(root, mode="off")
     ended(root, path, "s4")
     assert "Pump2" not in hook(root, START, "s5") and not [one for one in opened if ".claude" in one]
+
+
+def test_off_reads_nothing_also_in_folders_that_were_named(root: Path) -> None:
+    allow(root, root, mode="off")
+    ended(root, session_file(root.parent, "claude-code", claude_lines()))
+    assert "The last session" not in hook(root, START, "s2")
+    with Vault.open(root) as vault:
+        assert (vault.capture().folders, vault.capture().last_read) == ((str(root),), "")
+
+
+def test_status_tells_what_was_read_and_what_could_not_be(root: Path) -> None:
+    assert "capture" not in vt("status", "--vault", str(root), cwd=root).stdout
+    allow(root)
+    assert "has not run yet" in vt("status", "--vault", str(root), cwd=root).stdout
+    ended(root, session_file(root.parent, "claude-code", claude_lines()))
+    hook(root, START, "s2")
+    told = vt("status", "--vault", str(root), cwd=root).stdout
+    assert re.search(r"capture: +point, ran 20\S+, [1-6] turns pointed at", told), told
+    strange = session_file(root.parent, "claude-code", [json.dumps({"words": f"part {one}"}) for one in range(30)], "s3")
+    ended(root, strange, "s3")
+    hook(root, START, "s4")
+    assert "cannot read sessions of Claude Code" in " ".join(vt("status", "--vault", str(root), cwd=root).stdout.split())
+    with Vault.open(root, person=True) as vault:
+        assert vault.capture().last_fault.startswith("cannot read sessions of Claude Code")
 
 
 def test_another_folder_client_or_user_is_shown_nothing_and_the_right_one_later(root: Path) -> None:

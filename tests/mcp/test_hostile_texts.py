@@ -90,7 +90,8 @@ def calls(leak: str, made: str, link: str, written: str) -> Mapping[str, Mapping
         "doctor": {},
         "begin_consolidation": {},
         "consolidate": {},
-        "consolidate_next": {}, "end_consolidation": {},
+        "consolidate_next": {},
+        "end_consolidation": {},
         "remember": {"content": f"Seen again: {SAID}", "title": SAID, "subject_names": ["Pump"], "kind": "fact"},
         "write": {
             "text": f"By contract: {SAID}",

@@ -55,6 +55,7 @@ def _set(captured: Capture, short: Short) -> Iterator[Block]:
     yield f"capture: {captured.mode} ({what[captured.mode]})"
     if captured.mode != "off":
         yield fields(("folders", captured.folders), ("never", captured.but), ("ended and not shown yet", captured.ended))
+        yield fields(("last read", captured.last_read), ("pointed at", captured.last_turns), ("fault", captured.last_fault))
 
 
 def _turns(captured: Capture, short: Short) -> Iterator[Block]:

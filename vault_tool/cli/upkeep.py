@@ -16,6 +16,7 @@ from vault_tool.cli.blocks import Block, Heading, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import problem_table
 from vault_tool.errors import Exit, Refused
+from vault_tool.features.capture import capture_settings
 from vault_tool.features.consolidation.passes import waiting_in_words
 from vault_tool.features.doctor import adopting, moved_notes
 from vault_tool.features.doctor import doctor as verb
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 def status(call: Call) -> Exit:
     """Show what the vault holds and needs."""
     with call.open_vault() as vault:
-        return call.emit(_with_the_owners_place(verb.status(vault), vault), _status, vault)
+        told = _with_the_owners_place(verb.status(vault), vault)
+        return call.emit(told, lambda status, short: _status(status, short, _capture(vault)), vault)
 
 
 @command("doctor", "vt doctor", "vt doctor --all", "vt doctor --fix", "vt doctor --adopt-local", "vt doctor --client claude-code")
@@ -112,7 +114,7 @@ def _delivery(delivery: Delivery, short: Short) -> Iterator[Block]:
     yield table(("tried", "works", ""), [(check.what, marks[check.ok], check.said) for check in delivery.checks])
 
 
-def _status(status: verb.Status, short: Short) -> Iterator[Block]:
+def _status(status: verb.Status, short: Short, capture: str) -> Iterator[Block]:
     yield Heading(status.name)
     git = status.git
     yield fields(
@@ -137,9 +139,22 @@ def _status(status: verb.Status, short: Short) -> Iterator[Block]:
         *_embeddings(status),
         ("watcher", _watcher(status)),
         ("owner", _owner(status.owner)),
+        ("capture", capture),
     )
     for advice in status.next:
         yield f"next: {advice}"
+
+
+def _capture(vault: Context) -> str:
+    """The line on sessions that are read on this machine; empty where none are."""
+    if capture_settings.settings_of(vault.root).mode == capture_settings.OFF:
+        return ""
+    from vault_tool.features.capture import capturing  # for those alone who had it set
+
+    found = capturing.capture(vault)
+    ran = f"ran {found.last_read[:16]}, {counted(found.last_turns, 'turn')} pointed at" if found.last_read else "has not run yet"
+    waits = f", {counted(found.ended, 'session')} not shown yet" if found.ended else ""
+    return f"{found.mode}, {ran}{waits}{': ' if found.last_fault else ''}{found.last_fault}"
 
 
 def _embeddings(status: verb.Status) -> Iterator[tuple[str, object]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from vault_tool.errors import VaultError
 from vault_tool.files import layout
 from vault_tool.files.local_trust import place, repositories
 from vault_tool.util import atomic
@@ -18,6 +19,7 @@ OFF, POINT = "off", "point"
 MODES = (OFF, POINT)
 
 _FILE = "capture.json"
+_LAST = "capture-last.json"
 _MODE = 0o600
 _LONGEST = 2**20
 
@@ -39,6 +41,15 @@ class CaptureSettings:
         if self.mode == OFF or not real or any(_holds(excluded, real) for excluded in self.but):
             return False
         return any(_holds(included, real) for included in self.folders or own_folders(root))
+
+
+@dataclass(frozen=True, slots=True)
+class LastReading:
+    """The last time that a session's file was read: when, how many turns were pointed at, and why none could be read."""
+
+    at: str
+    turns: int = 0
+    fault: str = ""
 
 
 def own_folders(root: Path) -> tuple[str, ...]:
@@ -66,8 +77,25 @@ def keep_settings(root: Path, settings: CaptureSettings) -> None:
     atomic.write(path, json.dumps(fields, indent=1, ensure_ascii=False).encode() + b"\n", mode=_MODE)
 
 
-def _path(root: Path) -> Path:
-    return place(root) / layout.LOCAL / _FILE
+def last_reading(root: Path) -> LastReading | None:
+    """The last reading on this machine; None where there was none, or where it cannot be told."""
+    with suppress(OSError, ValueError, RecursionError):
+        with open(_path(root, _LAST), "rb") as file:
+            fields = json.loads(file.read(_LONGEST))
+        if isinstance(fields, dict) and isinstance(at := fields.get("at"), str) and isinstance(count := fields.get("turns"), int):
+            return LastReading(at, count, fault if isinstance(fault := fields.get("fault"), str) else "")
+    return None
+
+
+def keep_reading(root: Path, reading: LastReading) -> None:
+    """Keep when a session was read last; where it cannot be written, what was read is shown all the same."""
+    fields = {"at": reading.at, "turns": reading.turns, "fault": reading.fault}
+    with suppress(OSError, VaultError):
+        atomic.write(_path(root, _LAST), json.dumps(fields, ensure_ascii=False).encode() + b"\n", mode=_MODE)
+
+
+def _path(root: Path, name: str = _FILE) -> Path:
+    return place(root) / layout.LOCAL / name
 
 
 def _texts(value: object) -> tuple[str, ...]:

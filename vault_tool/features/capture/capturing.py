@@ -5,11 +5,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vault_tool.errors import NotFound, UsageError
-from vault_tool.features.capture.capture_settings import MODES, CaptureSettings, keep_settings, own_folders, settings_of
+from vault_tool.features.capture.capture_settings import (
+    MODES,
+    CaptureSettings,
+    LastReading,
+    keep_settings,
+    last_reading,
+    own_folders,
+    settings_of,
+)  # fmt: skip
 from vault_tool.features.capture.pointing import FEWEST_TURNS, worth_keeping
 from vault_tool.features.capture.session_files import CLIENTS, folders_of, read_session
 from vault_tool.files import layout
@@ -38,13 +46,17 @@ class Capture:
     """The state of capture: `mode` is `off` or `point` (no model; the next session in the folder is shown some turns).
 
     `folders` are those whose sessions are read, `but` those that never are; `ended` counts the sessions that wait to be shown.
-    With a session, `file` and `turns` are what would be read of it, and `fault` why nothing can be.
+    `last_read` is when a session was read last, `last_turns` how many of its turns were pointed at, and `last_fault` why none
+    could be read. With a session, `file` and `turns` are what would be read of it, and `fault` why nothing can be.
     """
 
     mode: str
     folders: tuple[str, ...]
     but: tuple[str, ...]
     ended: int
+    last_read: str = ""
+    last_turns: int = 0
+    last_fault: str = ""
     file: str = ""
     turns: tuple[ReadTurn, ...] = ()
     fault: str = ""
@@ -68,7 +80,11 @@ def capture(
     if mode is not None:
         keep_settings(vault.root, _wanted(vault, mode, folders, but))
     now = settings_of(vault.root)
-    state = Capture(mode=now.mode, folders=now.folders or own_folders(vault.root), but=now.but, ended=_ended(vault.root))
+    last = last_reading(vault.root) or LastReading("")
+    state = Capture(
+        mode=now.mode, folders=now.folders or own_folders(vault.root), but=now.but, ended=_ended(vault.root),
+        last_read=last.at, last_turns=last.turns, last_fault=last.fault,
+    )  # fmt: skip
     return _shown(vault, state, session) if session else state
 
 
@@ -112,9 +128,7 @@ def _shown(vault: Context, state: Capture, session: str) -> Capture:
         ReadTurn(line=turn.line, by="user" if turn.by_person else "model", text=turn.text, pointed=turn in chosen)
         for turn in text.turns
     )
-    return Capture(
-        mode=state.mode, folders=state.folders, but=state.but, ended=state.ended, file=path, turns=turns, fault=text.fault
-    )
+    return replace(state, file=path, turns=turns, fault=text.fault)
 
 
 def _file_of(vault: Context, session: str) -> tuple[str, str]:

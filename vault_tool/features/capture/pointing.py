@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from vault_tool.errors import VaultError
-from vault_tool.features.capture.capture_settings import settings_of
+from vault_tool.features.capture.capture_settings import LastReading, keep_reading, settings_of
 from vault_tool.features.capture.session_files import SessionTurn, read_session
 from vault_tool.features.capture.signs import pointed
 from vault_tool.files.secrets import scan
@@ -40,8 +40,15 @@ def _is_secret(text: str) -> bool:
 
 def pointed_at(vault: Context, path: str, client: str) -> list[SessionTurn]:
     """The turns that signs point at in a session's file; none of one in which a person said next to nothing."""
-    session = read_session(path, client, vault.environ)
-    return worth_keeping(session.turns) if session.of_person >= FEWEST_TURNS else []
+    at = vault.clock.now().isoformat()
+    try:
+        session = read_session(path, client, vault.environ)
+    except VaultError as fault:
+        keep_reading(vault.root, LastReading(at, fault=one_line(str(fault), _LONGEST)))
+        raise
+    turns = worth_keeping(session.turns) if session.of_person >= FEWEST_TURNS else []
+    keep_reading(vault.root, LastReading(at, len(turns), session.fault))
+    return turns
 
 
 def quoted_turns(session: str, turns: Sequence[SessionTurn], *, compacted: bool = False) -> str:
