@@ -102,6 +102,7 @@ def test_nothing_is_read_where_nobody_said_so(root: Path, monkeypatch: pytest.Mo
 
 def test_off_reads_nothing_also_in_folders_that_were_named(root: Path) -> None:
     allow(root, root, mode="off")
+    assert not settings_of(root).reads(root, str(root))
     ended(root, session_file(root.parent, "claude-code", claude_lines()))
     assert "The last session" not in hook(root, START, "s2")
     with Vault.open(root) as vault:
