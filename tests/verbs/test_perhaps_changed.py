@@ -231,3 +231,13 @@ def test_notes_of_a_folder_are_no_dated_claims(
             assert (marked["Old"], marked["New"], marked["New of it"]) == ((), (), ())
             assert len(marked["Old of it"]) == 1
         assert not any("seems to change" in one for one in vault.remember(newer, kind="fact").warnings)
+
+
+@pytest.mark.parametrize(("older", "newer", "question"), PAIRS)
+def test_what_merely_supports_an_answer_is_not_used(root: Path, clock: FixedClock, older: str, newer: str, question: str) -> None:
+    old, new = _kept(root, clock, older, newer)
+    with Vault.open(root, session="asks", clock=clock) as vault:
+        vault.recall(question)
+    with Vault.open(root, session="looks", clock=clock) as vault:
+        assert (vault.show(new).access_count, vault.show(old).access_count) == (1, 0)
+        assert [one.id for one in vault.search(question).results[:2]] == [new, old]
