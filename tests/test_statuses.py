@@ -15,6 +15,7 @@ from tests.cli.typed import vt
 from tests.verbs.looking import START
 from tests.web.conftest import serving_pages
 from vault_tool import Vault
+from vault_tool.features.consolidation.packet_texts import Packet
 from vault_tool.features.recall.recall import Bundle
 from vault_tool.hooks.answers import answer
 from vault_tool.hooks.clients import PROMPT
@@ -152,6 +153,15 @@ def _told(one: Any) -> tuple[str, tuple[str, ...]]:
     return one.status, one.status_by
 
 
+def _packet_of(vault: Vault) -> Packet:
+    """The packet of Quartz, of which three more are remembered first: of fewer nothing is made."""
+    for hue in ("white", "pink", "grey"):
+        vault.remember(f"Some of it is {hue}.", ["Quartz"], kind="fact")
+    packet = vault.consolidate().packet
+    assert packet is not None
+    return packet
+
+
 def test_every_verb_of_the_library_tells_it_alike(case: Case) -> None:
     wanted = (case.status, case.by)
     with Vault.open(case.root, session="reader") as vault:
@@ -169,8 +179,7 @@ def test_every_verb_of_the_library_tells_it_alike(case: Case) -> None:
             "session_context": vault.as_(session="asked by nobody").get_session_context().shown,
             "recall of the subject": vault.recall("Quartz").recent_observations,  # type: ignore[union-attr]
         }
-        step = vault.consolidate()
-        lists["packet"] = step.packet.observations if step.packet else ()
+        lists["packet"] = _packet_of(vault).observations
         read = {one.memory_id: one for one in vault.read(QUESTION, include_doubtful=True).results}
         assert _told(read[case.id]) == wanted
         for door in (vault.get, vault.show):
@@ -193,9 +202,7 @@ def test_what_was_overtaken_comes_after_what_overtook_it_and_is_not_counted(case
             assert [one.id for one in results][:2] == [*case.by, case.id]
         vault.recall(QUESTION, kinds=["fact"], limit=1)
         assert vault.show(case.id).access_count == 0
-        step = vault.consolidate()
-        assert step.packet is not None
-        assert {one.id: one.answers for one in step.packet.observations}[case.id] is False
+        assert {one.id: one.answers for one in _packet_of(vault).observations}[case.id] is False
         core = vault.core(preview=True).text
         assert TEXT not in core
 

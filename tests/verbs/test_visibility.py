@@ -192,7 +192,7 @@ def test_the_table_names_every_reason_and_purpose() -> None:
 def test_a_subject_answers_nothing_and_a_ledger_is_no_single_users(root: Path, clock: FixedClock) -> None:
     with Vault.open(root, person=True, clock=clock) as vault:
         vault.remember(TEXT, ["Zinnia"], kind="fact")
-        vault.consolidate()
+        vault.begin_consolidation()
         found = vault.recall("what of Zinnia?")
         assert isinstance(found, Bundle)
         assert {one.record_class for one in found.results} <= {"observation", "understanding"}
