@@ -17,6 +17,9 @@ from vault_tool.util.hints import OPEN, Step, Value
 # The argument of a step that most refusals name, and what the command's help calls it.
 USUAL = {"search": ("query", "WORDS")}
 
+# A verb that is an option of another's command and takes its arguments from a file, with the option.
+BY_FILE = {"consolidate_next": "--next"}
+
 
 def in_words(text: str) -> str:
     """A text with its steps as they are typed."""
@@ -54,6 +57,8 @@ class CommandLine:
         name = command_of(step.verb)
         if name is None:
             return None
+        if step.verb in BY_FILE:
+            return f"`vt {name} {BY_FILE[step.verb]}{' FILE' if step.arguments else ''}`"
         if name == step.verb.replace("_", "-") and not step.arguments:
             return f"`vt {name}`"  # nothing of it need be loaded
         if (shown := USUAL.get(step.verb)) and step.arguments == {shown[0]: OPEN}:

@@ -36,7 +36,7 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
-from vault_tool.util.text import normal_name
+from vault_tool.util.text import counted, normal_name
 from vault_tool.vault import generated_pages, resolve
 from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context
@@ -382,7 +382,7 @@ def _began(op: Operation, known: Passes, entries: Sequence[Entry], packets: Sequ
         parents=tuple(sorted(entry.id for entry in known.heads)), session=who.session, model=who.model, origin=who.origin,
     )  # fmt: skip
     path = op.create(record)
-    summary = f"{len(entries)} new, {len(packets)} packets"
+    summary = f"{len(entries)} new, {counted(len(packets), 'packet')}"
     op.log_entry(EpisodeEntry(at=vault.now(), title=f"Pass {number} begun", type=PASS, path=path, summary=summary))
     return record
 

@@ -190,7 +190,7 @@ class _Trip:
         if not content.strip():
             return self._same(at_hand)
         if not packet:
-            raise UsageError("it is not said which packet the text is for", _answer(at_hand))
+            raise UsageError(f"it is not said which packet the text is for: {at_hand.id} is at hand", _answer(at_hand))
         if content.strip().rstrip(".").casefold() == NOTHING:
             pass_over(self.vault.root, self.open_pass.id, [at_hand.keys])
             return self._settled(at_hand)
@@ -407,7 +407,7 @@ def of_sides(vault: Context, plan: PacketPlan) -> Iterator[Entry]:
 
 
 def _answer(packet: Given) -> str:
-    return f"answer that one: {step('consolidate_next', packet=packet.id, content=..., summary=...)}"
+    return f"answer it: {step('consolidate_next', packet=packet.id, content=..., summary=...)}"
 
 
 __all__ = ["BUDGET", "GivenPacket", "NextPacket", "WrittenPacket", "consolidate_next"]
