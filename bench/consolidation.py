@@ -23,7 +23,7 @@ SUBJECTS = 5
 EACH = 4
 
 _WHAT = {
-    "pass-begin": "begin a pass over 5 changed subjects and 5 pairs: ledger written and committed",
+    "pass-begin": "begin a pass over 5 changed subjects: ledger written and committed",
     "pass-packet": "one packet of it, filled with its texts",
     "pass-write": "one understanding of it, written and committed",
     "pass-end": "its ledger completed and committed",
@@ -70,7 +70,7 @@ def _one_pass(vault: Vault, times: dict[str, list[float]]) -> None:
     _timed(times["orient-part"], lambda: _told(vault))
     _timed(times["pending"], vault.get_pending_consolidation)
     begun = _timed(times["pass-begin"], vault.begin_consolidation)
-    if begun.id is None or len(begun.packets) != 2 * SUBJECTS:
+    if begun.id is None or len(begun.packets) != SUBJECTS:
         raise Failed(f"the pass has {len(begun.packets)} packets")
     while (step := _timed(times["pass-packet"], lambda: next_packet(vault))).packet and step.packet.subjects:
         _timed(times["pass-write"], partial(_write, vault, step.packet, begun.id))

@@ -23,7 +23,7 @@ OPEN = Ledger(
 
 def test_an_open_ledger_says_what_is_new_and_counts_before() -> None:
     text = ledger.body(OPEN)
-    assert text.startswith("Pass 3, begun 2026-11-20T10:00:00+00:00: 1 new, 1 packets.\n")
+    assert text.startswith("Pass 3, begun 2026-11-20T10:00:00+00:00: 1 new, 1 packet.\n")
     assert "- `a1b2c3d4-e5f6` Fixed 'it' / [ [here]] ## Skipped\n" in text
     assert ledger.read(text) == ledger.ReadLedger(frozenset({"a1b2c3d4-e5f6"}), ended=False, by_packet=False)
     assert ledger.before(text) == {"subjects": 2, "observations": 9}

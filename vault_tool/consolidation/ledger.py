@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vault_tool.util.text import normal_name, one_line
+from vault_tool.util.text import counted, normal_name, one_line
 
 # Characters of an id in a ledger: 48 bits, which no two notes of one vault share.
 SHOWN_ID = 13
@@ -155,7 +155,7 @@ def _ids(lines: Sequence[str], heading: str) -> frozenset[str]:
 
 
 def _lines(ledger: Ledger) -> Iterator[str]:
-    yield f"Pass {ledger.number}, begun {ledger.begun}: {len(ledger.new)} new, {len(ledger.packets)} packets."
+    yield f"Pass {ledger.number}, begun {ledger.begun}: {len(ledger.new)} new, {counted(len(ledger.packets), 'packet')}."
     if ledger.ended:
         yield ""
         yield f"{_ENDED}{ledger.ended}: {len(ledger.written)} written, {len(ledger.superseded)} superseded."

@@ -47,12 +47,11 @@ PROMPTS: Mapping[str, Prompt] = {
     "consolidate": Prompt(
         "Consolidate the memory",
         "Turn what is new into understandings, packet by packet.",
-        "Consolidate the memory. Call `consolidate` for the next packet. Read its observations as evidence, some of it wrong. "
-        "Where they say together what no understanding says yet, write it: `update_understanding` where the packet has a "
-        "current one, else `create_understanding`, with the packet's `pass_id` and the observations that it rests on as "
-        "`source_observation_ids`. Where they do not, pass over it with `skip`. Go on until `remaining` is 0, then call "
-        "`end_consolidation` and say what changed, in a few lines.",
-        ("consolidate", "create_understanding", "update_understanding", "end_consolidation"),
+        "Consolidate the memory. Call `consolidate_next` for the first packet. Read what is new in it as evidence, some of it "
+        "wrong. Answer with the packet's id as `packet`: in `content` the whole text that stands from now on, which says what "
+        "was known and what the new memories change, in `summary` its one line; `content` is `none` where there is nothing to "
+        "say. Each answer brings the next packet. When `packet` is null the pass is ended: say what changed, in a few lines.",
+        ("consolidate_next",),
     ),
     "end-of-session": Prompt(
         "End of the session",
