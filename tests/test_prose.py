@@ -11,16 +11,15 @@ ROOT = Path(__file__).resolve().parent.parent
 _RECORDS = {"decisions.md"}
 
 # How many are left: in pages made of the descriptions of commands, tools and verbs, and the heading "What Did Not Work".
-_LEFT = {"cli.md": 73, "mcp.md": 8, "verbs.md": 6, "vault-format.md": 1}
+_LEFT = {"cli.md": 73, "mcp.md": 8, "verbs.md": 1, "vault-format.md": 1}
 
 
 def test_no_docstring_begins_with_a_riddle() -> None:
-    riddles = source.riddles(source.modules(ROOT / profile.PACKAGE))
-    assert len(riddles) <= 173, riddles
+    assert source.riddles(source.modules(ROOT / profile.PACKAGE)) == []
 
 
 def test_locals_say_what_they_hold() -> None:
-    assert source.vague_names(source.modules(ROOT / profile.PACKAGE)) <= 138
+    assert source.vague_names(source.modules(ROOT / profile.PACKAGE)) <= 136
 
 
 def test_sentences_of_pages_begin_with_their_subject() -> None:
