@@ -71,6 +71,12 @@ def test_one_fault_refuses_all_and_is_named_by_its_number(vault: Vault, root: Pa
     assert not list((root / "vault").rglob("redis*"))
 
 
+def test_a_field_by_the_name_that_a_note_has_for_it_is_answered_by_the_parameters_name(vault: Vault) -> None:
+    with pytest.raises(UsageError, match="unknown field `type`") as refused:
+        vault.add_observations([{"content": "Redis listens on 6380.", "type": "fact"}])
+    assert refused.value.hint == "write it as `kind`"
+
+
 @pytest.mark.in_git
 def test_only_the_session_that_wrote_it_deletes_an_observation(vault: Vault, root: Path) -> None:
     mine = vault.as_(session="s1").remember("Written by mistake.")

@@ -155,7 +155,10 @@ def _draft(vault: Context, number: int, fields: Mapping[str, Any]) -> Observatio
 
 
 def _field_suggestion(name: str) -> str:
-    """A hint for an unknown field: a near name, else the whole list, which is long."""
+    """A hint for an unknown field: the parameter of the field that a note has by that name, a near name, else the whole list."""
+    parameter = {field.name: field.parameter for field in GIVEN}.get(name)
+    if parameter in FIELDS:
+        return f"write it as `{parameter}`"
     near = get_close_matches(name, FIELDS, n=1, cutoff=0.5) or [field for field in sorted(FIELDS) if field.startswith(name)]
     return f"did you mean `{near[0]}`?" if near else f"the fields are {', '.join(sorted(FIELDS))}"
 
