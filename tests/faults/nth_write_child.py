@@ -82,6 +82,15 @@ def _spare(vault: Vault, beside: Path) -> object:
     return vault.review(refuse=[json.loads((beside / "ids.json").read_text())["buried"]])
 
 
+def _answer(vault: Vault, beside: Path) -> object:
+    """An answer to the packet at hand; sent once more after it was taken, it is not written again."""
+    packet = json.loads((beside / "ids.json").read_text())["packet"]
+    at_hand = vault.consolidate_next().packet
+    if at_hand is None or at_hand.id != packet:
+        return None
+    return vault.consolidate_next(packet=packet, content="Masons lay stones in courses.", summary="They lay courses.")
+
+
 def _keep_elsewhere(vault: Vault, beside: Path) -> None:
     """A use and a draft, which this machine keeps in another place as long as it does not believe the folder."""
     vault.as_(session="elsewhere").get(json.loads((beside / "ids.json").read_text())["Lime"])
@@ -104,6 +113,7 @@ VERBS: dict[str, Callable[[Vault, Path], object]] = {
     "delete": _delete,
     "undo": lambda vault, _: vault.undo(str(vault.search("undone").results[0].id)),
     "end": lambda vault, _: vault.end_consolidation(core=False),
+    "answer": _answer,
     "import": lambda vault, beside: vault.import_markdown(beside / "theirs", attachments=True),
     "fix": lambda vault, _: vault.doctor(fix=True),
     "drain": lambda vault, _: vault.drain(link=False),

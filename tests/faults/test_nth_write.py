@@ -272,6 +272,21 @@ def ended(root: Path) -> list[bool]:
     return ["## After" in notes(root) or "Ended" in notes(root), journals(root, "episodes").count("Pass 1 ended") == 1]
 
 
+def make_answer(root: Path, beside: Path) -> None:
+    with owner(root) as vault:
+        for number in range(4):
+            vault.remember(f"Course {number} was laid.", ["Masonry"])
+        packet = vault.consolidate_next().packet
+        assert packet is not None and packet.subject == "Masonry"
+    (beside / "ids.json").write_text(json.dumps({"packet": packet.id}))
+
+
+def answered(root: Path) -> list[bool]:
+    count = notes(root).count("Masons lay stones in courses.")
+    assert count <= 1, "written once"
+    return [count == 1]
+
+
 def make_import(_: Path, beside: Path) -> None:
     for number in range(3):
         write(beside / "theirs", f"note {number}.md", f"---\ntags: [old]\n---\n# Note {number}\n\nThe quarry of {number}.\n")
@@ -376,6 +391,7 @@ CASES: dict[str, tuple[Callable[[Path, Path], None], Callable[[Path], list[bool]
     "delete": (make_delete, deleted),
     "undo": (make_undo, undone),
     "end": (make_end, ended),
+    "answer": (make_answer, answered),
     "import": (make_import, imported),
     "fix": (make_fix, fixed),
     "drain": (make_drain, drained),
@@ -396,6 +412,7 @@ STEPS = {
     "restore": 2,
     "unmark": 3,
     "end": 4,
+    "answer": 3,
     "edit": 1,
     "spare": 3,
     "adopt": 1,
