@@ -194,6 +194,16 @@ def test_a_packet_takes_at_most_so_many_tokens_and_what_is_cut_stays_new(agent: 
     assert len(ids) - len(seen) <= 1, "one that is left is too little for a packet"
 
 
+def test_what_the_orientations_packet_has_no_room_for_is_understood_and_not_new(agent: Vault) -> None:
+    for number in range(12):
+        told(agent, f"Subject {number}")
+    step = agent.consolidate_next(budget=20_000)
+    while step.packet is not None and step.packet.subject != "orientation":
+        step = answer(agent, step, summary=f"{step.packet.subject} is told at length. " + "It goes on and on. " * 12)
+    assert step.packet is not None and step.packet.tokens <= PACKET
+    assert step.packet.text.endswith("more of this pass are not shown.)") and "stay new" not in step.packet.text
+
+
 def test_an_idle_pass_is_ended_by_the_next_call(agent: Vault, clock: FixedClock) -> None:
     told(agent, "Redis")
     told(agent, "Homelab", 4)

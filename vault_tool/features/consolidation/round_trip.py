@@ -344,7 +344,8 @@ class _Trip:
 
     def _text(self, plan: PacketPlan | None, room: int) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """A packet's text in at most `room` tokens, the ids of what is new in it, and of what of that is shown."""
-        head = list(self._head(plan, room // 2))
+        # What is written for the orientation stands for all of the former one, so more of that is shown.
+        head = list(self._head(plan, room // 2 if plan else room * 3 // 4))
         if plan is None:
             entries: list[Entry] = [e for e in written_in(self.vault, self._open()) if e.type != "orientation"]
             rows = [(entry, entry.text("summary")) for entry in entries]
@@ -368,7 +369,8 @@ class _Trip:
             lines.append(line)
             shown.append(entry.id)
         if len(shown) < len(rows):
-            lines.append(f"({len(rows) - len(shown)} more did not fit: they stay new.)")
+            more = len(rows) - len(shown)
+            lines.append(f"({more} more did not fit: they stay new.)" if plan else f"({more} more of this pass are not shown.)")
         return "\n".join((*head, *lines)), tuple(entry.id for entry, _ in rows), tuple(shown)
 
     def _open(self) -> Entry:
