@@ -75,7 +75,7 @@ def test_what_reaches_the_model_is_proven_and_what_does_not_is_named(place: User
     good = {"settings": True, "server": True, "hooks": True, "delivery of the page": True, "delivery of the reminders": True}
     found = prove("claude-code", place, tmp_path)
     assert tried(found) == good and found.delivered
-    assert "bring_to_mind" in found.checks[1].said
+    assert "end_session" in found.checks[1].said
     client(tmp_path, listens=False)
     missed = list(_delivered("claude-code", "# Memory, today\n- a1b2c3 Redis drops idle connections", place, tmp_path))
     assert {one.what: one.ok for one in missed} == dict.fromkeys(list(good)[3:], False)
