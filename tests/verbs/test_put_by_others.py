@@ -70,7 +70,8 @@ def order(root: Path) -> list[Any]:
             found.append([(one.id, round(one.score, 4)) for one in vault.search(question).results])
         found += [[one.id for one in vault.list_observations(name).results] for name in ("Birds", "Walrus", "Marsh")]
         # Its last line counts what waits, of others too.
-        found += [vault.core(preview=True).text.rpartition("\n\n")[0], [one.name for one in vault.get_subjects().results]]
+        page = [line for line in vault.core(preview=True).text.rstrip().splitlines() if not line.endswith((" wait.", " waits."))]
+        found += ["\n".join(page).rstrip(), [one.name for one in vault.get_subjects().results]]
     return found
 
 

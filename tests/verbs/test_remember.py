@@ -135,7 +135,8 @@ def test_every_parameter_reaches_the_head(vault: Vault) -> None:
 def test_the_text_comes_back_as_it_was_given(vault: Vault, content: str) -> None:
     made = vault.remember(content)
     assert vault.show(made.id).content == content
-    assert codes(vault, made.path) == []
+    # A link to what is not there is told; nothing else of the text is a problem.
+    assert set(codes(vault, made.path)) <= {"dead-link"}
 
 
 @pytest.mark.in_git

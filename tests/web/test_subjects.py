@@ -147,6 +147,9 @@ def test_one_key_decides_on_the_chosen_one(chromium: Browser, told: Told) -> Non
 
 def test_a_pass_is_walked_from_packet_to_packet(told: Told) -> None:
     served, _ = told
+    with served.vault() as vault:
+        for beam in range(4):
+            vault.remember(f"The attic leaks at beam {beam}.", ["Attic"])
     text = unescape(served.get("/consolidate"))
     assert "What a pass would settle" in text and "Heat pump" in text and "Doubted" in text
     assert 'role="alert"' in unescape(served.get("/consolidate/packet", 404))
