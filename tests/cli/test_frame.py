@@ -228,6 +228,7 @@ USAGE = [
     (["zzz"], "there is no command `zzz`; `vt help all` lists them"),
     (["find", "x"], "there is no command `find`; did you mean `vt search` or `vt recall`"),
     (["ADD", "x"], "there is no command `ADD`; did you mean `vt remember` or `vt new`"),
+    (["import-markdown", "x"], "there is no command `import-markdown`; did you mean `vt import`"),
     (["import", "~/x"], "say `vt import markdown` or `vt import cognitive-memory`"),
     (["get"], "missing argument 'ID'; `vt get --help`"),
     (["search", "--limmit", "3", "x"], "no such option '--limmit'"),

@@ -119,7 +119,10 @@ class LazyGroup(click.Group):
 
 
 def _suggestion(name: str, known: Mapping[str, Listed], elsewhere: Mapping[str, Sequence[str]]) -> str:
-    near = elsewhere.get(name.casefold()) or difflib.get_close_matches(name.replace("_", "-"), known)
+    typed = name.replace("_", "-")
+    # A verb of a group by its whole name in a program: `import-markdown`.
+    group = [typed.partition("-")[0]] if typed.partition("-")[0] in known else []
+    near = elsewhere.get(name.casefold()) or difflib.get_close_matches(typed, known) or group
     return f"did you mean `vt {'` or `vt '.join(near)}`?" if near else "`vt help all` lists them"
 
 

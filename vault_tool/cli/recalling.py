@@ -125,7 +125,7 @@ def warnings_of(memory: Recalled, short: Short) -> Iterator[str]:
 
 
 def _row(memory: Recalled, short: Short, titles: Mapping[str, str]) -> tuple[str, ...]:
-    marks = [mark for mark, is_so in ((f"weak: {memory.weak_why}", memory.weak), ("global", memory.scope == "global")) if is_so]
+    marks = [mark for mark, is_so in ((f"weak ({memory.weak_why})", memory.weak), ("global", memory.scope == "global")) if is_so]
     if memory.like_it:
         marks.append(f"{len(memory.like_it)} more like it")
     name = short(memory.id) if memory.scope == "repo" else memory.id[:8]

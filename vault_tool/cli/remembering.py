@@ -62,7 +62,9 @@ def _remembered(remembered: RememberedObservation, short: Short) -> Iterator[Blo
         ("subjects", remembered.subject_names),
         ("new subjects", remembered.subjects_created),
     )
-    for twin in remembered.similar:
+    steps = " ".join(remembered.next_steps)
+    # Once is enough of a memory about which there is something to do.
+    for twin in (each for each in remembered.similar if short(each.id) not in steps):
         yield f"{short(twin.id)} says nearly the same: {twin.title}"
     yield from remembered.next_steps
 

@@ -17,6 +17,9 @@ from vault_tool.util.hints import OPEN, Step, Value
 # The argument of a step that most refusals name, and what the command's help calls it.
 USUAL = {"search": ("query", "WORDS")}
 
+# The types of values that are names of things in the vault.
+_NAMES = ("memory", "subject")
+
 # A verb that is an option of another's command and takes its arguments from a file, with the option.
 BY_FILE = {"consolidate_next": "--next"}
 
@@ -128,7 +131,9 @@ def _flagged(option: click.Parameter, value: Value) -> Iterator[str]:
 def _metavar(option: click.Parameter) -> str:
     if isinstance(option, click.Argument):
         return str(option.make_metavar(click.Context(click.Command("vt")))).strip("[].")
-    return (option.metavar or max(option.opts, key=len).lstrip("-").upper()).strip("[]")
+    # A memory or subject is called what the help calls it; any other value by its flag.
+    named = option.type.name if option.type.name in _NAMES else max(option.opts, key=len).lstrip("-")
+    return (option.metavar or named.upper()).strip("[]")
 
 
 def _quoted(value: Value) -> str:
