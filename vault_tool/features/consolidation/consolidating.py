@@ -14,6 +14,7 @@ from vault_tool.features.consolidation.given_packets import Walk, walk
 from vault_tool.features.consolidation.passes import (
     ORIENTATION,
     PacketPlan,
+    Planned,
     due,
     is_placed,
     label,
@@ -160,7 +161,7 @@ class Started:
 
     answer: Begun
     entry: Entry | None
-    plans: tuple[PacketPlan, ...]
+    packets: Planned
     regions: Regions
 
 
@@ -251,14 +252,14 @@ def start(vault: Context, *, again: bool = False, empty: bool = False) -> Starte
         closed = replace(known, open=None)
         fresh = [*fresh, *(settled_with_nothing(vault, known) if again else ())]
         packets = plans(vault, fresh, closed, again=again)
-        if not (packets or _unplaced(vault, fresh) or (empty and fresh and not known.open)):
+        if not (packets.next or _unplaced(vault, fresh) or (empty and fresh and not known.open)):
             return _resumed(vault, known, regions)
         entries = _with_left(vault, known, fresh)
         if known.open:
             _complete(op, known.open, regions)
         if len(entries) > len(fresh):
             packets = plans(vault, entries, closed, again=again)
-        record = _began(op, known, entries, packets)
+        record = _began(op, known, entries, packets.next)
         saved = op.carry_out(f"pass {record.generation}", [record.id])
     return _begun(vault, saved, record, entries, packets, regions)
 
@@ -327,19 +328,19 @@ def _resumed(vault: Context, known: Passes, regions: Regions) -> Started:
     """The answer where nothing new came: the open pass as it stands, or nothing at all."""
     open_entry = known.open
     entries = items_of(vault, open_entry) if open_entry else []
-    done = written_packets(vault, open_entry, regions) | skipped(vault.root, open_entry.id) if open_entry else set()
-    packets = of_pass(vault, open_entry, known).all if open_entry else []
+    planned = of_pass(vault, open_entry) if open_entry else Planned()
+    packets = planned.all
     answer = Begun(
         id=open_entry.id if open_entry else None,
         generation=known.generation,
         began=False,
         new_count=len(entries),
-        packets=tuple(head_of(plan, done) for plan in packets[:LISTED]),
+        packets=tuple(head_of(plan, planned.answered) for plan in packets[:LISTED]),
         more=len(packets[LISTED:]),
         unplaced=_unplaced(vault, entries),
         path=open_entry.path if open_entry else "",
     )
-    return Started(answer, open_entry, tuple(packets), regions)
+    return Started(answer, open_entry, planned, regions)
 
 
 def _begun(
@@ -347,7 +348,7 @@ def _begun(
     saved: Saved,
     record: Consolidation,
     entries: Sequence[Entry],
-    packets: Sequence[PacketPlan],
+    packets: Planned,
     regions: Regions,
 ) -> Started:
     written = next(iter(vault.index.catalog.get(record.id)), None)
@@ -357,12 +358,12 @@ def _begun(
         generation=record.generation or 0,
         began=True,
         new_count=len(entries),
-        packets=tuple(head_of(plan) for plan in packets[:LISTED]),
-        more=len(packets[LISTED:]),
+        packets=tuple(head_of(plan) for plan in packets.next[:LISTED]),
+        more=len(packets.next[LISTED:]),
         unplaced=_unplaced(vault, entries),
         path=written.path if written else "",
     )
-    return Started(answer, written, tuple(packets), regions)
+    return Started(answer, written, packets, regions)
 
 
 def _began(op: Operation, known: Passes, entries: Sequence[Entry], packets: Sequence[PacketPlan]) -> Consolidation:
@@ -393,7 +394,7 @@ def _complete(op: Operation, entry: Entry, regions: Regions) -> Ledger:
     text = body_of(vault, entry)
     written = written_in(vault, entry)
     entries = items_of(vault, entry)
-    packets = of_pass(vault, entry, passes(vault))
+    packets = of_pass(vault, entry)
     kept_walk = walk(vault.root, entry.id)
     passed = skipped(vault.root, entry.id)
     done = written_packets(vault, entry, regions)
@@ -431,7 +432,7 @@ def _with_left(vault: Context, known: Passes, fresh: Sequence[Entry]) -> list[En
     """The new memories, and those that an open pass leaves undone: all but the ones passed over."""
     if known.open is None:
         return list(fresh)
-    packets = of_pass(vault, known.open, known)
+    packets = of_pass(vault, known.open)
     over = _not_read(vault, [*packets.next, *packets.left])
     return list({entry.path: entry for entry in (*over, *fresh)}.values())
 

@@ -12,13 +12,13 @@ from vault_tool.features.consolidation.consolidating import PacketHead, head_of,
 from vault_tool.features.consolidation.passes import (
     ORIENTATION,
     PacketPlan,
+    Planned,
     label,
     of_pass,
     related_to,
     written_in,
-    written_packets,
 )
-from vault_tool.features.consolidation.skipped_turns import pass_over, skipped
+from vault_tool.features.consolidation.skipped_turns import pass_over
 from vault_tool.files import writer
 from vault_tool.index.relations import Regions, holding_place, regions_of
 from vault_tool.model.details import Details
@@ -174,7 +174,7 @@ def consolidate(
         began = begun.began
         if started.entry is None:
             return PassStep(pass_id=None, generation=begun.generation, packet=None, remaining=0, packets=())
-        walk = _Walk(vault, started.entry, started.plans, started.regions)
+        walk = _Walk(vault, started.entry, started.packets, started.regions)
     if skip or skip_trivial:
         walk = walk.without(skip, trivial=skip_trivial)
     return replace(walk.at(packet, tokens), began=began)
@@ -208,18 +208,16 @@ def _require_room(tokens: int) -> None:
 
 
 class _Walk:
-    """One pass while it is walked through: its packets (`planned` and the regions where they are known), and which are done."""
+    """One pass while it is walked through: its packets with their regions (looked up where not known), and which are done."""
 
-    def __init__(
-        self, vault: Context, entry: Entry, planned: Sequence[PacketPlan] | None = None, regions: Regions | None = None
-    ) -> None:
+    def __init__(self, vault: Context, entry: Entry, packets: Planned | None = None, regions: Regions | None = None) -> None:
         self.vault = vault
         self.entry = entry
         self.regions = regions or regions_of(vault.index.catalog)
-        self.done = written_packets(vault, entry, self.regions) | skipped(vault.root, entry.id)
-        packets = of_pass(vault, entry, passes(vault)) if planned is None else None
-        self.plans = [*packets.all, *packets.left] if packets else list(planned or ())
-        self.open = packets.next if packets else [plan for plan in self.plans if plan.keys not in self.done]
+        packets = packets or of_pass(vault, entry)
+        self.done = packets.answered
+        self.plans = [*packets.all, *packets.left]
+        self.open = packets.next
 
     @property
     def next(self) -> PacketPlan | tuple[str, ...] | None:

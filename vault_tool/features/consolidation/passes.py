@@ -132,13 +132,11 @@ def _observations_of(catalog: Catalog, starts: Iterable[str]) -> Iterator[str]:
                 yield entry.id
 
 
-def plans(vault: Context, entries: Iterable[Entry], known: Passes, *, again: bool = False) -> list[PacketPlan]:
-    """The packets that new memories come to, in the order in which a pass takes them; `again` asks once more for those of which
-    there was nothing to say.
-    """
+def plans(vault: Context, entries: Iterable[Entry], known: Passes, *, again: bool = False) -> Planned:
+    """The packets that new memories come to; `again` asks once more for those of which there was nothing to say."""
     touched = Touched()
     touched.add_entries(vault, entries, regions_of(vault.index.catalog))
-    return planned(vault, touched, known, again=again).next
+    return planned(vault, touched, known, again=again)
 
 
 def settled_with_nothing(vault: Context, known: Passes) -> list[Entry]:
@@ -151,11 +149,14 @@ def settled_with_nothing(vault: Context, known: Passes) -> list[Entry]:
 class Planned:
     """The packets that are touched and have enough in them: those that are `done`, those of this pass that come `next`, in their
     order, and those that are `left` for another: mostly shown already, or pairs beyond the most of one pass.
+
+    `answered` are the keys of all that was written of or passed over, with the orientation and what shows nothing new any more.
     """
 
-    done: list[PacketPlan]
-    next: list[PacketPlan]
-    left: list[PacketPlan]
+    done: Sequence[PacketPlan] = ()
+    next: Sequence[PacketPlan] = ()
+    left: Sequence[PacketPlan] = ()
+    answered: Collection[Keys] = ()
 
     @property
     def all(self) -> list[PacketPlan]:
@@ -182,29 +183,42 @@ def planned(vault: Context, touched: Touched, known: Passes, done: Collection[Ke
         [_plan(packet, packet.due.worth()) for packet in over.values()],
         chosen,
         [_plan(packet, 0.0) for keys, packet in eligible.items() if keys not in taken_keys],
+        done,
     )
 
 
-def of_pass(vault: Context, entry: Entry, known: Passes) -> Planned:
-    """The packets of a pass, as far as they are known of its ledger."""
-    regions = regions_of(vault.index.catalog)
-    touched = Touched()
-    touched.add_entries(vault, items_of(vault, entry), regions)
-    done = written_packets(vault, entry, regions) | skipped(vault.root, entry.id)
+def of_pass(vault: Context, entry: Entry) -> Planned:
+    """The packets of a pass, as far as they are known of its ledger; kept until the catalogue changes or another packet is passed
+    over. Indexes must be fresh.
+    """
+    over = skipped(vault.root, entry.id)
     kept_walk = walk(vault.root, entry.id)
-    return planned(vault, touched, replace(known, open=entry), done, again=kept_walk is not None and kept_walk.again)
+    again = kept_walk is not None and kept_walk.again
+
+    def made() -> Planned:
+        regions = regions_of(vault.index.catalog)
+        touched = Touched()
+        touched.add_entries(vault, items_of(vault, entry), regions)
+        done = written_packets(vault, entry, regions) | over
+        return planned(vault, touched, replace(passes(vault), open=entry), done, again=again)
+
+    return vault.index.catalog.derived(("packets of", entry.id, over, again), made)
 
 
 def pending(vault: Context) -> Planned:
-    """The packets that wait: what is left of the open pass, else what a pass would consist of; kept until the catalogue changes
-    or another packet is passed over. Indexes must be fresh.
+    """The packets that wait: what is left of the open pass, else what a pass would consist of, kept until the catalogue changes.
+    Indexes must be fresh.
     """
     known = passes(vault)
-    over = skipped(vault.root, known.open.id) if known.open else frozenset()
-    kept_walk = walk(vault.root, known.open.id) if known.open else None
-    return vault.index.catalog.derived(
-        ("pending", over, kept_walk is not None and kept_walk.again), lambda: _pending(vault, known)
-    )
+    if known.open is not None:
+        return of_pass(vault, known.open)
+
+    def made() -> Planned:
+        touched = Touched()
+        _touch_new(vault, known, touched)
+        return planned(vault, touched, known)
+
+    return vault.index.catalog.derived("pending", made)
 
 
 def changed_pairs(vault: Context) -> list[PacketPlan]:
@@ -221,14 +235,6 @@ def changed_pairs(vault: Context) -> list[PacketPlan]:
         _plan(packet, packet.due.worth()) for keys, packet in Finder(vault, known).changed(touched).items() if keys not in done
     ]
     return sorted(plans, key=lambda plan: (-plan.worth, plan.label))
-
-
-def _pending(vault: Context, known: Passes) -> Planned:
-    if known.open is not None:
-        return of_pass(vault, known.open, known)
-    touched = Touched()
-    _touch_new(vault, known, touched)
-    return planned(vault, touched, known)
 
 
 def is_placed(vault: Context, entry: Entry) -> bool:

@@ -168,7 +168,7 @@ class _Trip:
                 return NextPacket(said=self.message or "nothing is due: what is new is too little yet", budget=budget or BUDGET)
             started = consolidating.start(self.vault, again=again)
             self.open_pass = started.entry
-            if self.open_pass is None or not started.plans:
+            if self.open_pass is None or not started.packets.all:
                 self._close()
                 return NextPacket(said=self.message or "nothing is due: what is new is too little yet", budget=budget or BUDGET)
         if self.walk is None:
@@ -208,7 +208,7 @@ class _Trip:
     def _plan(self, answered: Given) -> PacketPlan | None:
         """The packet as it is now; None for the orientation, and where nothing of it is new any more."""
         assert self.open_pass is not None
-        packets = of_pass(self.vault, self.open_pass, passes(self.vault))
+        packets = of_pass(self.vault, self.open_pass)
         return next((plan for plan in (*packets.all, *packets.left) if plan.keys == answered.keys), None)
 
     def _change(self, answered: Given, plan: PacketPlan | None) -> str | None:
@@ -263,7 +263,7 @@ class _Trip:
 
     def _next(self) -> NextPacket:
         assert self.walk is not None and self.open_pass is not None
-        waits = of_pass(self.vault, self.open_pass, passes(self.vault)).next
+        waits = of_pass(self.vault, self.open_pass).next
         room = self.walk.budget - self.walk.spent
         if waits and room - (min(_LAST, self.walk.budget // _LAST_SHARE) if self.walk.given else 0) >= self._least(waits[0]):
             return self._give(waits[0])
@@ -324,7 +324,7 @@ class _Trip:
         """How many packets come after the one at hand, the orientation not counted."""
         assert self.open_pass is not None
         at_hand = self.walk.given[-1] if self.walk and self.walk.given else None
-        waits = of_pass(self.vault, self.open_pass, passes(self.vault)).next
+        waits = of_pass(self.vault, self.open_pass).next
         return sum(at_hand is None or plan.keys != at_hand.keys for plan in waits)
 
     def _keep(self) -> None:
