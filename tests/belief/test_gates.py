@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_tool.belief.fold import Belief
-from vault_tool.belief.gates import doubtful, local_utility, truth_gate, voted_down, withheld
+from vault_tool.belief.gates import disbelieved, doubtful, local_utility, truth_gate, voted_down
 from vault_tool.belief.posterior import cumulative, quantile, truth_posterior, utility_posterior
 from vault_tool.model.signals import Signal, SignalKind
 
@@ -21,7 +21,7 @@ def test_the_gate_rises_with_truth_within_the_unit_interval(one: float, other: f
 
 
 def test_doubt_and_withholding() -> None:
-    assert [withheld(Belief(t)) for t in (0.14, 0.15)] == [True, False]
+    assert [disbelieved(Belief(t)) for t in (0.14, 0.15)] == [True, False]
     assert [doubtful(Belief(t)) for t in (0.39, 0.4)] == [True, False]
     assert voted_down(Belief(0.8, 0.05, against=3))
     assert not voted_down(Belief(0.8, 0.05, against=2))

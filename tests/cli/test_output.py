@@ -24,9 +24,9 @@ from vault_tool.cli.blocks import (
     aligned,
     fields,
     plain,
+    printable,
     sourced,
     table,
-    visible,
     width,
 )
 from vault_tool.errors import Exit
@@ -84,7 +84,7 @@ def test_fields_leave_out_what_is_empty() -> None:
 
 def test_no_note_can_drive_a_terminal() -> None:
     hostile = "a\x1b]0;title\x07\x9b2Jb\rc\u202ed\x00\ud800\tkept\nkept\r\nkept"
-    shown = visible(hostile)
+    shown = printable(hostile)
     assert shown == "a\\x1b]0;title\\x07\\x9b2Jb\\x0dc\\u202ed\\x00\\ud800\tkept\nkept\nkept"
     assert _shown(Body(hostile)) == "\n".join(f"| {line}" for line in shown.split("\n"))
     assert _shown(Printed(hostile)) == shown

@@ -111,7 +111,7 @@ def test_a_session_expires_and_its_file_goes_when_another_begins(tmp_path: Path)
 
 
 def test_an_expired_session_begins_again(tmp_path: Path) -> None:
-    Sessions(tmp_path).update("s1", NOW, lambda state: state.beats(5, AT).shows(["a"], "recall", AT))
+    Sessions(tmp_path).update("s1", NOW, lambda state: state.hands_out(5, AT).shows(["a"], "recall", AT))
     later = NOW + LIFE + timedelta(days=1)
     made = keep(tmp_path, ids=("b",), moment=later)
     assert (made.token, set(made.seen), made.began) == (None, {"b"}, later.isoformat())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_tool.generate.budget import cut, in_turn, shares
+from vault_tool.generate.budget import cut, interleaved, shares
 
 
 @given(st.lists(st.integers(0, 5000), max_size=6), st.integers(-5, 8000))
@@ -39,7 +39,7 @@ def test_cuts_prefer_paragraphs_then_lines_then_words() -> None:
 @given(st.lists(st.sampled_from(["", "", "agent a", "import b"]), max_size=60))
 def test_no_source_takes_more_than_half_while_others_wait(sources: list[str]) -> None:
     items = list(enumerate(sources))
-    found = in_turn(items, lambda item: item[1])
+    found = interleaved(items, lambda item: item[1])
     assert sorted(found) == items
     for place, (_, source) in enumerate(found):
         waiting = {name for _, name in found[place:]} - {source}
@@ -50,5 +50,5 @@ def test_no_source_takes_more_than_half_while_others_wait(sources: list[str]) ->
 
 
 def test_the_best_comes_first_and_a_lone_source_keeps_its_order() -> None:
-    assert in_turn([1, 2, 3], lambda _: "import x") == [1, 2, 3]
-    assert in_turn(["a1", "a2", "a3", "a4", "b1", "b2"], lambda item: item[0]) == ["a1", "b1", "a2", "b2", "a3", "a4"]
+    assert interleaved([1, 2, 3], lambda _: "import x") == [1, 2, 3]
+    assert interleaved(["a1", "a2", "a3", "a4", "b1", "b2"], lambda item: item[0]) == ["a1", "b1", "a2", "b2", "a3", "a4"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.generate.hostile import PAYLOADS
-from vault_tool.generate.escape import block, inline, link_path, quote, unframed, visible, words
+from vault_tool.generate.escape import block, inline, link_path, quote, readable, unframed, words
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 STRUCTURE = frozenset({"heading_open", "html_block", "html_inline", "image", "fence", "code_block", "hr", "table_open"})
@@ -48,7 +48,7 @@ def test_any_text_in_a_line_stays_in_it(text: str) -> None:
 def test_a_line_shows_what_was_written(text: str) -> None:
     tokens = PARSER.parse(f"x {inline(text, 500)} x")
     shown = "".join(inner.content for token in tokens for inner in token.children or [])
-    assert " ".join(shown.split()) == " ".join(f"x {visible(text)} x".split())
+    assert " ".join(shown.split()) == " ".join(f"x {readable(text)} x".split())
 
 
 def _assert_one_quote(text: str) -> None:
@@ -78,12 +78,12 @@ def test_every_line_of_a_quote_is_marked_for_readers_of_lines(text: str) -> None
 
 
 def test_invisible_characters_go_and_visible_ones_stay() -> None:
-    assert visible("a\u200bb\u202ec\U000e0041\x07\u3164") == "abc"
+    assert readable("a\u200bb\u202ec\U000e0041\x07\u3164") == "abc"
     family, persian = "👨\u200d👩\u200d👧", "می\u200cخواهم"
-    assert visible(family) == family
-    assert visible(persian) == persian
-    assert visible("a\u200db") == "ab"
-    assert visible("a\u00a0b\nc\td") == "a b\nc\td"
+    assert readable(family) == family
+    assert readable(persian) == persian
+    assert readable("a\u200db") == "ab"
+    assert readable("a\u00a0b\nc\td") == "a b\nc\td"
 
 
 def test_ordinary_titles_are_left_as_people_wrote_them() -> None:

@@ -14,7 +14,7 @@ from tests.bounds import PATIENCE, eventually
 from tests.cli.typed import vt
 from tests.owner.owned import Owned, by_the_owner, vault
 from vault_tool.owner import address, spawning
-from vault_tool.owner.spawning import Turn, answers
+from vault_tool.owner.spawning import StartRight, answers
 
 ANOTHER = 54_321
 
@@ -75,9 +75,9 @@ def test_an_owner_listens_in_the_data_folder_instead_and_is_found_there(
         line = address.connect(str(root), PATIENCE)
         assert line is not None
         line.close()
-        with Turn(str(root)) as turn:
-            assert turn._is_ours(), "of those that miss an owner, the first starts one"
-            with Turn(str(root)) as other:
+        with StartRight(str(root)) as right:
+            assert right._is_ours(), "of those that miss an owner, the first starts one"
+            with StartRight(str(root)) as other:
                 assert not other._is_ours()
                 assert other.spawn(), "another that is first is waited for"
     finally:
@@ -127,8 +127,8 @@ class TestNoPlaceAtAll:
         root = vault(tmp_path)
         started: list[object] = []
         monkeypatch.setattr(spawning, "spawn", started.append)
-        with Turn(str(root)) as turn:
-            assert not turn.spawn()
+        with StartRight(str(root)) as right:
+            assert not right.spawn()
         assert not started
 
 

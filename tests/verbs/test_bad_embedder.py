@@ -28,9 +28,9 @@ BAD = [
 
 @pytest.fixture(autouse=True)
 def _anew() -> Iterator[None]:
-    choose.forget()
+    choose.choose_anew()
     yield
-    choose.forget()
+    choose.choose_anew()
 
 
 def _set(root: Path, option: str) -> None:

@@ -29,10 +29,10 @@ SECRET = "sk-proj-0123456789abcdef0123456789abcdef"
 
 @pytest.fixture
 def ollama() -> Iterator[FakeOllama]:
-    choose.forget()
+    choose.choose_anew()
     with FakeOllama() as server:
         yield server
-    choose.forget()
+    choose.choose_anew()
 
 
 def _opened(root: Path, clock: FixedClock, **environ: str) -> Vault:
@@ -100,7 +100,7 @@ def test_a_text_that_the_model_cannot_do_is_named_and_the_others_are_embedded(
 
 
 def test_ollama_pulls_only_when_it_is_asked_for_by_name(root: Path, clock: FixedClock) -> None:
-    choose.forget()
+    choose.choose_anew()
     with FakeOllama(models={}) as server, _with(root, clock, server) as vault:
         with pytest.raises(EmbeddingUnavailable, match="nothing is at hand"):
             vault.embed()
@@ -112,7 +112,7 @@ def test_ollama_pulls_only_when_it_is_asked_for_by_name(root: Path, clock: Fixed
 
 
 def test_nobody_at_hand_and_nobody_wanted(root: Path, clock: FixedClock) -> None:
-    choose.forget()
+    choose.choose_anew()
     with _opened(root, clock, OLLAMA_HOST="127.0.0.1:9") as vault:
         now = vault.status().embeddings
         assert (now.provider, now.model, len(now.tried)) == ("none", "", 2)
@@ -200,7 +200,7 @@ class TestConfig:
 
 
 def test_the_key_is_nowhere_in_the_vault_nor_in_what_is_printed(root: Path, clock: FixedClock) -> None:
-    choose.forget()
+    choose.choose_anew()
     with FakeOpenAI(mode=Mode.UNAUTHORIZED) as server:
         environ = {"OPENAI_API_KEY": SECRET, "OPENAI_BASE_URL": server.base_url, "VAULT_PROVIDER": "openai"}
         with _opened(root, clock, **environ) as vault:
@@ -262,7 +262,7 @@ def _elsewhere(server: FakeOpenAI) -> str:
 
 
 def test_another_provider_is_what_an_answer_asks_for_when_the_old_one_is_gone(root: Path, clock: FixedClock) -> None:
-    choose.forget()
+    choose.choose_anew()
     with FakeOllama() as ollama, _with(root, clock, ollama) as vault:
         vault.remember("The database moved to Postgres.", ["Homelab"])
         assert vault.embed().complete
@@ -277,7 +277,7 @@ def test_another_provider_is_what_an_answer_asks_for_when_the_old_one_is_gone(ro
 
 
 def test_a_model_that_was_chosen_anew_is_embedded_for_while_the_old_one_answers(root: Path, clock: FixedClock) -> None:
-    choose.forget()
+    choose.choose_anew()
     with FakeOllama(models={"nomic-embed-text:latest": 64, "all-minilm:latest": 32}) as ollama:
         with _with(root, clock, ollama, VAULT_PROVIDER="ollama") as vault:
             vault.remember("The database moved to Postgres.", ["Homelab"])
@@ -291,7 +291,7 @@ def test_a_model_that_was_chosen_anew_is_embedded_for_while_the_old_one_answers(
 
 
 def test_texts_go_to_another_machine_by_embed_alone(root: Path, clock: FixedClock) -> None:
-    choose.forget()
+    choose.choose_anew()
     with FakeOllama() as ollama, FakeOpenAI() as server:
         with _with(root, clock, ollama) as vault:
             vault.remember("The database moved to Postgres.", ["Homelab"])

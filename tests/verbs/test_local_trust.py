@@ -316,7 +316,7 @@ class TestPlace:
         trust(root)
         monkeypatch.setenv("PATH", "")
         for _ in range(2):
-            local_trust.forget()
+            local_trust.look_again()
             assert trust(root).doubt is Doubt.NONE
 
     def test_a_copy_is_not_believed_until_a_person_takes_it_over_and_loses_nothing(
@@ -448,6 +448,6 @@ def test_what_is_left_of_a_vault_that_went_is_not_marked(root: Path) -> None:
         (root / "vault.toml").unlink()
         (root / "_local").mkdir()
         (root / "_local" / "write.lock").touch()
-        local_trust.forget()
+        local_trust.look_again()
         assert local_trust.place(root) == root
     assert not (root / "_local" / "mark").exists()

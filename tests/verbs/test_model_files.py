@@ -28,7 +28,7 @@ TITLES = tuple(text.removesuffix(".") for text in TEXTS)
 
 @pytest.fixture
 def models(root: Path) -> Path:
-    choose.forget()
+    choose.choose_anew()
     tiny_model.put(root.parent / "models", 1)
     return root.parent / "models"
 

@@ -42,5 +42,5 @@ def test_an_answer_is_kept_until_the_vault_changes_or_a_minute_is_over(tmp_path:
         assert answers.of(vault, "a", count) == 4
         now[0] = 61
         assert answers.of(vault, "a", count) == 5
-        answers.forget()
+        answers.ask_anew()
         assert answers.of(vault, "a", count) == 6

@@ -32,7 +32,7 @@ def truth_asked_for(truth: float, start: float) -> float:
     return min(max(truth, USUAL), USUAL * truth / start) if start > 0 else max(truth, USUAL)
 
 
-def withheld(belief: Belief) -> bool:
+def disbelieved(belief: Belief) -> bool:
     """Whether a memory is left out of answers unless it is asked for."""
     return belief.truth < WITHHELD
 

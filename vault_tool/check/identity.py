@@ -9,7 +9,7 @@ from shlex import quote
 
 from vault_tool.check.scope import Scope, listed, short
 from vault_tool.model.problems import Problem, error, note, warning
-from vault_tool.model.snapshot import keeper
+from vault_tool.model.snapshot import owners_entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import shell, step
 from vault_tool.util.text import one_line
@@ -18,7 +18,7 @@ from vault_tool.util.text import one_line
 def duplicate_id(scope: Scope) -> Iterable[Problem]:
     """Files that share an id: each is named with the others; where one is the owner's it keeps the id, and the copies are."""
     for identity, entries in scope.snapshot.by_id.items():
-        own = keeper(entries) if len(entries) > 1 else None
+        own = owners_entry(entries) if len(entries) > 1 else None
         if own is not None:
             for entry in entries:
                 if entry is not own:

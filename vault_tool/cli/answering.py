@@ -45,8 +45,8 @@ T = TypeVar("T")
 # Calls that load all that an answer needs, and count as no use of a memory.
 _WARMING = ("search", "warm", "--limit", "1", "--json")
 
-# Seconds that a hook waits for its turn.
-_HOOK_TURN = 0.5
+# Seconds that a hook waits for the vault.
+_HOOK_WAIT = 0.5
 # Seconds that a hook waits for the watcher to say that it is caught up.
 _HOOK_LOOK = 0.2
 
@@ -73,12 +73,12 @@ class Answers:
         self._asked = threading.local()
         self._vault.is_current = self._is_current
         self._seen = self._config_stats()
-        self._turn = threading.RLock()
-        self._gathering = Gathering(self._in_turn, self._turn)
+        self._vault_lock = threading.RLock()
+        self._gathering = Gathering(self._exclusive, self._vault_lock)
 
     def close(self) -> None:
         """Let go of the vault."""
-        with self._turn:
+        with self._vault_lock:
             self._vault.close()
 
     def used(self, use: Callable[[Vault], T], identity: str = "") -> T:
@@ -88,12 +88,12 @@ class Answers:
         self._asked.at = None if writes else time.monotonic()
         if isinstance(use, Call) and use.tool in GATHERED:
             return cast("T", self._gathering.use(use, identity))
-        with self._gathering.alone() if writes else nullcontext(), self._in_turn(identity) as vault:
+        with self._gathering.alone() if writes else nullcontext(), self._exclusive(identity) as vault:
             return use(vault)
 
     def _is_current(self) -> bool:
         """Whether the indexes hold what was changed before this thread's use was asked for; what a use that waited longer for
-        its turn had proven since then counts.
+        the vault had proven since then counts.
         """
         asked, now = getattr(self._asked, "at", None), time.monotonic()
         if asked is not None and self._proven_at > asked:
@@ -104,9 +104,9 @@ class Answers:
         return True
 
     @contextmanager
-    def _in_turn(self, identity: str) -> Iterator[Vault]:
+    def _exclusive(self, identity: str) -> Iterator[Vault]:
         """The vault, this thread's alone until the end; VaultGone where another than `identity` is meant."""
-        with self._turn:
+        with self._vault_lock:
             vault = self._current()
             vault.location.require_identity(identity)
             yield vault
@@ -131,7 +131,7 @@ class Answers:
         """Load all that an answer needs, so that the first one does not wait for it; what that is, in words."""
         from vault_tool.cli import ambient, recalling, sessions  # noqa: F401  (the renderers that are asked for most)
 
-        with self._turn:
+        with self._vault_lock:
             self.command({"arguments": _WARMING})
             embedder = self._vault.embedder.embedder
             return ("catalogue", "full text", *((f"vectors of {embedder.name}",) if embedder is not None else ()))
@@ -156,7 +156,7 @@ class Answers:
                 lent.presence = Presence.COMMAND
             return lent
 
-        with self._turn, output.caught() as (out, err):
+        with self._vault_lock, output.caught() as (out, err):
             token = LENT.set(lend)
             try:
                 # Said for the group, which else takes it from this process's environment.
@@ -169,7 +169,7 @@ class Answers:
 
     def op(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """The answer to a request by contract, as `vt op` gives it."""
-        with self._gathering.alone(), self._turn:
+        with self._gathering.alone(), self._vault_lock:
             return {"answer": op(self._current().lent(_who(_environ(request))), request.get("request"))}
 
     def hook(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -178,7 +178,7 @@ class Answers:
         asked = {name: str(request[name]) for name in names}
         beside = {name: str(request.get(name, "")) for name in ("client", "transcript")}
         # What is at work for others is not waited for: whoever asks has a few seconds, and answers by itself.
-        if not self._turn.acquire(timeout=_HOOK_TURN):
+        if not self._vault_lock.acquire(timeout=_HOOK_WAIT):
             raise Busy("the owner is at work", "ask again in a moment")
         try:
             vault = self._current()
@@ -189,7 +189,7 @@ class Answers:
             event, prompt, source, caller = (asked[name] for name in ("event", "prompt", "source", "caller"))
             return {"text": answer(lent, event, prompt, source, caller, asked["folder"], **beside)}
         finally:
-            self._turn.release()
+            self._vault_lock.release()
 
     def _config_stats(self) -> tuple[tuple[int, ...], ...]:
         """The state of the files that an open vault read beside its notes: where it changes, the vault is opened anew."""

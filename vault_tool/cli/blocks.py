@@ -146,7 +146,7 @@ def degraded(reasons: Sequence[str]) -> Iterator[str]:
         yield f"degraded: {'; '.join(reasons)}"
 
 
-def visible(text: str) -> str:
+def printable(text: str) -> str:
     """`text` with every control, escape and direction-changing character spelt out, so that no note can drive a terminal."""
     return _UNSAFE.sub(_escape_character, worded(text).replace("\r\n", "\n"))
 
@@ -175,13 +175,13 @@ def plain_block(block: Block) -> Iterator[str]:
         case Heading(text):
             yield _line(text)
         case Body(text):
-            yield from (f"{BAR} {line}".rstrip() for line in visible(text).split("\n"))
+            yield from (f"{BAR} {line}".rstrip() for line in printable(text).split("\n"))
         case Printed(text) | Diff(text):
-            yield from visible(text).split("\n")
+            yield from printable(text).split("\n")
         case Fields(pairs):
             broad = max((width(name) for name, _ in pairs), default=0) + 3
             for name, value in pairs:
-                yield from _hanging(f"{name}:".ljust(broad), visible(value))
+                yield from _hanging(f"{name}:".ljust(broad), printable(value))
         case Table(rows=rows, empty=empty):
             yield from aligned(block) if rows else [empty]
         case str():
@@ -189,7 +189,7 @@ def plain_block(block: Block) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    return visible(text).replace("\n", " ")
+    return printable(text).replace("\n", " ")
 
 
 def _hanging(name: str, value: str) -> Iterator[str]:
@@ -207,7 +207,7 @@ def aligned(block: Table, broad: int = COLUMNS) -> Iterator[str]:
 
     That is what names a row, above it, and a path, below it: both are there to be copied, and are never broken.
     """
-    rows = [tuple(map(visible, row)) for row in block.rows]
+    rows = [tuple(map(printable, row)) for row in block.rows]
     paths = [index for index, name in enumerate(block.columns) if index and name in PATHS]
     beside = _fitted(block, rows, paths, broad)
     shown = [index for index in range(len(block.columns)) if beside is not None or index not in paths]

@@ -1,4 +1,4 @@
-"""Calls that write and wait for their turn: made under one hold of the write lock, their commits at once, then each answered."""
+"""Calls that wait to write: made under one hold of the write lock, their commits at once, then each answered."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _MOST = 24
 # seconds at most, if others wait already: a call more in a group costs a third of one that is alone.
 _SHARE, _LONGEST = 0.2, 0.05
 
-# How the vault is used: a turn in which it is this thread's alone, given the identity that is meant.
-Turn = Callable[[str], AbstractContextManager[Vault]]
+# How the vault is used: as long as this lasts it is this thread's alone, given the identity that is meant.
+Exclusive = Callable[[str], AbstractContextManager[Vault]]
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class _Waiting:
 
     call: Call
     identity: str
-    turn: threading.Event = field(default_factory=threading.Event)
+    go_on: threading.Event = field(default_factory=threading.Event)
     """Set once it is done, or first of those that wait: then its thread writes for all of them."""
     is_done: bool = False
     asking: Vault | None = None
@@ -57,11 +57,11 @@ class _Waiting:
 class Gathering:
     """The calls of one open vault that wait to write. Whoever is first of them writes for all that came meanwhile."""
 
-    def __init__(self, turn: Turn, guard: AbstractContextManager[Any]) -> None:
-        self._turn = turn
+    def __init__(self, exclusive: Exclusive, guard: AbstractContextManager[Any]) -> None:
+        self._exclusive = exclusive
         self._guard = guard
         self.is_under_way = False
-        """Whether calls are between two of their turns: until then the vault must stay the one that they asked."""
+        """Whether calls are between two of their steps: until then the vault must stay the one that they asked."""
         self._waiting: deque[_Waiting] = deque()
         self._came = threading.Condition()
         self._is_led = False
@@ -78,7 +78,7 @@ class Gathering:
             self._came.notify()
         # An answer that is ready waits for no lock: the thread that makes it sets the event.
         if not leads:
-            waiting.turn.wait()
+            waiting.go_on.wait()
         if not waiting.is_done:
             self._lead()
         if waiting.fault is not None:
@@ -103,7 +103,7 @@ class Gathering:
                 self._expected = len(calls) + len(self._waiting)
                 self._back_until = ended + min(_LONGEST, _SHARE * (ended - begun))
                 if self._waiting:
-                    self._waiting[0].turn.set()
+                    self._waiting[0].go_on.set()
                 else:
                     self._is_led = False
 
@@ -114,7 +114,7 @@ class Gathering:
                 self._came.wait(left)
 
     def alone(self) -> AbstractContextManager[Any]:
-        """No call is between two of its turns as long as this lasts: for what writes in one turn, and would wait for the lock."""
+        """No call is between two of its steps as long as this lasts: for what writes in one, and would wait for the lock."""
         return self._writer
 
     def _write(self, calls: list[_Waiting]) -> None:
@@ -128,10 +128,10 @@ class Gathering:
             self.is_under_way = False
             for waiting in calls:
                 waiting.is_done = True
-                waiting.turn.set()
+                waiting.go_on.set()
 
     def _written(self, calls: list[_Waiting]) -> None:
-        with self._turn("") as vault:
+        with self._exclusive("") as vault:
             self.is_under_way = True
         with writing_together(vault, calls[0].call.tool.replace("_", "-")) as together:
             for waiting in calls:
@@ -142,7 +142,7 @@ class Gathering:
             waiting.attempt(partial(self._tell, waiting, outcomes))
 
     def _ask(self, waiting: _Waiting, together: Together[Saved]) -> None:
-        with self._turn(waiting.identity) as vault:
+        with self._exclusive(waiting.identity) as vault:
             vault.together = together
             try:
                 waiting.asking, waiting.result = waiting.call.asked(vault)

@@ -27,7 +27,7 @@ from vault_tool.cli.blocks import (
     aligned,
     plain,
     plain_block,
-    visible,
+    printable,
     worded,
 )
 from vault_tool.errors import Exit, StorageError
@@ -230,7 +230,7 @@ def say(line: str) -> None:
     if stream is None:
         return
     try:
-        stream.write(f"{visible(line)}\n")
+        stream.write(f"{printable(line)}\n")
         stream.flush()
     except OSError:
         _hush(stream)
@@ -407,17 +407,17 @@ def _draw(console: rich.console.Console, block: Block) -> None:
         case Heading():
             console.print(rich.text.Text("\n".join(plain_block(block)), style="bold"))
         case Diff(text):
-            for line in visible(text).split("\n"):
+            for line in printable(text).split("\n"):
                 console.print(rich.text.Text(line, style=_DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
         case Body():
             for line in plain_block(block):
                 console.print(rich.text.Text.assemble((BAR, "dim"), line.removeprefix(BAR)), soft_wrap=True)
         case Printed(text):
-            console.print(rich.text.Text(visible(text)), soft_wrap=True)
+            console.print(rich.text.Text(printable(text)), soft_wrap=True)
         case Fields(pairs):
             broad = max((len(name) for name, _ in pairs), default=0) + 1
             for name, value in pairs:
-                console.print(rich.text.Text.assemble((f"{name}:".ljust(broad), "dim"), "  ", visible(value)), soft_wrap=True)
+                console.print(rich.text.Text.assemble((f"{name}:".ljust(broad), "dim"), "  ", printable(value)), soft_wrap=True)
         case _:
             console.print(rich.text.Text("\n".join(plain_block(block))), soft_wrap=True)
 

@@ -29,7 +29,7 @@ from vault_tool.owner.upstream import Exchange, LostCall, answer_of, call_of, ma
 from vault_tool.util.heap import share_one_heap
 from vault_tool.verbs.vault import Vault
 
-_BEAT = 2.0
+_HEARTBEAT = 2.0
 # Seconds without a call after which it gives its conversations back and ends.
 _IDLE = 60.0
 # Seconds that the owner has to say whether all is fresh; then the files are compared here.
@@ -61,7 +61,7 @@ class Reader:
         for name in ("vault_tool.mcp.server", "vault_tool.mcp.answering"):
             import_module(name)
         self._tell(ready=True)
-        threading.Thread(target=self._beat, daemon=True).start()
+        threading.Thread(target=self._heartbeat, daemon=True).start()
         with suppress(OSError, ValueError):
             while True:
                 data, descriptors, _, _ = socket.recv_fds(self._owner, LONGEST * 2, 1)
@@ -111,7 +111,7 @@ class Reader:
         return answer_of(answer)
 
     def _is_fresh(self) -> bool:
-        """Ask the owner whether all is fresh; one thread asks at a time, the one whose turn it is with the vault."""
+        """Ask the owner whether all is fresh; one thread asks at a time, the one that has the vault."""
         with suppress(Empty):
             while True:
                 self._said.get_nowait()  # an answer that came too late
@@ -122,10 +122,10 @@ class Reader:
         except Empty:
             return False
 
-    def _beat(self) -> None:
+    def _heartbeat(self) -> None:
         """Send a heartbeat now and then; hand the conversations back to the owner after a long time without a call."""
-        while self._tell(beat=True):
-            time.sleep(_BEAT)
+        while self._tell(alive=True):
+            time.sleep(_HEARTBEAT)
             if time.monotonic() - self._last_call < _IDLE:
                 continue
             if not self._conversations:

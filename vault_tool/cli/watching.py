@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vault_tool.cli import answering, output
-from vault_tool.cli.blocks import visible
+from vault_tool.cli.blocks import printable
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit, Refused, StorageError
 from vault_tool.files import watcher_presence
@@ -259,7 +259,7 @@ def _tell(report: WatchReport) -> None:
     if len(report.changes) > MOST_LINES:
         lines.append(f"... and {len(report.changes) - MOST_LINES:,} more")
     if lines:
-        output.write("".join(f"{visible(one_line(line))}\n" for line in lines))
+        output.write("".join(f"{printable(one_line(line))}\n" for line in lines))
 
 
 def _tell_json(report: WatchReport) -> None:

@@ -147,7 +147,7 @@ def adopt(root: Path) -> None:
     if decision.place != root:
         _merge(decision.place, root)
     _write_mark(root, folder, index, _heads(repos))
-    forget()
+    look_again()
 
 
 def vouch(root: Path) -> None:
@@ -166,10 +166,10 @@ def rewritten(root: Path) -> Iterator[None]:
         folder, _, *index = _stamps(_looked_at(root, repos))
         with suppress(VaultError, OSError):
             _write_mark(root, folder, index, _heads(repos))
-        forget()
+        look_again()
 
 
-def forget() -> None:
+def look_again() -> None:
     """Look again the next time, whatever was decided."""
     _known.clear()
 

@@ -76,11 +76,11 @@ def lock_class() -> type[filelock.FileLock]:
 
 def _acquire(guard: filelock.FileLock, root: Path, wait: float) -> None:
     until = time.monotonic() + wait
-    turn = _guard(os.path.realpath(root), NEXT_FILE)
+    next_guard = _guard(os.path.realpath(root), NEXT_FILE)
     try:
         # Only a courtesy: whoever is stopped while it waits must not keep the others out.
         with suppress(filelock.Timeout):
-            turn.acquire(timeout=wait / 2)
+            next_guard.acquire(timeout=wait / 2)
         guard.acquire(timeout=max(0.0, until - time.monotonic()))
     except filelock.Timeout as fault:
         raise Busy(f"{_who_holds(root)}; waited {wait:g} s", "nothing was changed; try again when it is done") from fault
@@ -88,7 +88,7 @@ def _acquire(guard: filelock.FileLock, root: Path, wait: float) -> None:
         reason = os.strerror(fault.errno).lower() if isinstance(fault, OSError) and fault.errno else str(fault)
         raise StorageError(f"cannot lock {LOCAL}/{LOCK_FILE}: {reason}", "the vault's disk must be writable") from fault
     finally:
-        turn.release()
+        next_guard.release()
 
 
 def _sign(root: Path, holder: str) -> bool:

@@ -81,7 +81,7 @@ class AgentSession:
         asked = parse_time(self.asked)
         return last_token != self.token or asked is None or moment - asked > gap
 
-    def beats(self, token: int, at: str, *, compacted: bool = False) -> AgentSession:
+    def hands_out(self, token: int, at: str, *, compacted: bool = False) -> AgentSession:
         """This session after a `bring_to_mind` that handed out `token`; a compaction empties the seen log first."""
         # `shown` stays: what was shown is still to be voted on, though it may be shown again.
         lost = self.forgets() if compacted else self

@@ -37,7 +37,7 @@ def cut(text: str, limit: int) -> str:
     return text[:word_end].rstrip() + "…" if word_end > 0 else ""
 
 
-def in_turn(ranked: Iterable[T], source: Callable[[T], str]) -> list[T]:
+def interleaved(ranked: Iterable[T], source: Callable[[T], str]) -> list[T]:
     """`ranked` (best first) so reordered that no one source makes more than half of any beginning while others wait.
 
     `source` names where an item comes from; the empty string is nobody in particular and never waits. A flood from one

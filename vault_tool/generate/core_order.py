@@ -9,7 +9,7 @@ from math import exp, log, sqrt
 from operator import attrgetter, itemgetter
 from typing import NamedTuple, Protocol, TypeAlias
 
-from vault_tool.generate.budget import in_turn
+from vault_tool.generate.budget import interleaved
 from vault_tool.generate.core_project import CoreProject
 from vault_tool.model.authority import weights
 from vault_tool.model.signals import Signal
@@ -257,7 +257,7 @@ def _of_a_rank(sources: Mapping[str, list[Claim]]) -> list[Claim]:
     placed = [pair for claims in sources.values() for pair in _by_subject(claims)]
     placed.sort(key=_PLACE)
     ordered = [claim for _, claim in placed]
-    return in_turn(ordered, lambda claim: claim.source) if len(sources) > 1 else ordered
+    return interleaved(ordered, lambda claim: claim.source) if len(sources) > 1 else ordered
 
 
 def _by_subject(claims: list[Claim]) -> Iterator[tuple[tuple[float, Order], Claim]]:

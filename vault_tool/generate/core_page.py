@@ -188,7 +188,7 @@ class _Sections:
             for claim in claims_there[:_TYPICAL]:
                 typical[section, claim.vouched].append(by_claim[claim])
         self._common = {part: common(provenances) for part, provenances in typical.items()}
-        self._queues = [_Queue(group.share, _in_turn(group, ordered, by_claim)) for group in GROUPS]
+        self._queues = [_Queue(group.share, _interleaved(group, ordered, by_claim)) for group in GROUPS]
         self._lines: dict[_Part, list[str]] = defaultdict(list)
         self._shown: dict[str, None] = {}
         self._reach: dict[CoreSection, int] = {}
@@ -239,7 +239,7 @@ class _Sections:
         )
 
 
-def _in_turn(
+def _interleaved(
     group: CoreGroup, ordered: Mapping[CoreSection, Sequence[Claim]], by_claim: Mapping[Claim, CoreItem]
 ) -> list[tuple[CoreSection, int, CoreItem]]:
     """The memories of a group, its sections in turn, with the number of each in its section."""

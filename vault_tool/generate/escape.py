@@ -25,7 +25,7 @@ _DEFINITION = re.compile(r"^([ >]*(?:(?:[-*+]|\d{1,9}[.)]) +)*)(?=\[[^\]]+\]:)")
 _IN_PATH = frozenset("/-_.~+,=@")
 
 
-def visible(text: str) -> str:
+def readable(text: str) -> str:
     """`text` without what cannot be seen: controls, direction marks, tag characters, shapeless letters.
 
     Newlines and tabs stay. A joiner stays where it joins two letters or signs that are not ASCII (Persian words,
@@ -59,7 +59,7 @@ def unframed(text: str) -> str:
     It is for all that a conversation is given unasked, whichever way. `<` before a letter, a slash or a sign, `<|` and
     `[INST]` are spelt so that they read the same and do nothing; a lone `<` of arithmetic or an arrow stays.
     """
-    return _FRAME_BRACKET.sub(r"\\[\1\\]", _FRAME_TAG.sub("&lt;", visible(text)))
+    return _FRAME_BRACKET.sub(r"\\[\1\\]", _FRAME_TAG.sub("&lt;", readable(text)))
 
 
 def inline(text: str, limit: int) -> str:
@@ -77,7 +77,7 @@ def words(text: str, limit: int) -> str:
 
 
 def _flat(text: str, limit: int) -> str:
-    seen = " ".join(visible(text).split())
+    seen = " ".join(readable(text).split())
     if len(seen) <= limit:
         return seen
     word_end = seen.rfind(" ", limit // 2, limit)
@@ -104,7 +104,7 @@ def block(text: str) -> str:
     shown as they are written and do nothing. Code is not spared: what opens a fence for one reader does not for another.
     """
     # Tabs first: behind `> ` a tab is two columns, and what was code would become a heading.
-    lines = (_line(visible(line).expandtabs(4)) for line in _LINE_ENDS.split(text))
+    lines = (_line(readable(line).expandtabs(4)) for line in _LINE_ENDS.split(text))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in lines)).strip("\n")
 
 

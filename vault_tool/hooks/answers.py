@@ -96,12 +96,12 @@ def answer(
         _compacts(vault)
         return ""
     if event == PROMPT:
-        turn, make_text = _Turn(vault, f"prompt {prompt}", caller), partial(_reminders, vault, prompt)
+        telling, make_text = _Event(vault, f"prompt {prompt}", caller), partial(_reminders, vault, prompt)
     else:
-        turn = _Turn(vault, f"start {source}", caller, _SAME_MOMENT)
+        telling = _Event(vault, f"start {source}", caller, _SAME_MOMENT)
         where = _Place(folder, client, transcript)
         make_text = partial(_start, vault, project_of(vault, folder), where, compacted=source == "compact")
-    if not turn.begun():
+    if not telling.begun():
         return ""
     with vault.whole_index.hurried(vault.hurried_until):
         try:
@@ -109,11 +109,11 @@ def answer(
         except Busy:
             vault.is_current = lambda: True
             text = make_text()
-    turn.done()
+    telling.done()
     return text
 
 
-class _Turn:
+class _Event:
     """An event of a session, which one of its callers is to be told: a client may have more than one hook of ours.
 
     It is noted as begun before the text is made, and as done once it is: of what was only begun another caller is told after

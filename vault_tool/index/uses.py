@@ -38,7 +38,7 @@ def uses_of(local: LocalFolder, index: Index, ids: set[str] | None) -> list[Use]
     return sorted(uses, key=lambda use: (use.at, use.target))
 
 
-def forget(index: Index) -> None:
+def clear(index: Index) -> None:
     """Let the catalogue know no uses: what was taken out of the logs is not in it either."""
     with index.adding() as catalog:
         for table in ("uses", "use_logs"):

@@ -86,7 +86,7 @@ def install(
         if file.changed:
             _write(file)
     if uninstall:
-        saved.forget()
+        saved.discard()
     else:
         before = watched | {file.path: file.before for file in plan.files if file.changed}
         saved.keep(before)
@@ -202,7 +202,7 @@ class _Backup:
         settings.back_to(None if held["before"] is None else base64.b64decode(held["before"]))
         return True
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         """There is nothing of ours left to take back."""
         with suppress(OSError):
             self.path.unlink()

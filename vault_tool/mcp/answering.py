@@ -17,7 +17,7 @@ from vault_tool.mcp import wording
 from vault_tool.mcp.lean_table import LIMIT, NAMES, VERBS
 from vault_tool.mcp.table import RENAMED, TOOLS
 from vault_tool.mcp.tools import Caller, Tool, named, plain_names
-from vault_tool.mcp.without_query import forget_after_gap, start_page, without_query
+from vault_tool.mcp.without_query import reset_seen_after_gap, start_page, without_query
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import MARK, worded
 from vault_tool.util.json_text import flaw_in, json_fields
@@ -90,7 +90,7 @@ def asked(
     asking.progress = progress
     if tool == "recall" and caller.preset == "lean":
         with_names.setdefault("limit", LIMIT)
-        forget_after_gap(asking)
+        reset_seen_after_gap(asking)
     if verb == "orient" != tool:
         return asking, start_page(asking)
     result = asked_as_checked(asking, verb, with_names)

@@ -57,7 +57,7 @@ def start_page(vault: Vault) -> StartPage:
     return StartPage(page)
 
 
-def forget_after_gap(vault: Vault) -> None:
+def reset_seen_after_gap(vault: Vault) -> None:
     """Empty the seen log of a session that was away so long that its context may have been cut short."""
     state = seen.current(vault)
     if state is None or not state.seen:

@@ -169,7 +169,7 @@ def owners_first(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     return tuple(entries) if len(entries) < 2 else tuple(sorted(entries, key=lambda entry: entry.pulled))
 
 
-def keeper(entries: Sequence[Entry]) -> Entry | None:
+def owners_entry(entries: Sequence[Entry]) -> Entry | None:
     """The owner's among several files with one id, or subjects with one name; None where none or several are the owner's."""
     own = [entry for entry in entries if not entry.pulled]
     return own[0] if len(own) == 1 else None

@@ -42,8 +42,8 @@ def spawn(root: str | Path, idle: float = IDLE) -> Popen[Any]:
     return process
 
 
-class Turn:
-    """The turn to start an owner: of many that miss one, the first has it; a context manager that gives it back."""
+class StartRight:
+    """The right to start an owner: of many that miss one, the first has it; a context manager that gives it back."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -51,7 +51,7 @@ class Turn:
         self._process: Popen[Any] | None = None
         self._ended_at = 0.0
 
-    def __enter__(self) -> Turn:
+    def __enter__(self) -> StartRight:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -59,7 +59,7 @@ class Turn:
             os.close(self._mine)
 
     def spawn(self) -> bool:
-        """Start one where it is our turn and we have not; False where none can be."""
+        """Start one where the right is ours and we have not; False where none can be."""
         if self._process is not None:
             return self._may_come_up()
         if not self._is_ours():
@@ -84,7 +84,7 @@ class Turn:
         return code in _ENDED_FOR_ANOTHER and time.monotonic() < self._ended_at + _COMING_UP
 
     def _is_ours(self) -> bool:
-        """Whether no other process has the turn; the kernel ends a turn with its process."""
+        """Whether no other process has the right; the kernel takes it back with its process."""
         if os.name == "nt":
             return True
         import fcntl  # not on Windows
@@ -112,11 +112,11 @@ def reached(root: str, take: Callable[[Lines], bool], starting: Callable[[], Non
     None where none may be, or comes up in time, or where the one that there is is newer or of another environment.
     """
     until = time.monotonic() + OWNER_WAIT
-    with Turn(root) as turn:
+    with StartRight(root) as right:
         while time.monotonic() < until:
             connection = reach(root)
             if connection is None:
-                if not turn.spawn():
+                if not right.spawn():
                     return None
                 if starting is not None:
                     starting()

@@ -106,7 +106,9 @@ def read(text: str, now: date) -> tuple[tuple[Span, ...], str]:
             continue  # 31 April, a thousand years ago
         if spans:
             # What leads to a month or a year belongs to what bounds it: `since`, `by`.
-            begins = match.start("bare" if match["bare"] and not _turns(match["mwhich"]) else "only" if match["only"] else 0)
+            begins = match.start(
+                "bare" if match["bare"] and not _is_relative(match["mwhich"]) else "only" if match["only"] else 0
+            )
             matches.append((begins, match.end(), spans))
     named: list[Span] = []
     rest, at = [], 0
@@ -368,7 +370,7 @@ def _weekday(day: date, weekday: int, way: int) -> Span:
     return _day(day + timedelta(days=by if way > 0 else by - 7 if by < 7 else -7))
 
 
-def _turns(which: str | None) -> bool:
+def _is_relative(which: str | None) -> bool:
     """Whether it is `last`, `this` or `next`."""
     return bool(re.fullmatch(f"{words.LAST}|{words.THIS}|{words.NEXT}", which or ""))
 

@@ -24,7 +24,7 @@ class UseCounts(Store):
 
     def erase(self, traces: Traces) -> Iterable[Cleaned]:
         """Let it know none."""
-        self.vault.uses.forget()
+        self.vault.uses.clear()
         return [Cleaned(STATE_FILE)]
 
 

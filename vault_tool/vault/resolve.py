@@ -16,7 +16,7 @@ from vault_tool.index.schema import link_name
 from vault_tool.index.visibility import Request, visible
 from vault_tool.model import consent
 from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
-from vault_tool.model.snapshot import Entry, keeper
+from vault_tool.model.snapshot import Entry, owners_entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import option, step
 from vault_tool.util.note_links import is_note
@@ -60,7 +60,7 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
         raise NotFound(f"nothing in this vault answers to `{one_line(name, 60)}`{_kinds(classes)}", _advice(name))
     if len({entry.id for entry in matches}) == 1:
         # A copy that somebody else brought takes nothing from the file that is its owner's.
-        if (own := keeper(matches)) is not None:
+        if (own := owners_entry(matches)) is not None:
             return own
         raise Ambiguous(
             f"two files have the id {matches[0].id}: {', '.join(e.path for e in matches)}",
@@ -80,7 +80,7 @@ def _without_copies(entries: Sequence[Entry]) -> list[Entry]:
         by_id.setdefault(entry.id, []).append(entry)
     left: list[Entry] = []
     for same_id in by_id.values():
-        own = keeper(same_id)
+        own = owners_entry(same_id)
         left += same_id if own is None else [own]
     return left
 
@@ -128,7 +128,7 @@ def vault_name(vault: Context) -> str:
 def subject(vault: Context, name: str) -> Entry | None:
     """The subject that answers to a name or alias, or None; two that do are refused by name."""
     subjects = _subjects(vault, name)
-    if len(subjects) > 1 and (own := keeper(subjects)) is not None:
+    if len(subjects) > 1 and (own := owners_entry(subjects)) is not None:
         return own
     if len(subjects) > 1:
         files = ", ".join(entry.path for entry in subjects)
@@ -169,8 +169,8 @@ def seen_by(shared: Context, vault: Context) -> Context:
 def names_for(vault: Context, name: str) -> tuple[str, ...]:
     """All the normalised names under which the subject called `name` is tagged; its own alone when it has no file."""
     subjects = _subjects(vault, name)
-    keeper_subject = subjects[0] if len(subjects) == 1 else keeper(subjects)
-    return names_of(keeper_subject) if keeper_subject is not None else (normal_name(name),)
+    own_subject = subjects[0] if len(subjects) == 1 else owners_entry(subjects)
+    return names_of(own_subject) if own_subject is not None else (normal_name(name),)
 
 
 def similar_subjects(vault: Context, name: str, besides: Sequence[str] = ()) -> list[str]:

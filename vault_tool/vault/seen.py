@@ -41,11 +41,11 @@ def reset_seen(vault: Context) -> Cleared:
         return Cleared(cleared=0, session=vault.who.session)
     counted: list[int] = []
 
-    def forget(state: AgentSession) -> AgentSession:
+    def emptied(state: AgentSession) -> AgentSession:
         counted.append(len(state.seen))
         return state.forgets()
 
-    store(vault).update(vault.who.session, vault.clock.now(), forget)
+    store(vault).update(vault.who.session, vault.clock.now(), emptied)
     return Cleared(cleared=counted[0], session=vault.who.session)
 
 

@@ -65,9 +65,9 @@ class Uses:
         """All of them."""
         return self._found(None)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Have what was taken out of the logs known nowhere else."""
-        long_logs.forget(self._index)
+        long_logs.clear(self._index)
 
     def _found(self, ids: set[str] | None) -> list[Use]:
         if self._local.use_size() < _LONG:

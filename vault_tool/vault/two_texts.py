@@ -49,11 +49,11 @@ def two_texts(vault: Context) -> tuple[TwoTexts, ...]:
     conflicts += [
         conflict for path in catalog.with_problem("unsettled") if not is_around(path) for conflict in _kept(vault, path)
     ]
-    visible_conflicts = sorted(
+    to_settle = sorted(
         (conflict for conflict in conflicts if _may_be_told(vault, conflict)), key=lambda item: (item.path, item.what)
     )
-    last = {path: _last_commit(vault, path) for path in {conflict.path for conflict in visible_conflicts}}
-    return tuple(replace(conflict, who=last[conflict.path][0], when=last[conflict.path][1]) for conflict in visible_conflicts)
+    last = {path: _last_commit(vault, path) for path in {conflict.path for conflict in to_settle}}
+    return tuple(replace(conflict, who=last[conflict.path][0], when=last[conflict.path][1]) for conflict in to_settle)
 
 
 def original(vault: Context, copy: str, data: bytes) -> tuple[str, bytes]:

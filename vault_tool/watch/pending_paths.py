@@ -71,7 +71,7 @@ class PendingPaths:
         with self._news:
             self._expected[cookie.name] = cookie
 
-    def forget(self, cookie: Cookie) -> None:
+    def expect_no_more(self, cookie: Cookie) -> None:
         """The wait for a cookie ended."""
         with self._news:
             self._expected.pop(cookie.name, None)

@@ -82,7 +82,7 @@ class Watcher:
         self._marks: tuple[str, ...] = ()
         self._record = Watch(os.getpid(), platform.node(), vault.now(), _POLLING if poll else _EVENTS)
         self._news: ChangeFeed | None = None
-        self._withheld = False
+        self._holds_back = False
         self._looked_seconds = 0.0
         self._changed_at = time.monotonic()
         self._reconcile_at = 0.0
@@ -116,7 +116,7 @@ class Watcher:
             )
             self._marks = tuple(filter(os.path.lexists, marks))
             while not stop.is_set():
-                self._turn()
+                self._round()
         finally:
             self._hearing.stop()
             if self._chores is not None:
@@ -143,7 +143,7 @@ class Watcher:
             return cookie is not None and cookie.looked.wait(timeout)
         finally:
             if cookie is not None:
-                self._inbox.forget(cookie)
+                self._inbox.expect_no_more(cookie)
 
     def fresh_and_quiet(self, timeout: float = 1.0) -> bool:
         """The same, where no save is under way either: then an answer is what a comparison would make it."""
@@ -152,9 +152,9 @@ class Watcher:
     @property
     def hears(self) -> bool:
         """Whether it is told of what changes: then the indexes are behind by moments at most."""
-        return self._record.mode == _EVENTS and self._hearing.alive and not self._withheld
+        return self._record.mode == _EVENTS and self._hearing.alive and not self._holds_back
 
-    def _turn(self) -> None:
+    def _round(self) -> None:
         """Wait for news or for what is due, and do it."""
         monotonic, wall = time.monotonic(), time.time()
         wait = self._wait()
@@ -286,7 +286,7 @@ class Watcher:
         if refresh.withheld:
             self._remark(refresh.withheld)
         if paths is None:
-            self._withheld = bool(refresh.withheld)
+            self._holds_back = bool(refresh.withheld)
             # Git takes files away before it moves HEAD, which explains it: look again, ever more seldom.
             self._again_after = min(2 * self._again_after, self._every) if refresh.withheld else _AGAIN
             if refresh.withheld:
@@ -355,7 +355,7 @@ class Watcher:
                 return
         finally:
             if cookie is not None:
-                self._inbox.forget(cookie)
+                self._inbox.expect_no_more(cookie)
         if self._hearing.deaf_folders():
             time.sleep(0.2)  # folders that are being made have no watch yet
             if missing := self._hearing.deaf_folders():
@@ -377,7 +377,7 @@ class Watcher:
                 folder.write_new(cookie.name, b"", mode=0o600, durable=False)
                 folder.discard(cookie.name)
         except (OSError, Refused):
-            self._inbox.forget(cookie)
+            self._inbox.expect_no_more(cookie)
             return None
         return cookie
 

@@ -140,7 +140,7 @@ async def act(request: Request, use: Callable[[Vault], T]) -> T:
     finally:
         if hasattr(request.state, "freshness"):
             del request.state.freshness
-        request.app.state.answers.forget()
+        request.app.state.answers.ask_anew()
         request.app.state.live.look()
 
 
@@ -162,7 +162,7 @@ class AnswerCache:
         answers[asked] = self._clock(), answer
         return answer
 
-    def forget(self) -> None:
+    def ask_anew(self) -> None:
         """Ask anew: something was done that no index shows."""
         self._round += 1
 

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from vault_tool.features.history.undo import undoable
-from vault_tool.generate.escape import visible
+from vault_tool.generate.escape import readable
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import worded
@@ -131,7 +131,7 @@ def shown(value: Any) -> Any:
     """A value as a template prints it: nothing for None, and no character that cannot be seen or that turns the line."""
     if value is None:
         return ""
-    return visible(worded(value, _WORDS)) if type(value) is str else value
+    return readable(worded(value, _WORDS)) if type(value) is str else value
 
 
 def exactly(text: str) -> Markup:
@@ -143,7 +143,7 @@ def markdown(text: str, path: str = "") -> Markup:
     """A note's text as HTML: what is HTML in it is shown as text, links lead to web addresses or to this page's own, and nothing
     is loaded from anywhere. `path` is the note's own, from which its links lead.
     """
-    return Markup(_markdown().render(visible(text), {"path": path}))
+    return Markup(_markdown().render(readable(text), {"path": path}))
 
 
 @cache

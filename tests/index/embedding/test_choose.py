@@ -10,16 +10,16 @@ import pytest
 from tests.fakes.loopback import Mode
 from tests.fakes.ollama_server import FakeOllama
 from tests.wording import typed
-from vault_tool.index.embedding.choose import choose, forget
+from vault_tool.index.embedding.choose import choose, choose_anew
 from vault_tool.index.embedding.onnx import FILES
 from vault_tool.machine import Key, Machine, unusable
 
 
 @pytest.fixture(autouse=True)
 def _anew() -> Iterator[None]:
-    forget()
+    choose_anew()
     yield
-    forget()
+    choose_anew()
 
 
 def _with_files(folder: Path) -> Path:

@@ -18,7 +18,7 @@ from tests.fakes.ollama_server import FakeOllama
 from tests.index.embedding.models import MODELS, needs_model
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding import packaged
-from vault_tool.index.embedding.choose import choose, forget, named
+from vault_tool.index.embedding.choose import choose, choose_anew, named
 from vault_tool.index.embedding.embedder import Role
 from vault_tool.index.embedding.onnx import INT8, MODEL, PACKAGE, Local, folder_in
 from vault_tool.index.embedding.packaged import BYTES, INSTALL_IT, Packaged, installed
@@ -29,9 +29,9 @@ BOOM = "raise RuntimeError('the code of the package was run')\n"
 
 @pytest.fixture(autouse=True)
 def _anew() -> Iterator[None]:
-    forget()
+    choose_anew()
     yield
-    forget()
+    choose_anew()
 
 
 def _wheel(folder: Path, weights: bytes) -> Path:
@@ -95,7 +95,7 @@ def test_auto_takes_it_where_the_models_own_files_are_not_there(site: Path, tmp_
         own.mkdir(parents=True)
         for name in ("model.onnx", "tokenizer.json"):
             (own / name).write_text("x")
-        forget()
+        choose_anew()
         whole = choose(machine, tmp_path / "models").embedder
     assert whole is not None
     assert whole.name == f"local:{MODEL}"

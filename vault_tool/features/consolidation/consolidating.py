@@ -27,7 +27,7 @@ from vault_tool.features.consolidation.passes import (
     written_in,
     written_packets,
 )
-from vault_tool.features.consolidation.skipped_turns import skipped
+from vault_tool.features.consolidation.skipped_packets import skipped
 from vault_tool.files import frontmatter, reader
 from vault_tool.index.relations import Regions, regions_of, supersession
 from vault_tool.index.timeline import entries_of, unlinked_count

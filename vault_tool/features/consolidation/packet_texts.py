@@ -18,7 +18,7 @@ from vault_tool.features.consolidation.passes import (
     related_to,
     written_in,
 )
-from vault_tool.features.consolidation.skipped_turns import pass_over
+from vault_tool.features.consolidation.skipped_packets import pass_over
 from vault_tool.files import writer
 from vault_tool.index.relations import Regions, holding_place, regions_of
 from vault_tool.model.details import Details

@@ -9,7 +9,7 @@ from datetime import timedelta
 from vault_tool.consolidation import ledger, packets
 from vault_tool.consolidation.packets import MOST_PAIRS, MOST_TAGS, Due
 from vault_tool.features.consolidation.given_packets import walk
-from vault_tool.features.consolidation.skipped_turns import Keys, skipped
+from vault_tool.features.consolidation.skipped_packets import Keys, skipped
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.relations import Region, Regions, active, lineage, regions_of, tagging
 from vault_tool.index.timeline import ageless, ages, batches_of, entries_of, ids_since

@@ -12,7 +12,7 @@ from vault_tool.errors import NotFound, UsageError
 from vault_tool.features.consolidation import consolidating
 from vault_tool.features.consolidation.given_packets import Given, Walk, keep, walk
 from vault_tool.features.consolidation.passes import ORIENTATION, PacketPlan, label, of_pass, pending, written_in
-from vault_tool.features.consolidation.skipped_turns import pass_over
+from vault_tool.features.consolidation.skipped_packets import pass_over
 from vault_tool.features.understandings.understandings import understand
 from vault_tool.files import writer
 from vault_tool.generate.escape import unframed

@@ -100,7 +100,7 @@ def embed(
     settings = overridden(vault.machine_settings(), provider, model)
     if make_int8:
         int8.make(vault.models)
-        choose.forget()
+        choose.choose_anew()
     embedder, fetched = _ready(vault, settings, download, fetching or _unheard)
     vault.fresh()
     done = vault.vectors.catch_up(embedder, limit=limit, progress=progress, again=True)
@@ -223,7 +223,7 @@ def _downloaded(vault: Context, settings: Machine, fetching: Progress) -> str:
     if not _fetchable(vault, settings):
         return ""
     folder = model_download.fetch(vault.models, fetching)
-    choose.forget()
+    choose.choose_anew()
     vault.reload_embedder()
     return str(folder)
 

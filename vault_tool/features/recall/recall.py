@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from vault_tool.belief.fold import Belief
-from vault_tool.belief.gates import withheld
+from vault_tool.belief.gates import disbelieved
 from vault_tool.errors import UsageError
 from vault_tool.index.relations import names_of
 from vault_tool.index.visibility import Request, visible
@@ -329,7 +329,7 @@ def _believed(vault: Context, entries: Sequence[Entry], limit: int) -> list[Entr
 
 
 def _disbelieving(believed: Mapping[str, Belief]) -> Request:
-    return Request(disbelieved=lambda entry: withheld(believed[entry.id]))
+    return Request(disbelieved=lambda entry: disbelieved(believed[entry.id]))
 
 
 def _understanding(vault: Context, tagged: Sequence[Entry], kind: str, names: Sequence[str]) -> Entry | None:

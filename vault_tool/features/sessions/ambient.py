@@ -158,7 +158,9 @@ def _put_down(vault: Context, ids: Sequence[str], token: int, moment: datetime, 
     try:
         # One step for both: a kill in between would leave a token whose answer no log knows.
         seen.store(vault).update(
-            vault.who.session, moment, lambda state: state.beats(token, at, compacted=compacted).shows(ids, "bring_to_mind", at)
+            vault.who.session,
+            moment,
+            lambda state: state.hands_out(token, at, compacted=compacted).shows(ids, "bring_to_mind", at),
         )
     except seen.UNKEPT as fault:
         return (f"what was shown is not kept: {fault.message}",)

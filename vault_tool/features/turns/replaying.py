@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from vault_tool.belief.gates import withheld
+from vault_tool.belief.gates import disbelieved
 from vault_tool.errors import NotFound
 from vault_tool.features.turns.turn_log import LoggedTurn
 from vault_tool.features.turns.turn_recall import Beat, recollect
@@ -114,7 +114,7 @@ def _why_gone(vault: Context, turn: LoggedTurn, identity: str, hit: Recalled | N
         return "withheld: consent to it was refused or withdrawn"
     if entry is None:
         return "not in the vault any more"
-    request = Request(now=vault.clock.now(), disbelieved=lambda memory: withheld(seen.standings.beliefs([memory])[memory.id]))
+    request = Request(now=vault.clock.now(), disbelieved=lambda memory: disbelieved(seen.standings.beliefs([memory])[memory.id]))
     if why := visible(entry, request, "recent"):
         return "expired" if why == "expired" else "withheld: it is believed to be false"
     if hit is not None and hit.status == "overtaken":

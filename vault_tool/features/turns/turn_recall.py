@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from vault_tool.belief.gates import withheld
+from vault_tool.belief.gates import disbelieved
 from vault_tool.index.timeline import written_of
 from vault_tool.index.visibility import Request, visible
 from vault_tool.model.details import Details, in_words
@@ -135,7 +135,7 @@ def _in_force(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
     """The memories that are still told unprompted: not expired, not believed to be false."""
     # Looked up together: each look by itself would read all of this machine's use again.
     believed = vault.standings.beliefs(entries)
-    request = Request(now=vault.clock.now(), disbelieved=lambda entry: withheld(believed[entry.id]))
+    request = Request(now=vault.clock.now(), disbelieved=lambda entry: disbelieved(believed[entry.id]))
     return [entry for entry in entries if visible(entry, request, "recent") is None]
 
 

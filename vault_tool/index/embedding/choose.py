@@ -77,7 +77,7 @@ def _lacking(provider: str, embedder: Embedder | None) -> str:
     return ""
 
 
-def forget() -> None:
+def choose_anew() -> None:
     """Look again at the next choice: something was fetched."""
     choose.cache_clear()
 

@@ -199,7 +199,7 @@ def stat_of(catalog: Catalog, path: str) -> Stat | None:
     return catalog.known().get(folder, {}).get(name)
 
 
-def withheld(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen], repo: git.Repo | None, where: HeadMove) -> str:
+def removal_doubt(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen], repo: git.Repo | None, where: HeadMove) -> str:
     """Why vanished files must not be forgotten before a person says so; empty when they may be.
 
     Notes that stand elsewhere now have not vanished, nor have those whose absence is git's doing.

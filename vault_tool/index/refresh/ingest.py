@@ -74,14 +74,14 @@ def apply(catalog: Catalog, difference: IndexDifference) -> None:
         number = int(connection.execute("SELECT coalesce(max(n), 0) FROM entries").fetchone()[0])
         had = catalog.files([*(file.path for file in difference.seen), *difference.gone])
         for path in difference.gone:
-            _forget(connection, path)
+            _take_out(connection, path)
             # In the transaction of the entries: after a kill the two stores may differ, but the catalogue knows in what.
             if path in had and had[path].kind in _SEARCHED:
                 connection.execute(_WAIT, (path, None, seq))
         for file in difference.seen:
             number += 1
             if not file.grown_from:
-                _forget(connection, file.path)
+                _take_out(connection, file.path)
             _add(connection, number, file)
             if file.text is not None or (file.path in had and had[file.path].kind in _SEARCHED):
                 connection.execute(_WAIT, (file.path, orjson.dumps(file.text) if file.text is not None else None, seq))
@@ -112,7 +112,7 @@ def changes_of(catalog: Catalog, difference: IndexDifference) -> list[tuple[str,
 _SEARCHED = frozenset({"record", "page", "unreadable"})
 
 
-def _forget(connection: sqlite3.Connection, path: str) -> None:
+def _take_out(connection: sqlite3.Connection, path: str) -> None:
     for number, *row in connection.execute(f"SELECT n, {schema.ENTRY} FROM entries WHERE path = ?", (path,)).fetchall():
         old = entry_of(row)
         # By the names that the old row had: these trees are keyed by name, and finding a number in them reads them whole.

@@ -147,7 +147,7 @@ class Refresher:
             known = catalog.files([*changes.suspects, *changes.gone]) if changes else {}
             return self._walked(catalog, scan, changes, known, head, confirm)
         known = catalog.files(scan.files)
-        if scan.partial or (not confirm and diff.withheld(catalog, changes.gone, (), self._repo, head)):
+        if scan.partial or (not confirm and diff.removal_doubt(catalog, changes.gone, (), self._repo, head)):
             # Building anew would forget what is out of sight: read everything into the indexes that there are.
             every = {path: was for path, was in known.items() if path not in scan.files} if full else known
             return self._walked(catalog, scan, Changes(scan.files, changes.gone), every, head, confirm)
@@ -225,7 +225,7 @@ class Refresher:
             if scan.partial:
                 gone, reason = (), "some folders could not be looked into, so nothing was forgotten"
             elif not confirm:
-                reason = diff.withheld(catalog, gone, seen, self._repo, head)
+                reason = diff.removal_doubt(catalog, gone, seen, self._repo, head)
                 gone = () if reason else gone
         # While losses are withheld, HEAD stays where it was known: git may still explain them.
         all_facts = {**(facts or {}), **({} if reason else head.facts), **history.facts}
@@ -406,7 +406,7 @@ class Refresher:
             seen = self._served(catalog, HistoryDelta(), read.seen, head, self._graves(catalog))
             seen = tuple(former_titles.renamed(file) if file.path in retitled else file for file in seen)
             seen = self._under_their_ids(catalog, seen, changes.gone) if self._around else seen
-            lost = scan.partial or diff.withheld(catalog, changes.gone, seen, self._repo, HeadMove(head, head))
+            lost = scan.partial or diff.removal_doubt(catalog, changes.gone, seen, self._repo, HeadMove(head, head))
             gone = () if lost else changes.gone
             stats, times = diff.to_remember(catalog, read.touched, scan.started_ns)
             if seen or gone or stats or times:

@@ -84,7 +84,7 @@ class Backfill:
         self._now = now
         self._state = ""
         """The files of the model that are known to have made this set."""
-        self._withheld: set[bytes] = set()
+        self._with_secrets: set[bytes] = set()
         self.embedded = 0
         self.refused = 0
 
@@ -149,7 +149,7 @@ class Backfill:
         for texts in self._notes.texts(list(dict.fromkeys(path for _, path, _ in pending)), self._embedder.window):
             # The lines after the first of a private key look like nothing: what is told by one passage goes for all of a note.
             if any(self._secret(text) for text in texts.values()):
-                self._withheld.update(texts)
+                self._with_secrets.update(texts)
             for key, text in texts.items():
                 if key in missing:
                     missing.discard(key)
@@ -159,7 +159,7 @@ class Backfill:
                 ledger.doubt({path for key, path, _ in pending if key in missing})
 
     def _embed(self, instruction: str, partition: int, texts: Mapping[bytes, str]) -> None:
-        reasons = {key: "its note holds what looks like a secret" for key in texts if key in self._withheld}
+        reasons = {key: "its note holds what looks like a secret" for key in texts if key in self._with_secrets}
         keys = [key for key in texts if key not in reasons]
         if keys:
             done = self._embedder.embed([texts[key] for key in keys], Role.DOCUMENT, instruction, self._bounds.left())

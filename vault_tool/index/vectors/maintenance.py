@@ -108,7 +108,7 @@ def compact_if_due(vectors: VectorSet, now: float) -> None:
         if len(vectors.ledger().row_numbers(partition.number, dropped)) > _DEAD_SHARE * partition.rows:
             vectors.compact(instruction, dropped)
     with vectors.writing() as ledger, ledger.transaction():
-        ledger.forget_keys(dropped)
+        ledger.drop_retired(dropped)
 
 
 def discard_old(cache: Path, serving: Path, now: float) -> None:
@@ -143,7 +143,7 @@ def erase(cache: Path, paths: Collection[str], wait: float) -> None:
             for instruction in vectors.ledger().partitions() if dropped else ():
                 vectors.compact(instruction, dropped)
             with vectors.writing() as ledger, ledger.transaction():
-                ledger.forget_keys(dropped)
+                ledger.drop_retired(dropped)
         finally:
             vectors.close()
     for copy in cache.glob("chroma*"):

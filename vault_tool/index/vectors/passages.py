@@ -85,7 +85,7 @@ class Notes:
         form = form_of(window)
         if vectors.ledger().meta("form") != form:
             with vectors.writing() as ledger, ledger.transaction():
-                ledger.forget_all_notes()
+                ledger.drop_all_notes()
                 ledger.say(form=form, window=str(window), mark="")
         outlook = PendingTexts(self.index().catalog, vectors.ledger())
         todo = outlook.to_read if limit is None else outlook.to_read[:limit]
@@ -94,9 +94,9 @@ class Notes:
             with vectors.writing() as ledger, ledger.transaction():
                 ledger.put_notes(notes, self.now())
         left = len(outlook.to_read) - len(todo)
-        if outlook.to_forget or (not left and vectors.ledger().meta("mark") != outlook.mark):
+        if outlook.to_drop or (not left and vectors.ledger().meta("mark") != outlook.mark):
             with vectors.writing() as ledger, ledger.transaction():
-                ledger.drop_notes(outlook.to_forget, self.now())
+                ledger.drop_notes(outlook.to_drop, self.now())
                 if not left:
                     ledger.say(mark=outlook.mark)
         return left
@@ -111,7 +111,7 @@ class PendingTexts:
     def __init__(self, catalog: Catalog, ledger: VectorLedger) -> None:
         self.mark = _mark(catalog)
         self.to_read: list[str] = []
-        self.to_forget: list[str] = []
+        self.to_drop: list[str] = []
         if not self._since(catalog, ledger):
             self._compared(catalog, ledger)
 
@@ -133,7 +133,7 @@ class PendingTexts:
         now = {**dict(catalog.rows(f"{_ENTRIES} ORDER BY n DESC")), **dict(catalog.rows(_PAGES))}
         known = ledger.hashes()
         self.to_read = [path for path, content_hash in now.items() if known.get(path) != content_hash]
-        self.to_forget = sorted(known.keys() - now.keys())
+        self.to_drop = sorted(known.keys() - now.keys())
 
 
 def _mark(catalog: Catalog) -> str:

@@ -341,14 +341,14 @@ class VectorLedger(Database):
         """The texts that no note has any more, the latest first, each with since when."""
         return self.rows("SELECT key, at FROM retired ORDER BY at DESC, key")
 
-    def forget_keys(self, keys: Iterable[bytes]) -> None:
-        """Forget retired texts; their rows are the caller's to leave out."""
+    def drop_retired(self, keys: Iterable[bytes]) -> None:
+        """Drop retired texts; their rows are the caller's to leave out."""
         listed = [(key,) for key in keys]
         for table in ("vectors", "retired", "refused"):
             self.many(f"DELETE FROM {table} WHERE key = ?", listed)
 
-    def forget_all_notes(self) -> None:
-        """Forget what the notes consist of; the vectors stay."""
+    def drop_all_notes(self) -> None:
+        """Drop what the notes consist of; the vectors stay."""
         for table in ("notes", "owners", "wanted", "retired"):
             self.many(f"DELETE FROM {table}", [()])
         self.say(notes="0")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vault_tool.belief.fold import Belief
-from vault_tool.belief.gates import local_utility, truth_asked_for, truth_gate, voted_down, withheld
+from vault_tool.belief.gates import disbelieved, local_utility, truth_asked_for, truth_gate, voted_down
 from vault_tool.index.visibility import Purpose, Request, visible
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -61,7 +61,7 @@ def threshold(base: float, entry: Entry, weights: Weights) -> float:
 def judging(believed: Mapping[str, Belief], asked: Query) -> Request:
     """A request that leaves out memories believed to be false, unless the query asks for doubtful ones."""
     return Request(
-        disbelieved=lambda entry: not asked.doubtful and withheld(believed[entry.id]),
+        disbelieved=lambda entry: not asked.doubtful and disbelieved(believed[entry.id]),
         voted_down=lambda entry: voted_down(believed[entry.id]),
     )
 
