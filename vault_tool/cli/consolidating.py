@@ -14,7 +14,7 @@ from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, in_a_cell, table
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, takes
-from vault_tool.cli.options import Call, Short, command, writes
+from vault_tool.cli.options import TEXT, Call, Short, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, NotFound, UsageError, VaultError
@@ -25,12 +25,13 @@ from vault_tool.features.consolidation.passes import waiting_in_words
 from vault_tool.features.consolidation.report import ConsolidationReport
 from vault_tool.features.consolidation.round_trip import NextPacket
 from vault_tool.util.text import counted, one_line
+from vault_tool.vault import checked
 from vault_tool.vault.context import Context
 
 KEYS = "e write it   s skip   t skip all trivial ones   d end the pass   q stop here"
 
-# What an answer to a packet may hold.
-_ANSWER: dict[str, type] = {"packet": str, "content": str, "summary": str, "sources": list, "budget": int}
+# What an answer to a packet may hold: parameters of `consolidate_next`.
+_ANSWER = ("packet", "content", "summary", "sources", "budget")
 
 # Observations that a person sees before they open the packet in the editor, each in so many characters:
 SHOWN = 12
@@ -110,17 +111,18 @@ def _request(name: str) -> dict[str, Any]:
         return {}
     example = 'write it like {"packet": "f78597-3", "content": "...", "summary": "...", "sources": ["ef1824"]}'
     try:
-        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+        text = TEXT.convert(name, None, None) if name == "-" else Path(name).read_text(encoding="utf-8-sig")
         [packet] = objects(f"[{text}]", "packet")
     except (OSError, UnicodeDecodeError) as fault:
         raise NotFound(f"`{one_line(name, 60)}` cannot be read: {getattr(fault, 'strerror', '') or fault}", example) from fault
     except ValueError as fault:
         raise UsageError("an answer is one object of JSON", example) from fault
+    kinds = checked.kinds_of(round_trip.consolidate_next)
     for field, value in packet.items():
         if field not in _ANSWER:
             raise UsageError(f"`{one_line(field, 40)}` is no part of an answer", f"its parts are {', '.join(_ANSWER)}")
-        if not isinstance(value, _ANSWER[field]) or isinstance(value, bool):
-            raise UsageError(f"`{field}` is not as it should be", example)
+        if kind_wanted := checked.misfit(kinds[field], value):
+            raise UsageError(f"`{field}` must be {kind_wanted}", example)
     return dict(packet)
 
 

@@ -248,3 +248,14 @@ def test_the_command_walks_it_by_requests(agent: Vault, root: Path) -> None:
     assert "the pass is ended" in last.stdout, last.stderr
     bad = vt("consolidate", "--next", "-", "--vault", str(root), input='{"words": 1}')
     assert bad.returncode == 2 and "no part of an answer" in bad.stderr
+
+
+@pytest.mark.parametrize("unfit", [{"sources": [1]}, {"sources": ["5f0c2d", None]}, {"content": 5}, {"budget": True}])
+def test_a_part_of_an_answer_that_is_of_another_kind_is_named(agent: Vault, root: Path, unfit: dict[str, object]) -> None:
+    told(agent, "Redis")
+    packet = agent.consolidate_next().packet
+    agent.close()
+    assert packet is not None
+    request = {"packet": packet.id, "content": "It caches.", "summary": "A cache.", **unfit}
+    bad = vt("consolidate", "--next", "-", "--vault", str(root), input=json.dumps(request))
+    assert bad.returncode == 2 and f"`{next(iter(unfit))}` must be a" in bad.stderr
