@@ -16,7 +16,7 @@ from vault_tool.cli.blocks import Block, Heading, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import problem_table
 from vault_tool.errors import Exit, Refused
-from vault_tool.features.capture import capture_settings
+from vault_tool.features.capture import capture_settings, capturing
 from vault_tool.features.consolidation.passes import waiting_in_words
 from vault_tool.features.doctor import adopting, moved_notes
 from vault_tool.features.doctor import doctor as verb
@@ -149,12 +149,10 @@ def _capture(vault: Context) -> str:
     """The line on sessions that are read on this machine; empty where none are."""
     if capture_settings.settings_of(vault.root).mode == capture_settings.OFF:
         return ""
-    from vault_tool.features.capture import capturing  # for those alone who had it set
-
-    found = capturing.capture(vault)
-    ran = f"ran {found.last_read[:16]}, {counted(found.last_turns, 'turn')} pointed at" if found.last_read else "has not run yet"
-    waits = f", {counted(found.ended, 'session')} not shown yet" if found.ended else ""
-    return f"{found.mode}, {ran}{waits}{': ' if found.last_fault else ''}{found.last_fault}"
+    now = capturing.capture(vault)
+    ran = f"ran {now.last_read[:16]}, {counted(now.last_turns, 'turn')} pointed at" if now.last_read else "has not run yet"
+    waits = f", {counted(now.ended, 'session')} not shown yet" if now.ended else ""
+    return f"{now.mode}, {ran}{waits}{': ' if now.last_fault else ''}{now.last_fault}"
 
 
 def _embeddings(status: verb.Status) -> Iterator[tuple[str, object]]:
