@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -20,6 +20,8 @@ else:
     updates = deferred("vault_tool.recall.updates")  # 8 ms, where two memories are alike
 
 _Key = TypeVar("_Key", bound=Hashable)
+_Thing: TypeAlias = tuple[str, str, str | None]
+"""Its project, its person, and its subject's normalised name, or None."""
 
 # Of these each one stands for itself: another of its kind is another event, or is told by its problem.
 EVENTS = frozenset(
@@ -44,24 +46,23 @@ class Update(NamedTuple):
     after: str
 
 
-def among(memories: Iterable[Entry], paths: Collection[str] | None = None) -> list[Update]:
-    """The supposed updates among these; with `paths` only those of which the older or the newer is at one of these paths."""
+def among(memories: Iterable[Entry], paths: Collection[str]) -> list[Update]:
+    """The supposed updates among these of which the older or the newer is at one of these paths."""
     entries = {entry.path: entry for entry in memories if _may(entry)}
+    things = {path: things_of(entry) for path, entry in entries.items()}
     words = {path: telling_words(entry.preview) for path, entry in entries.items()}
     supposed: list[Update] = []
     for path, other in _pairs(words):
-        if paths is not None and path not in paths and other not in paths:
+        if things[path].isdisjoint(things[other]) or not (path in paths or other in paths):
             continue
         common = len(words[path] & words[other])
         if common >= _COMMON or common > _SHARE * min(len(words[path]), len(words[other])):
-            supposed += filter(None, [between(entries[path], entries[other])])
+            supposed += filter(None, [_between(entries[path], entries[other])])
     return supposed
 
 
-def between(entry: Entry, other: Entry) -> Update | None:
-    """The supposed update among two memories, whichever is the newer."""
-    if not (_may(entry) and _may(other) and of_one_thing(entry, other)):
-        return None
+def _between(entry: Entry, other: Entry) -> Update | None:
+    """The supposed update among two memories of one thing, whichever is the newer."""
     together = bool(entry.text("session")) and entry.text("session") == other.text("session")
     older, newer = sorted((entry, other), key=_when_in_session if together else when)
     change = updates.changed(older.preview, newer.preview)
@@ -89,20 +90,19 @@ def newest(pairs: Iterable[Update]) -> Mapping[str, Update]:
     return latest
 
 
-def of_one_thing(entry: Entry, other: Entry) -> bool:
-    """Whether two memories may speak of one thing: they are of one project and person, and share a subject if they have any.
+def things_of(entry: Entry) -> frozenset[_Thing]:
+    """The things that a memory may speak of: as `things` has it."""
+    return things(entry.text("project"), entry.text("user"), entry.subjects, of_folder=entry.of_folder)
+
+
+def things(project: str, user: str, subjects: Iterable[str], *, of_folder: bool = False) -> frozenset[_Thing]:
+    """The things that a memory may speak of: each of its subjects, within its project and person; without a subject whatever
+    has none either.
 
     Notes of a folder are no dated claims of one thing, unless both name it.
     """
-    if any(entry.text(name) != other.text(name) for name in ("project", "user")):
-        return False
-    return share_a_subject(entry.subjects, other.subjects, named=entry.of_folder or other.of_folder)
-
-
-def share_a_subject(subjects: Collection[str], other: Collection[str], *, named: bool = False) -> bool:
-    """Whether two memories have a subject in common, or neither has any, unless one must be `named`."""
-    ours, theirs = (frozenset(map(normal_name, names)) for names in (subjects, other))
-    return not ours.isdisjoint(theirs) if ours and theirs else not (named or ours or theirs)
+    names: set[str | None] = set(map(normal_name, subjects))
+    return frozenset((project, user, name) for name in names or (() if of_folder else (None,)))
 
 
 def when(entry: Entry) -> tuple[datetime, datetime, int, str]:

@@ -82,13 +82,11 @@ def seems_to_change(vault: Context, record: Observation) -> tuple[Entry, ...]:
     """The memories that a new observation seems to change and does not name, the newest first."""
     observed = moment(record.observed or record.created or "")
     named = {record.id, *record.change_targets}
+    things = update_pairs.things(record.project or "", record.user or "", record.subjects)
     asked = [
         entry
         for entry in similar.sharing_words(vault, record.body)
-        if entry.id not in named
-        and (entry.text("project"), entry.text("user")) == (record.project or "", record.user or "")
-        and update_pairs.share_a_subject(entry.subjects, record.subjects, named=entry.of_folder)
-        and moment(entry.observed) <= observed
+        if entry.id not in named and not things.isdisjoint(update_pairs.things_of(entry)) and moment(entry.observed) <= observed
     ]
     if not asked or record.type in update_pairs.EVENTS:
         return ()
