@@ -9,6 +9,7 @@ from vault_tool.recall.question import frames
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_BETWEEN = re.compile(r"[\s_-]+")
 _BEGINS = re.compile(r"(?:^|[.?!:;…\n•>])[\s\"'“‘(\[*_]*$")
 _MONTHS = "january february march april june july august september october november december"
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday"
@@ -38,8 +39,9 @@ def proper_names(text: str) -> tuple[str, ...]:
 def lacking(text: str, names: Sequence[str]) -> tuple[str, ...]:
     """Those of these words (case folded) that stand nowhere in a text, not even written apart or in the singular."""
     folded = text.casefold()
-    joined = re.sub(r"[\s_-]+", "", folded)
-    return tuple(name for name in names if name not in folded and name.replace("-", "").removesuffix("s") not in joined)
+    missing = [name for name in names if name not in folded]
+    joined = _BETWEEN.sub("", folded) if missing else ""
+    return tuple(name for name in missing if name.replace("-", "").removesuffix("s") not in joined)
 
 
 def reason(missing: Sequence[str], matched: int, asked: int, *, crowded: bool) -> str:

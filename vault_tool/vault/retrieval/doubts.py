@@ -10,6 +10,7 @@ from vault_tool.recall.candidate import Key
 from vault_tool.recall.match import FEW, certainty
 from vault_tool.recall.question import Question
 from vault_tool.util.text import normal_name
+from vault_tool.vault.retrieval.retrievers import Pool
 from vault_tool.vault.retrieval.weighing import Ranked
 
 
@@ -20,6 +21,7 @@ class Doubts:
         self._read = read
         self._bar = bar
         # A page of conversation names much that one memory need not have.
+        self._subjects: dict[tuple[str, str], frozenset[str]] = {}
         self._wanted = () if read.page else (*read.codes, *doubt.proper_names(read.asked))
 
     def note(self, hits: Sequence[Ranked], bodies: Mapping[Key, str]) -> None:
@@ -42,15 +44,19 @@ class Doubts:
         missing = doubt.lacking(_whole(each, body), self._wanted)
         # Of a code and its number the code is told.
         longest = (name for name in missing if not any(name != other and name in other for other in missing))
-        return tuple(name for name in longest if not _is_about(each, name)) if missing else ()
+        return tuple(name for name in longest if not self._is_about(each, name)) if missing else ()
 
+    def _is_about(self, each: Ranked, name: str) -> bool:
+        """Whether a memory is tagged with a subject that has this name too."""
+        subjects = each.candidate.entry.subjects
+        return bool(subjects) and not self._names_beside(each.pool, name).isdisjoint(map(normal_name, subjects))
 
-def _is_about(each: Ranked, name: str) -> bool:
-    """Whether a memory is tagged with a subject that has this name too."""
-    if not each.candidate.entry.subjects:
-        return False
-    tagged = set(map(normal_name, each.candidate.entry.subjects))
-    return any(not tagged.isdisjoint(names_of(subject)) for subject in each.pool.catalog.subject_named(normal_name(name)))
+    def _names_beside(self, pool: Pool, name: str) -> frozenset[str]:
+        """All names of the subjects of one vault that have this name."""
+        key = (pool.scope, name)
+        if key not in self._subjects:
+            self._subjects[key] = frozenset().union(*map(names_of, pool.catalog.subject_named(normal_name(name))))
+        return self._subjects[key]
 
 
 def _whole(each: Ranked, body: str) -> str:
