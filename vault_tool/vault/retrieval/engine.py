@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
@@ -351,15 +352,18 @@ def _about_tokens(entry: Entry) -> int:
     return max(tokens(entry.preview), (entry.size - _HEAD_LETTERS) // _LETTERS_A_TOKEN)
 
 
-def _copy_texts(fitting: Iterable[Ranked], changes: Mapping[Key, Candidate]) -> Iterator[select.CopyText[Ranked]]:
-    """Each with what copies of it are told by, made as it is asked for: an answer is full long before the end."""
+def _copy_texts(fitting: Sequence[Ranked], changes: Mapping[Key, Candidate]) -> Iterator[select.CopyText[Ranked]]:
+    """Each with what copies of it are told by, where another has the same text."""
     overtook = {key: change.key for key, change in changes.items()}
+    counts = Counter(each.candidate.entry.body_hash for each in fitting)
     for each in fitting:
-        entry = each.candidate.entry
-        # Said again at another time it is no copy where just one of the times is asked for.
-        own = (*_own(entry), overtook.get(each.candidate.key), each.candidate.timely > 0)
-        same = (entry.body_hash, *own) if entry.body_hash else None
-        yield select.CopyText(each, entry.preview, source := _source(each), same, _stands(each, source))
+        entry, source = each.candidate.entry, _source(each)
+        if entry.body_hash and counts[entry.body_hash] > 1:
+            # Said again at another time it is no copy where just one of the times is asked for.
+            same = (entry.body_hash, *_own(entry), overtook.get(each.candidate.key), each.candidate.timely > 0)
+            yield select.CopyText(each, entry.preview, source, same, _stands(each, source))
+        else:
+            yield select.CopyText(each, entry.preview, source)
 
 
 def _stands(each: Ranked, source: str) -> tuple[Any, ...]:
