@@ -13,8 +13,6 @@ if not TYPE_CHECKING:
             "evidence_text": "where others changed notes",
             "grave_history": "where the history has tombstones",
             "graves": "where the history is read",
-            "relations": "where all memories are weighed",
-            "seals": "where something is forgotten",
             "uses": "1 ms, where much was used",
         },
     )

@@ -10,7 +10,6 @@ if not TYPE_CHECKING:
     __getattr__ = late_modules(
         __name__,
         {
-            "authority": "where something was written in place of what another wrote",
             "consent": "2 ms, where consent was asked",
             "parameter_table": "where a command takes an option of its verb's",
         },

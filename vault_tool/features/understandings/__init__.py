@@ -10,6 +10,6 @@ if not TYPE_CHECKING:
     __getattr__ = late_modules(
         __name__,
         {
-            "understandings": "4 ms each, and few requests ask them",
+            "understandings": "4 ms, and few requests ask it",
         },
     )

@@ -15,7 +15,7 @@ if not TYPE_CHECKING:
             "download": "20 ms, and only embedding needs these",
             "int8": "20 ms, and only embedding needs these",
             "ollama": "20 ms, and only embedding needs these",
-            "onnx": "1 ms, where something was forgotten",
+            "onnx": "20 ms, and only what compares meanings needs these",
             "openai": "2 ms, for who chose it",
             "packaged": "1 ms, where the model came in a package",
         },
