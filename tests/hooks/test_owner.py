@@ -42,16 +42,8 @@ def owned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Owned]:
         vault.remember(IDLE, ["Redis"], kind="problem")
         with Vault.open(root, user="ann") as hers:
             hers.remember("For ann redis drops idle connections at noon.", ["Redis"], kind="problem")
-    ours = ("GIT_", "VAULT_", "XDG_", "OLLAMA_", "OPENAI_")
-    environ = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    with Owned(root, environ={**environ, "HOME": str(root.parent), "XDG_RUNTIME_DIR": str(_private(root))}) as found:
+    with Owned(root, environ=environment(root.parent)) as found:
         yield found
-
-
-def _private(root: Path) -> Path:
-    folder = root.parent / "run"
-    folder.mkdir(mode=0o700)
-    return folder
 
 
 def hooked(owned: Owned, event: str, session: str, environ: Mapping[str, str] | None = None, **told: str) -> tuple[str, str]:
@@ -123,14 +115,23 @@ def _begins(owned: Owned, event: str, session: str, **told: str) -> subprocess.P
     data = json.dumps({"session_id": session, "cwd": str(owned.root), **told})
     command = [sys.executable, "-c", HOOK, event, data]
     asking = subprocess.Popen(command, env=owned.environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    eventually(lambda: _is_begun(owned.root.parent, session))
+    eventually(lambda: _is_begun(owned.root, session))
     return asking
 
 
-def _is_begun(folder: Path, session: str) -> bool:
-    """Whether an event of a session was noted as begun, wherever that user's processes keep what is this machine's own."""
-    kept = (json.loads(path.read_text()) for path in folder.rglob("sessions/*.json"))
-    return any(state["id"] == session and state["answered"] for state in kept)
+def _is_begun(root: Path, session: str) -> bool:
+    """Whether an event of a session was noted as begun, and whoever noted it has let go of the sessions again."""
+    kept = (json.loads(path.read_text()) for path in (root / "_local" / "sessions").glob("*.json"))
+    if not any(state["id"] == session and state["answered"] for state in kept):
+        return False
+    import fcntl  # not on Windows
+
+    with open(root / "_local" / "sessions.lock", "rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
 
 
 @pytest.mark.parametrize(

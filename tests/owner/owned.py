@@ -20,6 +20,7 @@ import pytest
 from tests.bounds import PATIENCE, eventually
 from tests.cli.typed import vt
 from tests.index.vaults import make
+from tests.nobody import with_key
 from vault_tool.files import watcher_presence
 from vault_tool.files.watcher_presence import Owner
 from vault_tool.owner import address
@@ -39,7 +40,10 @@ def vault(folder: Path) -> Path:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """An environment of its own for what serves the tests of a whole module: each test has another one."""
+    """An environment of its own for what serves the tests of a whole module: each test has another one.
+
+    Its user's key is that of every test: what a test made in a vault is that user's own.
+    """
     private = folder / "run"
     private.mkdir(mode=0o700)
     ours = ("GIT_", "VAULT_", "XDG_", "OLLAMA_", "OPENAI_")
@@ -47,7 +51,7 @@ def environment(folder: Path) -> dict[str, str]:
     return environ | {
         "HOME": str(folder),
         "XDG_RUNTIME_DIR": str(private),
-        "XDG_DATA_HOME": str(folder),
+        "XDG_DATA_HOME": str(with_key(folder)),
         "OLLAMA_HOST": "127.0.0.1:9",
     }
 
