@@ -13,7 +13,7 @@ from vault_tool.files.frontmatter import Change, Head, HeadFault, Raw, Remove, S
 from vault_tool.files.frontmatter.lists import Form
 from vault_tool.files.frontmatter.loose import read_loosely
 from vault_tool.files.parse import parse
-from vault_tool.importing import dates, tags
+from vault_tool.importing import claude_heads, dates, tags
 from vault_tool.importing.titles import title_of
 from vault_tool.importing.toml_head import json_head, toml_head
 from vault_tool.model.ids import canonical
@@ -140,6 +140,8 @@ def _unusable(
         broken = [problem for problem in parse(path, data, registry).problems if problem.code == "conflict-markers"]
     if broken and broken[0].code == "not-text":
         return Made(skipped="not-text", problems=(broken[0],))
+    if not broken and claude_heads.is_index(path, values, body):
+        return Made(skipped="index", problems=(note(path, 0, "index", "it lists the memories beside it, and is none itself"),))
     if broken:
         served = "its words alone are served" if broken[0].code != "conflict-markers" else "it is in no answer"
         problem = replace(broken[0], message=f"kept unchanged, and {served} until it is mended: {broken[0].message}")
@@ -155,13 +157,17 @@ def _fields(
     fallback: str,
 ) -> list[tuple[str, Value]]:  # fmt: skip
     """The lines that are added; what stood under one of their names and is not ours is kept by `with_fields`."""
-    fields: list[tuple[str, Value]] = [("id", identity), ("type", _type(values.get("type"), asked.type, registry))]
+    memory = claude_heads.memory_head(values)
+    kind = memory.type if memory else _type(values.get("type"), asked.type, registry)
+    fields: list[tuple[str, Value]] = [("id", identity), ("type", kind)]
     title = values.get("title")
     if not (isinstance(title, str) and says(title) and one_line(title)):
-        fields.append(("title", title_of(path, inner, prose)))
+        fields.append(("title", (memory.title if memory else "") or title_of(path, inner, prose)))
+    if memory and memory.summary and not says(values.get("summary")):
+        fields.append(("summary", memory.summary))
     old = values.get("created")
     if not (isinstance(old, str) and parse_time(old)):
-        moment = dates.created(inner, path.rpartition("/")[2])
+        moment = (memory.modified if memory else None) or dates.created(inner, path.rpartition("/")[2])
         fields.append(("created", stamp(moment) if moment else fallback))
     fields.append(("origin", "import"))
     if "aliases" in inner and "aliases" not in values and (aliases := lists.texts(inner["aliases"], Form.NAMES)):
