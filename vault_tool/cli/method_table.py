@@ -22,7 +22,9 @@ from vault_tool.verbs.vault import Vault
 _ITSELF = "vault_tool.verbs.vault"
 
 # Verbs that other doors ask than a program: what a person does at a terminal, and the files of the memory tool.
-ELSEWHERE = frozenset({"edit_waiting", "find_conflict", "list_files", "next_packet", "read_file", "skip_packets"})
+ELSEWHERE = frozenset(
+    {"delete_memories", "edit_waiting", "find_conflict", "list_files", "next_packet", "read_file", "skip_packets"}
+)
 
 # Methods that are called otherwise than their function, whose name Python has for something else; and those of no open vault.
 _CALLED = {"list_memories": "list"}

@@ -1,0 +1,67 @@
+"""Memories deleted by a person in a commit that `undo` takes back: history keeps them, unlike what is forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vault_tool.errors import Refused, UsageError
+from vault_tool.features.history.history import keep_first
+from vault_tool.files import layout
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import MEMORIES, RecordClass
+from vault_tool.util.text import counted
+from vault_tool.vault import person, resolve
+from vault_tool.vault.context import Context
+from vault_tool.vault.new_observation import emptied_by
+from vault_tool.vault.operation import Saved, writing
+from vault_tool.vault.request import of_the_whole, verb
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deleted(Saved):
+    """The memories that were deleted, with their titles and the number of links that went with them."""
+
+    ids: tuple[str, ...]
+    titles: tuple[str, ...]
+    links_removed: int
+    subjects_removed: tuple[str, ...] = ()
+
+
+@verb
+@of_the_whole
+def delete_memories(vault: Context, ids: Sequence[str]) -> Deleted:
+    """Delete memories with the links that begin or end at them, in one commit that `undo` takes back.
+
+    What no commit has is committed first, so that history keeps it. Subjects that were made by naming them there, and that
+    nothing else is tagged with, go too. Raises Refused where no person asks, and for notes of the folder that the vault serves.
+    """
+    vault = person.acting(vault, "delete").with_withheld()
+    if not ids:
+        raise UsageError("no memory is named", "name those to delete")
+    with writing(vault, "delete") as op:
+        entries = resolve.find_all(vault, ids, MEMORIES)
+        if served := [entry for entry in entries if layout.is_around(entry.path)]:
+            raise Refused(f"{served[0].path} is a note of the folder that this vault serves", "delete it there")
+        links = _links(vault, entries)
+        remarks = [remark for entry in entries if (remark := keep_first(vault, entry.path))]
+        emptied = list(emptied_by(vault, entries))
+        for going in (*entries, *links, *emptied):
+            op.remove(going.path)
+        title = entries[0].title if len(entries) == 1 else counted(len(entries), "memory", "memories")
+        saved = op.carry_out(title, [entry.id for entry in entries])
+    return Deleted(
+        **saved.fields(*remarks),
+        ids=tuple(entry.id for entry in entries),
+        titles=tuple(entry.title for entry in entries),
+        links_removed=len(links),
+        subjects_removed=tuple(subject.title for subject in emptied),
+    )
+
+
+def _links(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
+    """The edges that begin or end at memories, without those that are themselves deleted."""
+    going = {entry.id for entry in entries}
+    pointing = (edge for edges in vault.index.catalog.pointing_at_each(going, ("from_id", "to_id")).values() for _, edge in edges)
+    edges = {edge.path: edge for edge in pointing if edge.record_class is RecordClass.EDGE}
+    return list(edges.values())
