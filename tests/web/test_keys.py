@@ -83,7 +83,7 @@ def test_a_refusal_is_of_the_chosen_one_and_u_takes_it_back(chromium: Browser, w
         page.keyboard.press("j")
         page.keyboard.press("j")
         page.keyboard.press("r")
-        page.wait_for_selector("#flash >> text=1 refused")
+        page.wait_for_selector("#flash >> text=1 rejected")
         page.wait_for_load_state()
         assert left(served) == [ids[0], ids[2]]
         page.keyboard.press("u")
@@ -140,15 +140,15 @@ def test_no_key_of_an_item_is_pressed_on_any_page_with_nothing_chosen(
 def test_many_at_once_are_asked_for_and_come_back_together(waiting: tuple[Served, list[str]]) -> None:
     served, ids = waiting
     asked = unescape(served.post("/review/decide", {"verdict": "refuse", "id": ids}))
-    assert "Refuse 3 memories?" in asked and all(text.rstrip(".") in asked for text in TEXTS)
+    assert "Reject 3 memories?" in asked and all(text.rstrip(".") in asked for text in TEXTS)
     assert left(served) == ids
     done = served.post("/review/decide", {"verdict": "refuse", "id": ids, "sure": "1"})
-    assert "3 refused: kept for 30 days" in done and left(served) == []
+    assert "3 rejected: kept for 30 days" in done and left(served) == []
     assert all(f'name="id" value="{one}"' in done for one in ids)
-    assert "3 drafts refused in the last 30 days" in served.get("/review")
+    assert "3 drafts rejected in the last 30 days" in served.get("/review")
     lying = unescape(served.get("/review/bin"))
     assert all(text in lying for text in TEXTS)
     assert "3 wait again" in served.post("/review/restore", {"id": ids})
     assert sorted(left(served)) == sorted(ids)
     # One alone is not asked for: Undo is beside it.
-    assert "1 refused" in served.post("/review/decide", {"verdict": f"refuse {ids[0]}"})
+    assert "1 rejected" in served.post("/review/decide", {"verdict": f"refuse {ids[0]}"})

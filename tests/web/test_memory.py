@@ -59,7 +59,7 @@ def test_a_memory_is_shown_with_all_that_is_known_of_it(told: Told) -> None:
     served, ids = told
     text = unescape(served.get(f"/memory/{ids['solved']}"))
     assert "it ran all winter" in text and 'aria-label="Truth and utility over time"' in text
-    assert 'aria-label="How present it is, past and to come"' in text and "If nobody uses it" in text
+    assert 'aria-label="Retention, past and to come"' in text and "If nobody uses it" in text
     assert ids["problem"] in text and 'name=tuesday"' in text
     chain = unescape(served.get(f"/memory/{ids['first']}"))
     assert "Superseded by" in chain and chain.index("Loud and frail") < chain.index("Loud but steady")
@@ -181,8 +181,8 @@ def test_results_come_as_one_types_and_keys_do_for_everything(chromium: Browser,
     with browsing(chromium, served) as found:
         page = found.page
         page.keyboard.press("g")
-        page.keyboard.press("a")
-        page.wait_for_url("**/ask")
+        page.keyboard.press("m")
+        page.wait_for_url("**/memories")
         page.wait_for_load_state()
         page.locator("#q").focus()  # it is by itself, sooner or later
         page.keyboard.type("heater in the drain")

@@ -116,7 +116,7 @@ def test_a_stolen_link_is_of_no_use(chromium: Browser, told: Served) -> None:
     page = first.new_page()
     page.goto(link)
     page.wait_for_url(f"{told.url}/")
-    assert "#" not in page.url and page.locator("h1").inner_text() == "Today"
+    assert "#" not in page.url and page.locator("h1").inner_text() == "Home"
     other = second.new_page()
     other.goto(link)
     other.wait_for_selector("text=used already")

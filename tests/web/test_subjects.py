@@ -113,7 +113,7 @@ def test_what_waits_is_accepted_refused_and_edited(told: Told) -> None:
     stale = served.post("/review/edit", {"one": ids["waiting"], "was": "Perhaps Ann likes tea.", "text": "lost"}, 409)
     assert "saved by somebody else" in stale
     assert "1 memory accepted" in served.post("/review/decide", {"verdict": f"accept {ids['waiting']}"})
-    assert "2 refused" in served.post("/review/decide", {"verdict": "refuse", "id": others[:2], "sure": "1"})
+    assert "2 rejected" in served.post("/review/decide", {"verdict": "refuse", "id": others[:2], "sure": "1"})
     assert "nothing is ticked" in unescape(served.post("/review/decide", {"verdict": "accept"}, 400))
     with served.vault() as vault:
         assert vault.show(ids["waiting"]).content == "Ann likes tea,\nand coffee." and vault.show(ids["waiting"]).reviewed
@@ -151,7 +151,7 @@ def test_a_pass_is_walked_from_packet_to_packet(told: Told) -> None:
         for beam in range(4):
             vault.remember(f"The attic leaks at beam {beam}.", ["Attic"])
     text = unescape(served.get("/consolidate"))
-    assert "What a pass would settle" in text and "Heat pump" in text and "Doubted" in text
+    assert "What a pass would settle" in text and "Heat pump" in text and "Questioned" in text
     assert 'role="alert"' in unescape(served.get("/consolidate/packet", 404))
     walk = unescape(served.post("/consolidate/begin"))
     written = skipped = 0

@@ -138,7 +138,7 @@ def test_a_person_withdraws_and_is_told_of_no_more(told: tuple[Served, dict[str,
     done = served.post(
         "/consent", {"id": ids["ann"], "state": "withdrawn", "as_user": "ann", "reason": "mine", "back": "/person?name=ann"}
     )
-    assert "told to nobody from now on" in done and "withdrawn by ann: mine" in unescape(done)
+    assert "hidden from now on" in done and "withdrawn by ann: mine" in unescape(done)
     with served.vault() as vault:
         assert ids["ann"] not in {one.id for one in vault.search("ferry").results}
 

@@ -20,15 +20,18 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from vault_tool.features.doctor.doctor import waiting_for_review
 from vault_tool.features.history.undo import undoable
 from vault_tool.generate.escape import readable
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import worded
 from vault_tool.util.note_links import links_in, path_of
-from vault_tool.util.text import link_label
+from vault_tool.util.text import counted, link_label
 from vault_tool.vault import resolve
 from vault_tool.web.asking import Flash, ask, compared
+from vault_tool.web.icons import colour_of, icon_of, type_words
+from vault_tool.web.places import around, theme_of
 from vault_tool.web.wording import ForPage
 
 if TYPE_CHECKING:
@@ -36,18 +39,8 @@ if TYPE_CHECKING:
     from vault_tool.verbs.vault import Vault
 
 FOLDER = Path(__file__).parent
-# The pages that every page leads to: name, path, and the key that `g` and it go there.
-NAV = (
-    ("Today", "/", "t"),
-    ("Ask", "/ask", "a"),
-    ("Subjects", "/subjects", "s"),
-    ("Map", "/map", "m"),
-    ("Review", "/review", "r"),
-    ("Consolidate", "/consolidate", "c"),
-    ("People", "/people", "p"),
-    ("Time", "/time", "d"),
-    ("Health", "/health", "h"),
-)
+_DAY = len("2026-11-20")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 _LINK = re.compile(r"!?\[\[([^\[\]\n]{1,300})\]\]")
 _SCHEMES = ("http:", "https:", "mailto:")
@@ -61,6 +54,14 @@ class Banner:
     more: str = "/health"
 
 
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The state of the indexes in words, and whether they lag behind the files."""
+
+    text: str
+    behind: bool
+
+
 async def render(request: Request, template: str, code: int = 200, /, **values: Any) -> HTMLResponse:
     """The page that a template makes of `values`, with what all pages show: the vault's name, its banners, what was just done."""
     flash: Flash | None = request.app.state.flashes.of(request)
@@ -72,26 +73,33 @@ async def render(request: Request, template: str, code: int = 200, /, **values: 
 
 def page(request: Request, template: str, /, **values: Any) -> str:
     """A template's text, with no question to the vault: where the vault itself cannot be asked."""
-    where = {"nav": NAV, "path": request.url.path, "here": _here(request)}
-    shared = {"vault_name": "", "seq": "", "banners": (), "flash": None, **where}
+    where = {**around(request.url.path), "path": request.url.path, "here": _here(request), "theme": theme_of(request)}
+    shared = {"vault_name": "", "seq": "", "banners": (), "flash": None, "counts": {}, "state": _State("", False), **where}
     return _environment().get_template(template).render({**shared, **values})
 
 
 def _standing(vault: Vault, freshness: Freshness) -> dict[str, Any]:
+    """The part of every page that is of the vault: its name, how many wait, how much is wrong, and the state of its indexes."""
     banners = []
     if freshness.settings:
         banners.append(Banner(f"{freshness.settings}."))
     if freshness.withheld:
         banners.append(Banner(f"Removals were not applied: {freshness.withheld}"))
-    if freshness.unreadable:
-        banners.append(Banner(f"Files that cannot be read: {freshness.unreadable}. What they say now is on no page."))
+    return {
+        "vault_name": resolve.vault_name(vault), "seq": vault.whole_index.catalog.seq(), "banners": tuple(banners),
+        "counts": {"/review": waiting_for_review(vault), "/health": freshness.problems}, "state": _state(freshness),
+    }  # fmt: skip
+
+
+def _state(freshness: Freshness) -> _State:
+    """The state of the indexes in a few words."""
+    if freshness.withheld:
+        return _State("Removals not applied", True)
     if freshness.behind:
-        banners.append(Banner(f"The indexes are behind by {freshness.behind} files."))
+        return _State(f"Index behind by {counted(freshness.behind, 'file')}", True)
     if freshness.stale:
-        banners.append(Banner(f"Not up to date: {', '.join(freshness.stale)}."))
-    if freshness.problems:
-        banners.append(Banner("There are problems in the files: Health tells each."))
-    return {"vault_name": resolve.vault_name(vault), "seq": vault.whole_index.catalog.seq(), "banners": tuple(banners)}
+        return _State(f"{counted(len(freshness.stale), 'file')} not up to date", True)
+    return _State("Index up to date", False)
 
 
 def _as_it_stands(vault: Vault, flash: Flash | None) -> Flash | None:
@@ -119,7 +127,7 @@ def _environment() -> Environment:
     )
     environment.filters.update(
         markdown=markdown, ago=ago, day=day, short=short, percent=percent, url=url, memory=memory_path, subject=subject_path,
-        one=one_of, exactly=exactly,
+        one=one_of, exactly=exactly, icon=icon_of, colour=colour_of, words=type_words,
     )  # fmt: skip
     return environment
 
@@ -237,9 +245,18 @@ def ago(stamp: str, now: str = "") -> str:
     return "just now"
 
 
-def day(stamp: str) -> str:
-    """The day and minute of a time as records write it."""
-    return (stamp or "")[:16].replace("T", " ")
+def day(stamp: str) -> Markup | str:
+    """A time as a person reads it, in the time of this machine: the exact one is told where one points at it."""
+    at = parse_time(stamp or "")
+    if at is None:
+        return (stamp or "")[:16].replace("T", " ")
+    here = at.astimezone()
+    now = datetime.now(here.tzinfo)
+    year = "" if here.year == now.year else f" {here.year}"
+    whole_day = len(stamp) <= _DAY
+    told = f"{here.day} {_MONTHS[here.month - 1]}{year}" + ("" if whole_day or year else f", {here:%H:%M}")
+    exact = stamp if whole_day else f"{here:%Y-%m-%d %H:%M:%S %Z}"
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(stamp, exact, told)
 
 
 def short(identity: str) -> str:

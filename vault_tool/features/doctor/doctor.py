@@ -180,7 +180,7 @@ def status(vault: Context) -> Status:
         *_advice(vault.looks.last.withheld, tracked, problems),
         *_unknown_authors(vault, problems_found),
     )
-    held = len(undecided(vault)) + len(_waiting_tombstones(vault))
+    held = waiting_for_review(vault)
     figures = {name: figure for store in stores.of(vault) for name, figure in store.figures().items()}
     contested = contested_now(vault)
     age = behind(vault)
@@ -439,6 +439,11 @@ def _no_owner(vault: Context) -> tuple[Problem, ...]:
     message = "git knows no address of yours, so all that was committed counts as pulled"
     hint = f"{shell('git config --global user.email you@example.org')}, or {step('config', owners='you@example.org')}"
     return (note(layout.CONFIG_FILE, 0, _NO_ADDRESS, f"{message} (`owners` are not set)", hint),)
+
+
+def waiting_for_review(vault: Context) -> int:
+    """How many drafts and others' tombstones wait for a person."""
+    return len(undecided(vault)) + len(_waiting_tombstones(vault))
 
 
 def _waiting_tombstones(vault: Context) -> list[WaitingTombstone]:

@@ -117,4 +117,4 @@ def _overtook(newer: Any, other: Any) -> bool:
     return (other.status == "overtaken" and newer.id in other.status_by) or (newer.role == "update" and newer.of == other.id)
 
 
-ROUTES = [Route("/ask", answer)]
+ROUTES = [Route("/ask", answer), Route("/memories", answer)]

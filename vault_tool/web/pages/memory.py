@@ -200,7 +200,7 @@ def _decay_plot(shown: Any, now: str) -> Any:
     curve = shown.timeline.curve if shown.timeline else ()
     most = max((point.score for point in curve), default=0.0) or 1.0
     points = [(point.at, point.score / max(1.0, most)) for point in curve]
-    return plot("How present it is, past and to come", [Line("decay score", points, 2)], now=now) if points else ""
+    return plot("Retention, past and to come", [Line("decay score", points, 2)], now=now) if points else ""
 
 
 def with_line_ends(text: str, before: str) -> str:

@@ -52,7 +52,7 @@ async def consent(request: Request) -> Response:
             form.get("id", ""), form.get("state", ""), as_user=as_user, reason=form.get("reason", "").strip()
         ),
     )
-    message = f"{done.title}: consent {done.state}" + (", told to nobody from now on" if done.withheld else "")
+    message = f"{done.title}: consent {done.state}" + (", hidden from now on (consent withdrawn)" if done.withheld else "")
     return done_with(request, message, back=back_to(request, form, "/people"), result=done, undo=False)
 
 

@@ -37,7 +37,7 @@ async def decide(request: Request) -> Response:
         raise UsageError("nothing is ticked", "tick what is meant, or press the button beside it")
     if verdict == "refuse" and len(named) > 1 and not form.get("sure"):
         return await render(
-            request, "refuse.html", title=f"Refuse {len(named)}", chosen=await ask(request, lambda vault: _chosen(vault, named))
+            request, "refuse.html", title=f"Reject {len(named)}", chosen=await ask(request, lambda vault: _chosen(vault, named))
         )
     join = bool(form.get("join"))
     done = await act(
@@ -71,7 +71,7 @@ async def restore(request: Request) -> Response:
 async def refused(request: Request) -> Response:
     """Drafts that were refused in the last month, and can wait again."""
     lying = await ask(request, lambda vault: vault.review(bin=True).results)
-    return await render(request, "bin.html", title="Refused", lying=lying)
+    return await render(request, "bin.html", title="Rejected", lying=lying)
 
 
 async def edit(request: Request) -> Response:
@@ -88,9 +88,9 @@ def _refused(done: Any) -> str:
         return f"{counted(len(done.kept), 'memory', 'memories')} kept"
     gone = len(done.refused) - len(done.binned)
     if not gone:
-        return f"{len(done.refused)} refused: kept for 30 days"
+        return f"{len(done.refused)} rejected: kept for 30 days"
     why = "secrets, tombstones, what was forgotten and what was refused consent are not kept"
-    return f"{len(done.refused)} refused, {gone} of them gone: {why}" if done.binned else f"{gone} refused, and gone: {why}"
+    return f"{len(done.refused)} rejected, {gone} of them gone: {why}" if done.binned else f"{gone} rejected, and gone: {why}"
 
 
 def _chosen(vault: Vault, named: list[str]) -> list[Any]:

@@ -79,4 +79,4 @@ def _calendar(days: Sequence[Any], today: date) -> Iterator[Cell]:
         yield Cell(day, number // 7 * _CELL, number % 7 * _CELL, shade, f"{day}: {count} entries" if count else f"{day}: nothing")
 
 
-ROUTES = [Route("/time", time), Route("/time/{day}", of_day), Route("/session", session)]
+ROUTES = [Route("/time", time), Route("/sessions", time), Route("/time/{day}", of_day), Route("/session", session)]

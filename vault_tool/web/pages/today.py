@@ -70,7 +70,7 @@ def editor_link(root: Any, path: str, line: int) -> str:
 
 async def today(request: Request) -> Response:
     """The page."""
-    return await render(request, "today.html", title="Today", **await ask(request, lambda vault: _found(request, vault)))
+    return await render(request, "today.html", title="Home", **await ask(request, lambda vault: _found(request, vault)))
 
 
 async def seen(request: Request) -> Response:
@@ -153,15 +153,16 @@ def _steps(status: Any, report: Any, problems: int) -> Iterator[SuggestedStep]:
     if status.turns:
         yield SuggestedStep(f"{counted(status.turns, 'accepted turn')} not written yet", "drain", "Write them")
     if problems:
-        yield SuggestedStep(f"{counted(problems, 'problem')} in the files", "fix", "Mend what can be mended")
+        yield SuggestedStep(f"{counted(problems, 'problem')} in the files", "fix", "Fix")
     if status.embeddings.vectors is not None and status.embeddings.vectors.behind:
-        yield SuggestedStep(f"{counted(status.embeddings.vectors.behind, 'note')} without vectors", "embed", "Make them")
+        yield SuggestedStep(f"{counted(status.embeddings.vectors.behind, 'note')} without vectors", "embed", "Embed now")
     if report.contested_understandings:
         yield SuggestedStep(
             f"{counted(counts['contested_understandings'], 'contradiction')} of understandings", page="/consolidate"
         )
     if report.questionable_items:
-        yield SuggestedStep(f"{counted(counts['questionable_items'], 'memory is', 'memories are')} doubted", page="/consolidate")
+        questioned = counted(counts["questionable_items"], "memory is", "memories are")
+        yield SuggestedStep(f"{questioned} questioned", page="/consolidate")
     if report.due_packets:
         waits = waiting_in_words(report.pending_consolidation_count, report.due_packets)
         yield SuggestedStep(f"{waits} to be consolidated", page="/consolidate")

@@ -2,8 +2,8 @@
 "use strict";
 
 const box = document.getElementById("map");
-const style = getComputedStyle(document.documentElement);
-const colour = (name) => style.getPropertyValue(`--${name}`).trim();
+// A variable may be of two looks: what it comes to is read from an element that has it as its colour.
+const colour = (name) => { box.style.color = `var(--${name})`; const found = getComputedStyle(box).color; box.style.color = ""; return found; };
 const palette = ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"].map(colour);
 
 async function draw() {
