@@ -18,7 +18,7 @@ _YEAR = 365 * 86400
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A page to go to, and the key that leads there after `g`; `icon` is of the side bar, paths that begin with `holds` belong."""
+    """A page to go to, and the key that leads there after `g`; `icon` is of the side bar, `holds` begin paths that belong."""
 
     name: str
     to: str
