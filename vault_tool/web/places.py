@@ -56,12 +56,13 @@ def _belongs(place: Place, path: str) -> bool:
 
 def around(path: str) -> dict[str, Any]:
     """The places as a page shows them: the one it is in is marked, and the pages beside it are its tabs."""
-    here = next((place for place in PLACES if _belongs(place, path)), None)
+    current = next((place for place in PLACES if _belongs(place, path)), None)
     return {
         "places": [
-            {"name": place.name, "to": place.to, "key": place.key, "icon": place.icon, "here": place is here} for place in PLACES
+            {"name": place.name, "to": place.to, "key": place.key, "icon": place.icon, "here": place is current}
+            for place in PLACES
         ],
-        "tabs": [{"name": tab.name, "to": tab.to, "here": path == tab.to} for tab in here.tabs] if here is not None else [],
+        "tabs": [{"name": tab.name, "to": tab.to, "here": path == tab.to} for tab in current.tabs] if current is not None else [],
         "elsewhere": [tab for place in PLACES for tab in place.tabs if tab.to != place.to],
     }
 

@@ -250,13 +250,13 @@ def day(stamp: str) -> Markup | str:
     at = parse_time(stamp or "")
     if at is None:
         return (stamp or "")[:16].replace("T", " ")
-    here = at.astimezone()
-    now = datetime.now(here.tzinfo)
-    year = "" if here.year == now.year else f" {here.year}"
+    local = at.astimezone()
+    present = datetime.now(local.tzinfo)
+    year = "" if local.year == present.year else f" {local.year}"
     whole_day = len(stamp) <= _DAY
-    told = f"{here.day} {_MONTHS[here.month - 1]}{year}" + ("" if whole_day or year else f", {here:%H:%M}")
-    exact = stamp if whole_day else f"{here:%Y-%m-%d %H:%M:%S %Z}"
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(stamp, exact, told)
+    words = f"{local.day} {_MONTHS[local.month - 1]}{year}" + ("" if whole_day or year else f", {local:%H:%M}")
+    exact = stamp if whole_day else f"{local:%Y-%m-%d %H:%M:%S %Z}"
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(stamp, exact, words)
 
 
 def short(identity: str) -> str:
