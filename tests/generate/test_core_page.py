@@ -306,7 +306,7 @@ def test_a_text_that_nobody_rewrote_takes_no_line() -> None:
 def test_an_import_is_told_by_a_map() -> None:
     brought = ImportMap("notes", 6571, (("Recipes", 900), ("Work", 12)), (entry(5, title="Index [of all]"),))
     told = page_of([item(1)], imports=[brought]).text
-    assert "- 6571 notes from notes; folders: Recipes 900, Work 12; most linked: [Index \\[of all\\]](vault" in told
+    assert "- 6,571 notes from notes; folders: Recipes 900, Work 12; most linked: [Index \\[of all\\]](vault" in told
     assert told.endswith("\n")
 
 

@@ -201,7 +201,7 @@ def test_the_end_is_told_to_the_next_session_once(root: Path) -> None:
         vault.episode("Keepalive", "Tried socket_keepalive=True for the idle connections; they stay open, solved.")
     hook(root, END, reason="exit")
     page = hook(root, START, session="s2", source="startup")
-    assert "- s1: 1 memories shown and not judged, 1 attempts in its log that no memory keeps\n" in page
+    assert "- s1: 1 memory shown and not judged, 1 attempt in its log that no memory keeps\n" in page
     assert "s1:" not in hook(root, START, session="s3", source="startup")
     hook(root, END, session="nobody")
     assert not list((root / "_local" / "ended").iterdir()), "a session that no hook knew left nothing"

@@ -275,7 +275,8 @@ def _shown(step: PassStep, short: Short, width: int | None = None) -> Iterator[B
 
 def _title(packet: Packet) -> str:
     if packet.type == "orientation":
-        return f"orientation: does it still say where things stand? ({packet.new_count} understandings were written in this pass)"
+        written = counted(packet.new_count, "understanding")
+        return f"orientation: does it still say where things stand? ({written} written in this pass)"
     trivial = " (trivial: it may be chance)" if packet.trivial else ""
     new = counted(packet.new_count, "new memory", "new memories")
     return f"{packet.label}: {counted(packet.observation_count, 'observation')}, {new}{trivial}"

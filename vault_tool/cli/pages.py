@@ -18,6 +18,7 @@ from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
 from vault_tool.features.pages import pages
 from vault_tool.generate.schedule import Schedule
+from vault_tool.util.text import counted
 from vault_tool.vault.folder_project import is_known, project_of
 from vault_tool.vault.generated_pages import GeneratedPage
 
@@ -122,7 +123,7 @@ def _page(page: GeneratedPage, short: Short) -> Iterator[Block]:
 
 
 def _reflected(done: pages.Reflection, short: Short) -> Iterator[Block]:
-    yield f"{done.memories} memories"
+    yield counted(done.memories, "memory", "memories")
     yield _standings(done.counts)
     verb = "would change" if done.dry_run else "changed"
     yield fields((verb, done.pages or "nothing"), ("commit", commit_of(done)))

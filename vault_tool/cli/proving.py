@@ -31,7 +31,8 @@ def prove(call: Call, questions: int, project: str | None) -> Exit:
 def _proof(proof: Proof, short: Short) -> Iterator[Block]:
     use, again, silent, page = proof.use, proof.found_again, proof.silent, proof.page
     yield Heading("Use")
-    yield f"{counted(use.sessions, 'session')}: {use.shown} memories shown, {use.used} used, {use.misled} misled"
+    shown = counted(use.shown, "memory", "memories")
+    yield f"{counted(use.sessions, 'session')}: {shown} shown, {use.used} used, {use.misled} misled"
     rows = [(short(row.id), row.title, str(row.shown), str(row.used), str(row.misled)) for row in use.results]
     if rows:
         yield table(("id", "memory", "shown", "used", "misled"), rows, right=["shown", "used", "misled"])

@@ -19,6 +19,7 @@ from vault_tool.errors import Exit, UsageError
 from vault_tool.features.editing import editing
 from vault_tool.features.setup import global_choice, setup
 from vault_tool.machine import PROVIDERS
+from vault_tool.util.text import counted
 
 
 @command("init", "vt init ~/memory --name 'My memory'", "vt init --separate")
@@ -187,7 +188,7 @@ def inside(created: setup.Initialised) -> bool:
 def _initialised(created: setup.Initialised, offers: bool) -> Iterator[Block]:
     yield f"{created.name} is a vault at {created.root}"
     yield fields(
-        ("written", f"{len(created.created)} files" if created.created else "nothing: all was there"),
+        ("written", counted(len(created.created), "file") if created.created else "nothing: all was there"),
         ("serves", created.around),
         ("repository", created.repository),
         ("commit", commit_of(created)),

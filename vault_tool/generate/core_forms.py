@@ -194,7 +194,7 @@ class PromptForm:
 
     def header(self, as_of: date, total: int, live: bool) -> str:
         """The title, with the day and the count."""
-        return f"# Memory, {as_of.isoformat()}: {total} memories\n"
+        return f"# Memory, {as_of.isoformat()}: {counted(total, 'memory', 'memories')}\n"
 
     def frame(self, part: CoreText) -> tuple[str, str]:
         """The text before and after a memory that is given whole, the latter where it is cut."""
@@ -278,7 +278,7 @@ def _imported(maps: Sequence[ImportMap], named: Callable[[Entry], str]) -> str:
     for import_map in maps:
         folders = ", ".join(f"{inline(folder, 40)} {count}" for folder, count in import_map.folders)
         linked = ", ".join(named(entry) for entry in import_map.linked)
-        parts = [f"{import_map.count} notes from {inline(import_map.name, 60)}"]
+        parts = [f"{counted(import_map.count, 'note')} from {inline(import_map.name, 60)}"]
         parts += [f"folders: {folders}"] if folders else []
         parts += [f"most linked: {linked}"] if linked else []
         lines += f"- {'; '.join(parts)}\n"

@@ -23,7 +23,7 @@ from vault_tool.hooks.ended import taken, told_of
 from vault_tool.model.details import in_words
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import MARK, worded
-from vault_tool.util.text import BYTES_A_TOKEN, first_tokens, one_line, tokens
+from vault_tool.util.text import BYTES_A_TOKEN, counted, first_tokens, one_line, tokens
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, find
 from vault_tool.vault.folder_project import project_of
@@ -272,8 +272,8 @@ def _of_those_before(vault: Context) -> str:
         except VaultError:
             continue
         if left.surfaced or left.attempts:
-            lines += f"- {inline(session, 80)}: {len(left.surfaced)} memories shown and not judged, "
-            lines += f"{len(left.attempts)} attempts in its log that no memory keeps\n"
+            lines += f"- {inline(session, 80)}: {counted(len(left.surfaced), 'memory', 'memories')} shown and not judged, "
+            lines += f"{counted(len(left.attempts), 'attempt')} in its log that no memory keeps\n"
     return f"\nSessions that ended (`end_session` with one as `session` lists what it left):\n{lines}" if lines else ""
 
 

@@ -20,6 +20,7 @@ from vault_tool.hooks.clients import NATIVE, PROMPT, START
 from vault_tool.install.clients import CLIENTS, Client, UserMachine
 from vault_tool.install.settings import SettingsFile, is_ours
 from vault_tool.install.stub import Stub, listening
+from vault_tool.util.text import counted
 from vault_tool.vault.context import find
 
 _PATIENCE = 90
@@ -157,7 +158,7 @@ def _started(words: Sequence[str], place: UserMachine, folder: Path) -> Check:
             return Check(what="server", ok=False, said=f"{command} starts and does not answer")
         finally:
             child.kill()
-    return Check(what="server", ok=bool(tools), said=f"{command} lists {len(tools)} tools: {', '.join(tools[:12])}")
+    return Check(what="server", ok=bool(tools), said=f"{command} lists {counted(len(tools), 'tool')}: {', '.join(tools[:12])}")
 
 
 def _tools(child: subprocess.Popen[bytes]) -> list[str]:

@@ -14,7 +14,7 @@ from vault_tool.files.episode_text import read_episode
 from vault_tool.model.evidence import EvidenceKind, Reference, read_reference
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.text import one_line
+from vault_tool.util.text import counted, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 
@@ -172,7 +172,7 @@ def _compared(was: list[bytes], now: list[bytes], ref: Reference) -> tuple[Evide
     first, last = ref.lines
     passage = was[first - 1 : last]
     if len(passage) < last - first + 1:
-        return EvidenceState.UNCHECKED, f"the file had {len(was)} lines at {ref.commit[:10]}"
+        return EvidenceState.UNCHECKED, f"the file had {counted(len(was), 'line')} at {ref.commit[:10]}"
     place = _place_of(passage, now, first - 1)
     if place is None:
         return EvidenceState.MOVED, f"these lines changed {since}"

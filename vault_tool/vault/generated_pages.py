@@ -22,7 +22,7 @@ from vault_tool.index.visibility import Request, visible
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
-from vault_tool.util.text import BYTES_A_TOKEN
+from vault_tool.util.text import BYTES_A_TOKEN, counted
 from vault_tool.vault import screening
 from vault_tool.vault.contests import all_contested
 from vault_tool.vault.context import Context
@@ -249,7 +249,7 @@ def _unsaid(snapshot: Snapshot) -> Iterator[Concern]:
         count = uncovered.subjects[key].observations
         subject = snapshot.by_id.get(key, ())
         if count >= WORTH_A_LINE and subject:
-            yield Concern("uncovered", subject[:1], f"{count} observations and no understanding")
+            yield Concern("uncovered", subject[:1], f"{counted(count, 'observation')} and no understanding")
 
 
 def _keys(snapshot: Snapshot, entry: Entry) -> frozenset[str]:

@@ -20,6 +20,7 @@ from vault_tool.index.refresh.diff import head_signature
 from vault_tool.index.vault_index import Refresh
 from vault_tool.util.atomic import temporary_name
 from vault_tool.util.folder import opened
+from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 from vault_tool.watch.change_feed import ChangeFeed, NoteChange
 from vault_tool.watch.debounce import FirstLook, Settling
@@ -359,7 +360,7 @@ class Watcher:
         if self._hearing.deaf_folders():
             time.sleep(0.2)  # folders that are being made have no watch yet
             if missing := self._hearing.deaf_folders():
-                self._degrade(f"the system's limit of watches is met: {missing} folders are not notified of")
+                self._degrade(f"the system's limit of watches is met: {counted(missing, 'folder')} without notice")
 
     def _degrade(self, reason: str) -> None:
         self._hearing.stop()

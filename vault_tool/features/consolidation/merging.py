@@ -151,7 +151,7 @@ def merge_subjects(vault: Context, primary: str, duplicate: str, *, reason: str 
             raise EditRefused(f"{first.reason}{more}", first.hint or "mend it, then merge again")
         note = _structural(op, primary_entry, gone, reason)
         op.remove(gone.path)
-        summary = f"{len(tagged)} memories retagged; {gone.path} removed"
+        summary = f"{counted(len(tagged), 'memory', 'memories')} retagged; {gone.path} removed"
         title = f"{gone.title} merged into {primary_entry.title}"
         op.log_entry(EpisodeEntry(at=vault.now(), title=title, type=MERGE, path=primary_entry.path, summary=summary))
         saved = op.carry_out(f"{gone.title} into {primary_entry.title}", [primary_entry.id, note.id])

@@ -511,7 +511,7 @@ def _fixed(vault: Context) -> tuple[Saved, tuple[str, ...], tuple[str, ...]]:
     with writing(vault, "doctor") as op:
         snapshot = vault.index.catalog.snapshot()
         done = [*_adoptions(op, snapshot.pages), *_relations(op, snapshot, unmended)]
-        saved = op.carry_out(f"mended {len(done)} files")
+        saved = op.carry_out(f"mended {counted(len(done), 'file')}")
     return saved, tuple(done), tuple(unmended)
 
 

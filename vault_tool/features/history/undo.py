@@ -112,7 +112,7 @@ def undo(vault: Context, target: str = "") -> Undone:
         ids = _planned(op, back)
         restored = tuple(sorted([*back.rewritten, *back.revived]))
         marks = f", {counted(len(back.marks), 'mark')} taken back" if back.marks else ""
-        summary = f"{done.commit[:_SHOWN]}: {len(back.removed)} files removed, {len(restored)} restored{marks}"
+        summary = f"{done.commit[:_SHOWN]}: {counted(len(back.removed), 'file')} removed, {len(restored)} restored{marks}"
         op.log_entry(EpisodeEntry(at=vault.now(), title=f"Undid: {one_line(done.subject, 80)}", type=UNDO, summary=summary))
         saved = op.carry_out(one_line(done.subject), ids)
     return Undone(

@@ -14,6 +14,7 @@ from vault_tool.generate.schedule import Schedule
 from vault_tool.generate.schedule import schedule as daily
 from vault_tool.index.page_choice import memory_count
 from vault_tool.model.signals import EpisodeEntry
+from vault_tool.util.text import counted
 from vault_tool.vault import drafts, generated_pages
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.facts import Memory
@@ -144,7 +145,7 @@ def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None 
         stood, changed, saved = _Stood.now(vault), generated_pages.changed_pages(vault), Saved()
         if changed:
             settled = generated_pages.require_whole(vault)
-            summary = f"{stood.memories} memories; changed: {', '.join(page.path for page in changed)}"
+            summary = f"{counted(stood.memories, 'memory', 'memories')}; changed: {', '.join(page.path for page in changed)}"
             op.log_entry(EpisodeEntry(at=vault.now(), title="Reflection", type=generated_pages.REFLECTION, summary=summary))
             saved = settled or generated_pages.publish(op, changed, "CORE.md and REFLECTION.md")
     return _reflected(stood, changed, saved, dry_run=False)
