@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import errno
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
@@ -11,9 +13,14 @@ import pytest
 
 import vault_tool
 from vault_tool import Vault
-from vault_tool.errors import VaultError
+from vault_tool.cli import output
+from vault_tool.cli.main import main
+from vault_tool.cli.verb_table import of_the_whole
+from vault_tool.errors import StorageError, UsageError, VaultError
 from vault_tool.mcp.answering import answer
 from vault_tool.mcp.tools import Caller
+from vault_tool.vault.operation import Saved
+from vault_tool.vault.request import Answer, remarks, verb, without_settings
 
 pytestmark = pytest.mark.without_git
 
@@ -82,3 +89,59 @@ def test_the_arguments_of_a_tool_are_checked_by_its_schema_alone(vault: Vault) -
     finally:
         sys.setprofile(None)
     assert (by_tool, entered) == ([], ["_check", "require_limit"])
+
+
+WHOLE = sorted(of_the_whole())
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_verb_about_the_whole_vault_is_refused_to_one_user_whoever_calls_it(vault: Vault, name: str) -> None:
+    # As the command line calls it, and not as a method.
+    asked = getattr(Vault, name).__wrapped__
+    with pytest.raises(UsageError, match=f"^{name} is about the whole vault"):
+        asked(vault.as_(user="ann"))
+
+
+@pytest.mark.parametrize("words", [("import", "markdown", "."), ("turn", "--drain"), ("review", "--list"), ("core",)])
+def test_a_command_is_refused_to_one_user_as_its_verb_is(
+    vault: Vault, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--vault", str(vault.root), "--user", "ann", *words]) == 2
+    assert "about the whole vault, and so not asked for one user" in capsys.readouterr().err
+
+
+def test_a_verb_that_another_asks_is_part_of_it(vault: Vault) -> None:
+    @verb
+    def both(vault: Vault) -> object:
+        return vault.status()
+
+    assert isinstance(both(vault.as_(user="ann")), Answer)
+    with pytest.raises(UsageError, match="whole vault"):
+        vault.as_(user="ann").status()
+
+
+def test_what_the_system_does_not_do_is_said_in_a_line_whoever_calls(vault: Vault) -> None:
+    @verb
+    def inner(vault: Vault) -> None:
+        raise PermissionError(errno.EACCES, "not this one", "attic/box")
+
+    @verb
+    def outer(vault: Vault) -> str:
+        with suppress(PermissionError):
+            inner(vault)
+        return "left out"
+
+    assert outer(vault) == "left out", "a verb that asks another hears of the fault itself"
+    with pytest.raises(StorageError, match="cannot use attic/box: permission denied"):
+        inner(vault)
+
+
+def test_what_is_told_beside_an_answer_is_told_once() -> None:
+    saved = Saved(committed=False, reason="git is not here", conflicts=("a (2).md",), warnings=("it waits",))
+    told = list(remarks(saved))
+    assert told == list(output.remarks(saved))
+    assert told[:2] == ["it waits", "saved, but not committed: git is not here"]
+    assert "a (2).md" in told[2]
+    assert list(remarks(Saved(committed=True))) == list(remarks(None)) == []
+    assert without_settings({"degraded": ["no model"]}, "line 2") == {"degraded": ["no model", "line 2"]}
+    assert without_settings({"a": 1}, "") == {"a": 1}

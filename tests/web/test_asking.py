@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.requests import Request
 
 from vault_tool import Vault
-from vault_tool.web.asking import AnswerCache
+from vault_tool.vault.operation import Saved
+from vault_tool.web.asking import AnswerCache, Flashes, done_with
 
 
 def _settled(vault: Vault) -> None:
@@ -44,3 +49,15 @@ def test_an_answer_is_kept_until_the_vault_changes_or_a_minute_is_over(tmp_path:
         assert answers.of(vault, "a", count) == 5
         answers.ask_anew()
         assert answers.of(vault, "a", count) == 6
+
+
+def test_a_page_tells_what_the_command_line_tells_beside_an_answer() -> None:
+    app = SimpleNamespace(state=SimpleNamespace(flashes=Flashes()))
+    saved = Saved(committed=False, reason="a merge is under way", conflicts=("pump (2).md",), warnings=("it waits",))
+    answer = done_with(Request({"type": "http", "app": app}), "kept", back="/today", result=saved)
+    query = urlsplit(answer.headers["location"]).query
+    asked = Request({"type": "http", "app": app, "query_string": query.encode(), "headers": []})
+    flash = app.state.flashes.of(asked)
+    assert parse_qs(query) and flash is not None
+    assert flash.warnings[:2] == ("it waits", "saved, but not committed: a merge is under way")
+    assert "pump (2).md" in flash.warnings[2]

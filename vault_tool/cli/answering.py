@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -23,17 +22,18 @@ from vault_tool.cli.readers import Readers
 from vault_tool.errors import Busy, StorageError, UsageError, VaultGone
 from vault_tool.features.contracts.op import op
 from vault_tool.files import watcher_presence
-from vault_tool.files.layout import CONFIG_FILE, SETTINGS_FILE
-from vault_tool.files.local_trust import place
 from vault_tool.files.watcher_presence import Owner
 from vault_tool.hooks.answers import answer
+from vault_tool.mcp import server as mcp_server
 from vault_tool.mcp.backends import Call
 from vault_tool.owner.front import option
 from vault_tool.owner.protocol import PROTOCOL
 from vault_tool.owner.server import OwnerServer
+from vault_tool.util.deferred import load
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.heap import share_one_heap
-from vault_tool.vault.context import Context, Who, find, global_root
+from vault_tool.vault.context import Context, Who, find
+from vault_tool.vault.one_thread import stamps_of
 from vault_tool.vault.person import Presence, of_command
 from vault_tool.verbs.vault import Vault
 
@@ -72,7 +72,7 @@ class Answers:
         self._proven_at = -1.0
         self._asked = threading.local()
         self._vault.is_current = self._is_current
-        self._seen = self._config_stats()
+        self._seen = stamps_of(vault)
         self._vault_lock = threading.RLock()
         self._gathering = Gathering(self._exclusive, self._vault_lock)
 
@@ -118,7 +118,7 @@ class Answers:
         except VaultGone:
             self._leave("the vault is gone")
             raise
-        now = self._config_stats()
+        now = stamps_of(self._vault)
         if now != self._seen and not self._gathering.is_under_way:
             self._seen, old = now, self._vault
             self._vault = old.reopened()
@@ -191,13 +191,6 @@ class Answers:
         finally:
             self._vault_lock.release()
 
-    def _config_stats(self) -> tuple[tuple[int, ...], ...]:
-        """The state of the files that an open vault read beside its notes: where it changes, the vault is opened anew."""
-        root, shared = self._vault.root, global_root(self._vault.environ)
-        own = place(root)
-        files = (root / SETTINGS_FILE, own / CONFIG_FILE, root / ".git", root.parent / ".git", shared / SETTINGS_FILE)
-        return (*map(_stat, files), (hash(own),))
-
 
 @contextmanager
 def serving(
@@ -231,7 +224,7 @@ def serving(
 
     def mcp(line: socket.socket, unread: bytes, request: Mapping[str, Any]) -> None:
         with no_collection():  # 40 ms of the 420 that the protocol's library takes the first time
-            import_module("vault_tool.mcp.server")
+            load(mcp_server)
         standing: Standing | None = Standing(unread=unread)
         with suppress(OSError):
             while standing is not None:
@@ -274,12 +267,3 @@ def _who(environ: Mapping[str, str], call: Asked | None = None) -> Who:
     origin = asked.origin or environ.get("VAULT_ORIGIN") or "agent"
     session, model = asked.session or environ.get("VAULT_SESSION", ""), asked.model or environ.get("VAULT_MODEL", "")
     return Who(origin, session, model, asked.user, asked.project)
-
-
-def _stat(path: Path) -> tuple[int, ...]:
-    try:
-        stat = path.stat()
-    except OSError:
-        return ()
-    # A folder's own times move with whatever happens in it.
-    return (stat.st_ino,) if path.name == ".git" else (stat.st_size, stat.st_mtime_ns, stat.st_ino)

@@ -58,13 +58,6 @@ class Call:
         """The vault that is meant; a context manager that closes it. Raises what `Context.open` raises."""
         from vault_tool.vault.context import Context  # opens the whole package, which `--help` must not pay for
 
-        if self.user:
-            from vault_tool.vault.checked import require_whole  # loaded with the vault already
-            from vault_tool.verbs.vault import Vault  # for one user alone
-
-            verb = getattr(Vault, str(click.get_current_context().info_name).replace("-", "_"), None)
-            if verb is not None:
-                require_whole(verb, self.user)
         lend = LENT.get()
         if lend is not None:
             vault = lend(self)  # for another process, whose terminal is not this one's

@@ -34,6 +34,7 @@ from vault_tool.errors import Exit, StorageError
 from vault_tool.util.deferred import deferred, orjson
 from vault_tool.util.hints import MARK
 from vault_tool.util.text import one_line
+from vault_tool.vault import request
 
 if TYPE_CHECKING:
     import rich.console
@@ -169,18 +170,12 @@ def _in_words(line: str) -> str:
 
 
 def _lacking(answer: Any, settings_fault: str) -> Any:
-    if not settings_fault or not isinstance(answer, dict):
-        return answer
-    return {**answer, "degraded": [*answer.get("degraded", ()), settings_fault]}
+    return request.without_settings(answer, settings_fault) if settings_fault and isinstance(answer, dict) else answer
 
 
 def remarks(result: object) -> Iterator[str]:
-    """Remarks for a person beside the answer: the verb's own warnings, an uncommitted write, stale indexes."""
-    yield from getattr(result, "warnings", ())
-    if not getattr(result, "committed", True) and (reason := getattr(result, "reason", "")):
-        yield f"saved, but not committed: {reason}"
-    for path in getattr(result, "conflicts", ()):
-        yield f"somebody changed the note meanwhile; both texts are kept, the other one in {path}"
+    """Remarks for a person beside the answer: what every door tells of it, and stale indexes."""
+    yield from request.remarks(result)
     freshness = getattr(result, "freshness", None)
     if freshness is not None:
         yield from _stale(freshness)

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
-from importlib import import_module
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -22,10 +21,12 @@ from vault_tool.cli.answering import Answers
 from vault_tool.cli.conversation import Conversation
 from vault_tool.cli.readers import LONGEST, SILENCE, packed, send, unpacked
 from vault_tool.errors import Busy
+from vault_tool.mcp import answering, server
 from vault_tool.mcp.backends import Answer, Call
 from vault_tool.owner.client import fitting
 from vault_tool.owner.relay import LOST
 from vault_tool.owner.upstream import Exchange, LostCall, answer_of, call_of, may_be_called_again
+from vault_tool.util.deferred import load
 from vault_tool.util.heap import share_one_heap
 from vault_tool.verbs.vault import Vault
 
@@ -58,8 +59,7 @@ class Reader:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._answers.warm()
         # What serves a conversation and answers its calls is loaded before there is one.
-        for name in ("vault_tool.mcp.server", "vault_tool.mcp.answering"):
-            import_module(name)
+        load(server, answering)
         self._tell(ready=True)
         threading.Thread(target=self._heartbeat, daemon=True).start()
         with suppress(OSError, ValueError):

@@ -10,9 +10,11 @@ if not TYPE_CHECKING:
     __getattr__ = late_modules(
         __name__,
         {
+            "answering": "every verb, by the first call of a tool",
             "backends": "what only a server needs: with the SDK three quarters of a second",
             "http": "what only a server needs: with the SDK three quarters of a second",
             "listening": "what only a server needs: with the SDK three quarters of a second",
+            "resources": "every verb, by the first page that is read",
             "server": "what only a server needs: with the SDK three quarters of a second",
         },
     )

@@ -27,6 +27,7 @@ from vault_tool.vault.context import Progress
 from vault_tool.vault.folder_project import client_project
 from vault_tool.vault.lean_values import lean_values
 from vault_tool.vault.leniency import as_meant
+from vault_tool.vault.request import without_settings
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
 from vault_tool.vault.resolve import Shortened
 from vault_tool.vault.seen import note_seen
@@ -108,13 +109,12 @@ def in_words(tool: str, asking: Vault, result: Any, preset: str = "") -> tuple[s
     """A verb's result in the lean form, as text and as values."""
     if hasattr(result, "lean"):
         lean = _plain(result.lean(Shortened(asking, _ids_in(result))))
-        if fault := asking.settings_fault:
-            lean["degraded"] = [*lean.get("degraded", ()), fault]
+        lean = without_settings(lean, asking.settings_fault)
     else:
         values = lean_values(_plain(result), asking, TOOLS[_verb(tool, preset)].omit)
         lean = values if isinstance(values, dict) else {}
-        if (fault := asking.settings_fault) and "freshness" not in lean:
-            lean["degraded"] = [*lean.get("degraded", ()), fault]
+        if "freshness" not in lean:
+            lean = without_settings(lean, asking.settings_fault)
     if MARK in (text := bounded(lean)):
         lean = wording.in_words(lean, wording.ForClient(preset, tool))
         text = bounded(lean)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from vault_tool.errors import VaultError
+from vault_tool.mcp import answering, resources
 from vault_tool.mcp.table import TOOLS
 from vault_tool.mcp.tools import Caller
 
@@ -110,31 +111,22 @@ class Call:
 
     def asked(self, vault: Vault) -> tuple[Vault, object]:
         """The vault as it is asked, and what the tool's verb returned: the first half of a call. Raises VaultError."""
-        from vault_tool.mcp.answering import asked  # every verb: loaded by the first call
-
         self.require_wanted()
-        return asked(vault, self.tool, self.arguments, self.caller, self.progress)
+        return answering.asked(vault, self.tool, self.arguments, self.caller, self.progress)
 
     def answer(self, asking: Vault, result: object) -> Answer:
         """The second half: the answer in words."""
-        from vault_tool.mcp.answering import in_words  # as above
-
-        return Answer(*in_words(self.tool, asking, result, self.caller.preset))
+        return Answer(*answering.in_words(self.tool, asking, result, self.caller.preset))
 
 
 def failed(fault: VaultError, tool: str = "", preset: str = "") -> Answer:
     """A failure as the answer to a call."""
-    from vault_tool.mcp.answering import in_a_line  # as above
-
-    return Answer(in_a_line(fault, tool, preset), None)
+    return Answer(answering.in_a_line(fault, tool, preset), None)
 
 
 def resource(caller: Caller, uri: str, vault: Vault) -> tuple[str, str]:
     """The text of a resource of an open vault and its media type. Raises VaultError."""
-    from vault_tool.mcp.answering import asked_by  # as above
-    from vault_tool.mcp.resources import read
-
-    contents = read(asked_by(caller, vault), uri)
+    contents = resources.read(answering.asked_by(caller, vault), uri)
     return contents.text, contents.kind
 
 

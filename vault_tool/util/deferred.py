@@ -65,6 +65,12 @@ def late_modules(package: str, modules: Mapping[str, str]) -> Callable[[str], An
     return named
 
 
+def load(*modules: ModuleType) -> None:
+    """Load modules that are loaded late at once: what is to be ready before it is asked for."""
+    for module in modules:
+        import_module(module.__name__)
+
+
 def deferred_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     """The `__getattr__` of a package: each of these names is in one of its modules, which is loaded when it is first asked for.
 

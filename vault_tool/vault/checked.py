@@ -12,8 +12,6 @@ from types import FunctionType, MappingProxyType
 from typing import Any, TypeVar
 
 from vault_tool.errors import UsageError
-from vault_tool.util.atomic import storage_error
-from vault_tool.util.hints import option
 from vault_tool.util.json_text import flaw_in, shown_place
 from vault_tool.vault.leniency import listed
 from vault_tool.vault.parameters import require_limit
@@ -51,14 +49,6 @@ _EXAMPLES: Mapping[str, str] = MappingProxyType(
 )  # fmt: skip
 
 
-def require_whole(verb: Callable[..., Any], sight: str | None) -> None:
-    """UsageError where a verb that is about the whole vault is asked for one user: see `request.of_the_whole`."""
-    if sight is not None and vars(verb).get("of_the_whole"):
-        raise UsageError(
-            f"{verb.__name__} is about the whole vault, and so not asked for one user", f"ask without {option('user')}"
-        )
-
-
 def checked_parameters(vault: Checked) -> Checked:
     """Make the methods that a class names itself raise UsageError for a parameter of another kind than its annotation's.
 
@@ -68,7 +58,6 @@ def checked_parameters(vault: Checked) -> Checked:
 
     So does a text, number or nested value that no note could hold: half an emoji of a cut JSON would end every command
     that reads it again. Kinds that are not among texts, numbers, paths and lists of texts are the verbs' own to check. A
-    fault of the system that no verb expected (a folder taken away between two looks at it) comes out as StorageError. A
     vault that came along by a fork is refused whole: neither SQLite nor locks of files can be shared in that way.
     """
     for name, verb in list(vars(vault).items()):
@@ -136,11 +125,11 @@ def _checked(verb: FunctionType) -> Callable[..., Any]:
         except TypeError:
             return verb(*positional, **named)  # Python's own words for too many, too few and unknown ones
         _check(verb, bound)
-        return _called(verb, bound.args, bound.kwargs)
+        return verb(*bound.args, **bound.kwargs)
 
     def as_checked(vault: Any, arguments: Mapping[str, Any]) -> Any:
         _require_here(vault)
-        return _called(verb, (vault,), arguments)
+        return verb(vault, **arguments)
 
     vars(with_checks)["as_checked"] = as_checked
     return with_checks
@@ -174,15 +163,6 @@ def _check(verb: FunctionType, bound: inspect.BoundArguments) -> None:
             raise UsageError(f"{name}{shown_place(flaw.place)} {flaw.message}", flaw.hint)
         if name == "limit" and verb.__name__ not in _BY_CONTRACT:
             require_limit(value)
-
-
-def _called(verb: FunctionType, positional: Sequence[Any], named: Mapping[str, Any]) -> Any:
-    """The answer of a verb, with an unexpected fault of the system as StorageError."""
-    require_whole(verb, positional[0].sight if positional else None)
-    try:
-        return verb(*positional, **named)
-    except OSError as fault:
-        raise storage_error(str(fault.filename or "the vault"), fault, doing="use") from fault
 
 
 def kinds_of(function: Callable[..., Any]) -> dict[str, tuple[str, ...]]:

@@ -117,6 +117,8 @@ class Looks(threading.local):
     def __init__(self) -> None:
         self.last = NOT_COMPARED
         self.told: Freshness | None = None
+        self.is_answering = False
+        """Whether a verb of this thread is under way: another that it asks is part of it."""
 
     def note(self, freshness: Freshness) -> Freshness:
         """Keep what a comparison found."""

@@ -1,7 +1,8 @@
 """One call of a verb: what is asked, how it is carried out, and what every answer says beside its own.
 
-A verb is a function under `@verb`. Whoever calls it, by whatever door, calls `run`: it looks at the files where the verb
-answers from them, calls, and puts the answer in its envelope.
+A verb is a function under `@verb`. Whoever calls it, by whatever door, calls `run`: it refuses what is not asked for one
+user, looks at the files where the verb answers from them, calls, and puts the answer in its envelope. What a door tells beside
+an answer, of its writes and of the settings in force, is told by `remarks` and `without_settings`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from vault_tool.errors import UsageError
+from vault_tool.util.atomic import storage_error
+from vault_tool.util.hints import option
 from vault_tool.vault.context import NOT_COMPARED, Freshness
 
 if TYPE_CHECKING:
@@ -40,7 +44,7 @@ class Answer:
 class Verb:
     """A function that is a verb, with what the decorators below `@verb` say of it."""
 
-    __slots__ = ("for_user", "function", "looks", "name")
+    __slots__ = ("for_user", "function", "looks", "name", "of_the_whole")
 
     def __init__(self, function: Callable[..., Any]) -> None:
         marks = vars(function)
@@ -48,6 +52,7 @@ class Verb:
         self.name = function.__name__
         self.looks: bool = marks.get("looks", False)
         self.for_user: bool = marks.get("for_user", False)
+        self.of_the_whole: bool = marks.get("of_the_whole", False)
 
 
 class Request:
@@ -67,25 +72,39 @@ class Request:
 
 
 def run(request: Request) -> Any:
-    """Carry out a request: look, call, and put the answer in its envelope."""
+    """Carry out a request: look, call, and put the answer in its envelope.
+
+    Of a verb that another one asks, only the outer is refused to a user, and says what the system did not do.
+    """
     (vault,), verb = request.vaults, request.verb
     if verb.for_user:
         vault = vault.for_user(request.named.get("user") or "")
-    with within(vault):
-        if verb.looks:
-            vault.fresh(request.named.get("progress"))
-        return in_envelope(vault, verb.function(vault, *request.given, **request.named))
+    is_inner = vault.looks.is_answering
+    try:
+        with within(vault):
+            if verb.of_the_whole and not is_inner and vault.sight is not None:
+                message = f"{verb.name} is about the whole vault, and so not asked for one user"
+                raise UsageError(message, f"ask without {option('user')}")
+            if verb.looks:
+                vault.fresh(request.named.get("progress"))
+            return in_envelope(vault, verb.function(vault, *request.given, **request.named))
+    except OSError as fault:
+        if is_inner:
+            raise
+        raise storage_error(str(fault.filename or "the vault"), fault, doing="use") from fault
 
 
 @contextmanager
 def within(vault: Context) -> Iterator[None]:
-    """Mark a function that looks at the files: it is called by a verb, which tells of its own look if it had one."""
+    """Mark what looks at the files, or asks verbs: it is part of a call, which tells of its own look if it had one."""
     looks = vault.looks
     before, looks.told = looks.told, None
+    is_inner, looks.is_answering = looks.is_answering, True
     try:
         yield
     finally:
         looks.told = before or looks.told
+        looks.is_answering = is_inner
 
 
 def in_envelope(vault: Context, result: _Result) -> _Result:
@@ -94,6 +113,20 @@ def in_envelope(vault: Context, result: _Result) -> _Result:
         # It was made just now, and nobody has it yet; a copy of forty fields would cost a warm `get` one part in two hundred.
         object.__setattr__(result, "freshness", vault.looks.told or vault.looks.last)
     return result
+
+
+def remarks(result: object) -> Iterator[str]:
+    """The remarks that belong beside a result: its warnings, a write that no commit has, and texts that were kept beside it."""
+    yield from getattr(result, "warnings", None) or ()
+    if not getattr(result, "committed", True) and (reason := getattr(result, "reason", "")):
+        yield f"saved, but not committed: {reason}"
+    for path in getattr(result, "conflicts", ()):
+        yield f"somebody changed the note meanwhile; both texts are kept, the other one in {path}"
+
+
+def without_settings(answer: dict[str, Any], fault: str) -> dict[str, Any]:
+    """An answer's values with what is wrong with `vault.toml` among what it had to do without; as it is where nothing is."""
+    return {**answer, "degraded": [*answer.get("degraded", ()), fault]} if fault else answer
 
 
 def verb(function: _Function) -> _Function:

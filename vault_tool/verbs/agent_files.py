@@ -20,7 +20,7 @@ from vault_tool.util.hints import step
 from vault_tool.vault import screening
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import looks, verb
+from vault_tool.vault.request import looks, verb, within
 
 _TYPE = "general"
 _DELETED = f"{layout.LOCAL}/deleted"
@@ -82,7 +82,8 @@ def remove_files(vault: Context, path: str) -> Saved:
     """Take a file, or a folder of them, away: into the history of git, or without git into `_local/deleted/`."""
     named = list(_below(vault, path))
     if vault.repo and git.uncommitted(vault.repo, named):
-        history.commit(vault, named)
+        with within(vault):  # part of taking them away, and not asked for by itself
+            history.commit(vault, named)
     with writing(vault, "remove_file") as op:
         for file in named:
             _require_own(vault, file)

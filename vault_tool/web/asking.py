@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from vault_tool.errors import Busy, NotFound, Refused, StorageError, UsageError, VaultError
+from vault_tool.vault.request import remarks
 
 if TYPE_CHECKING:
     from vault_tool.vault.context import Freshness
@@ -176,7 +177,7 @@ def cached(request: Request, name: str, use: Callable[[Vault], T]) -> Callable[[
 def done_with(request: Request, message: str, *, back: str, result: Any = None, undo: bool = True) -> Response:
     """On to the page `back`, which says what was done; a `result` that carries a commit can be undone there with one press."""
     commit = getattr(result, "commit", None) or ""
-    warnings = tuple(str(warning) for warning in getattr(result, "warnings", ()) or ())
+    warnings = tuple(map(str, remarks(result)))
     lying = tuple(getattr(result, "binned", ()))
     token = request.app.state.flashes.add(Flash(message, commit, commit if undo else "", warnings, lying))
     path, hash_, part = local_path(back).partition("#")

@@ -22,7 +22,7 @@ from vault_tool.vault import resolve, seen
 from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, looks, remarks, verb
 
 LIMIT = 30
 
@@ -355,6 +355,4 @@ def _remarks(vault: Context, saved: Sequence[Saved]) -> Iterator[str]:
     if seen.current(vault) is None:
         yield "this machine keeps no state of this session: what it was shown is not known"
     for outcome in saved:
-        yield from outcome.warnings
-        if not outcome.committed and outcome.reason:
-            yield f"saved, but not committed: {outcome.reason}"
+        yield from remarks(outcome)
