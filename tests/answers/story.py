@@ -113,6 +113,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "adopt_local": {"dry_run": True},
     "moved": {"was": "vault/gone.md", "path": "vault/rack.md"},
     "embed": {},
+    "sync": {},
     "decay": {},
     "core": {"preview": True},
     "schedule": {},

@@ -365,6 +365,7 @@ TYPED: dict[str, tuple[str, ...]] = {
     "history": ("history", "{decision}"),
     "diff": ("diff",),
     "undo": ("undo", "{rule}"),
+    "sync": ("sync",),
     "decay": ("decay",),
     "core": ("core",),
     "reflection": ("reflection",),

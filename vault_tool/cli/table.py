@@ -99,6 +99,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("history", "history", "Show the revisions of a memory, newest first."),
         Listed("diff", "history", "Show what changed and is not committed."),
         Listed("undo", "history", "Take back one operation."),
+        Listed("sync", "syncing", "Bring the vault and its remote together."),
     ),
     "Pages": (
         Listed("decay", "pages", "Show how far memories have faded, best first."),
@@ -150,6 +151,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
         ("vote upvote like", ("mark-useful",)),
         ("settings set", ("config",)),
         ("revert restore", ("undo",)),
+        ("pull push fetch merge", ("sync",)),
         ("ui page browser gui", ("web",)),
         ("version", ("--version",)),
     )

@@ -7,5 +7,8 @@ from vault_tool.vault import registered
 _purging = deferred("vault_tool.features.erasing.purging")
 _waiting = deferred("vault_tool.features.turns.waiting")
 
+_following = deferred("vault_tool.features.sync.following")
+
+registered.finish_by("syncing", lambda vault: _following.finish(vault))
 registered.finish_by("forgetting", lambda vault: _purging.finish(vault))
 registered.write_first("turns", lambda vault: _waiting.write_waiting(vault))

@@ -16,6 +16,7 @@ VAULT = "vault"
 CACHE = "_cache"
 VECTORS = "vectors"  # in the cache
 LOCAL = "_local"
+SYNCING = "syncing"  # in the folder of this machine's own
 OWNER_FILE = "owner.json"
 TEMPLATES = "templates"
 INDEX_FILE = "_index.json"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import Refused
 from vault_tool.files import local_trust
-from vault_tool.files.layout import LOCAL
+from vault_tool.files.layout import LOCAL, SYNCING
 from vault_tool.files.redaction import blank
 from vault_tool.files.signal_lines import read_signals, signal_line
 from vault_tool.model.ids import canonical
@@ -47,9 +47,10 @@ _PENDING = "pending"
 _FORGETTING = "forgetting"
 _PURGES = "purges"
 # What a later process would finish, each as a file.
-_INTENTS = (_PENDING, _FORGETTING)
+_INTENTS = (_PENDING, _FORGETTING, SYNCING)
 _SEAL = b"\nseal "
 _TOKEN = re.compile(r"[a-z0-9]{8}", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40,64}", re.ASCII)
 _OPERATION = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 # A token as a number: its digits in the order in which names of files are sorted.
@@ -284,6 +285,19 @@ class LocalFolder:
         """Strike memories off: no trace of them is left. Those that were begun together end together."""
         self._strike_off(_FORGETTING, ids)
 
+    def begin_syncing(self, old: str, new: str) -> None:
+        """Write down that the branch goes from one commit to another, and the files of the work tree after it."""
+        self._kept.write(new, _with_seal(SYNCING, new, old.encode()), SYNCING)
+
+    def syncing(self) -> dict[str, str]:
+        """The commits that the branch was to go to, each with the one that it was at, where the files may not have followed."""
+        read = {name: text.decode("ascii", "replace") for name, text in self._own(SYNCING)}
+        return {new: old for new, old in read.items() if _COMMIT.fullmatch(new) and _COMMIT.fullmatch(old)}
+
+    def end_syncing(self, new: str) -> None:
+        """The files of the work tree are as that commit has them, but for what people changed since."""
+        self._strike_off(SYNCING, [new])
+
     def keep_receipt(self, name: str, receipt: Mapping[str, Any]) -> str:
         """Write down what a purge did, for good; returns the path."""
         self._kept.write(f"{name}.json", json.dumps(receipt, indent=1).encode(), _PURGES)
@@ -484,6 +498,8 @@ def _unsealed(data: bytes) -> tuple[bytes, str]:
 def _in_words(below: str, name: str, data: bytes | None) -> str:
     """The effect of an intent in words, for a person to judge."""
     text = _unsealed(data or b"")[0]
+    if below == SYNCING:
+        return one_line(f"bring the files from commit {text.decode('ascii', 'replace')[:10]} to {name[:10]}", _TOLD)
     if below == _FORGETTING:
         how, *others = text.decode("utf-8", "replace").split("\n")
         what = "purge from the whole history" if how.strip() else "forget"

@@ -57,7 +57,7 @@ _READ_AT_ONCE = 500
 
 # The verbs by which a person makes a text theirs, and what no verb of ours did. What any other makes of a text that
 # somebody else brought, the tool made of it, and it stays theirs.
-PERSONS = frozenset({"", "edit", "commit", "review", "undo", "sync"})
+PERSONS = frozenset({"", "edit", "commit", "review", "undo"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +370,7 @@ class _Fold:
             theirs = self._at(path, blob)
             return theirs.author if theirs is not None and self._at(path, graves.OWNED) is None else ""
 
-        return grave_history.foreign_graves(repo, ends, self._owners.signed, self._owners.wrote, _author, whose)
+        return grave_history.foreign_graves(repo, ends, self._owners.signed, self._owners.wrote, author_of, whose)
 
     def taken(self, repo: git.Repo, commits: Iterable[Brought]) -> tuple[Foreign, ...]:
         """The texts that the commits add to those that are known."""
@@ -381,7 +381,7 @@ class _Fold:
             self._has_graves = self._has_graves or any(graves.is_grave(file.path) for file in commit.files)
             if own and self._catalog is None and not self._found:
                 continue  # nobody else's text is known that it could have moved or copied
-            author = "" if own else _author(commit)
+            author = "" if own else author_of(commit)
             if not own:
                 self._take_away(commit, author)
             for file in commit.files:
@@ -602,7 +602,7 @@ def work_tree_blobs(repo: git.Repo | None, paths: Collection[str]) -> dict[str, 
         return {}
 
 
-def _author(commit: Brought) -> str:
+def author_of(commit: Brought) -> str:
     """`pulled (Name <address>)`, printable on one line, with nothing in it that could close the brackets."""
     if commit.cut:
         return pulled("nobody knows who: the history is cut off here")

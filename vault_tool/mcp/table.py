@@ -258,6 +258,7 @@ WITHHELD: Mapping[str, str] = {
         "upkeep, which the owner, a timer or the watcher does; the pages are resources",
     ),
     **dict.fromkeys(("import_markdown", "import_cognitive_memory", "config", "project", "init"), "setting up is its owner's"),
+    "sync": "where a vault goes is its owner's to say",
     "prove": "its figures are for the person whose memory it is",
     **dict.fromkeys(
         ("turn", "drain", "backstop", "list_turns", "get_turn", "link_beats"),

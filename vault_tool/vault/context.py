@@ -604,7 +604,8 @@ class Context:
 
     def _finish_forgetting(self) -> None:
         """Finish what a killed process began to forget, before anything is answered or written."""
-        if any(identity not in self.finishing for identity in self.local.forgetting()):
+        begun = any(identity not in self.finishing for identity in self.local.forgetting())
+        if begun or (os.path.lexists(f"{self.root}/{layout.LOCAL}/{layout.SYNCING}") and self.local.syncing()):
             for finish in registered.finishers():
                 finish(self)
 

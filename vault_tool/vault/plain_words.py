@@ -57,6 +57,7 @@ _DONE_BY: Mapping[str, str] = {
     "search": "a search",
     "show": "a look at the memory",
     "status": "the state of the vault",
+    "sync": "bringing vault and remote together, which a person does,",
     "tag": "tagging it",
     "tags": "the list of tags",
     "undo": "taking the operation back, which a person does,",

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from vault_tool.features.subjects import projects as _projects
     from vault_tool.features.subjects import subjects as _subjects
     from vault_tool.features.subjects import syntheses as _syntheses
+    from vault_tool.features.sync import syncing as _syncing
     from vault_tool.features.turns import accept as _accept
     from vault_tool.features.turns import backstop as _backstop
     from vault_tool.features.turns import linking as _linking
@@ -121,6 +122,7 @@ else:
     _projects = deferred_verbs("vault_tool.features.subjects.projects")
     _subjects = deferred_verbs("vault_tool.features.subjects.subjects")
     _syntheses = deferred_verbs("vault_tool.features.subjects.syntheses")
+    _syncing = deferred_verbs("vault_tool.features.sync.syncing")
     _accept = deferred_verbs("vault_tool.features.turns.accept")
     _backstop = deferred_verbs("vault_tool.features.turns.backstop")
     _linking = deferred_verbs("vault_tool.features.turns.linking")
@@ -235,3 +237,4 @@ class Vault(Context):
     capture = _capturing.capture
     init = staticmethod(_setup.init)
     prove = _proving.prove
+    sync = _syncing.sync

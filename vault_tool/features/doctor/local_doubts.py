@@ -22,7 +22,7 @@ ADOPT = f"{step('adopt_local')} shows it and takes it over"
 _LONG = 300
 # So many files are told one by one.
 _MOST = 100
-_ONE_BY_ONE = tuple(f"{layout.LOCAL}/{name}/" for name in ("pending", "forgetting", "inbox"))
+_ONE_BY_ONE = tuple(f"{layout.LOCAL}/{name}/" for name in ("pending", "forgetting", layout.SYNCING, "inbox"))
 # What processes write beside their locks says nothing that is acted on.
 _PASSING = (".lock", ".next", ".holder", "owner.json", "watch.json", *local_trust.OWN_FILES)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from vault_tool.errors import GitError
@@ -23,7 +23,7 @@ def left(vault: Context) -> Iterator[Problem]:
     forgotten = vault.forgotten()
     if not forgotten:
         return
-    known = _versions(vault)
+    known = taken_away(vault)
     traces = {identity: _traces(vault, identity, known.get(identity, ())) for identity in forgotten}
     remaining = {identity for text in _journals(vault) for identity in _perhaps_in(text, traces)}
     for identity in sorted(remaining):
@@ -32,15 +32,18 @@ def left(vault: Context) -> Iterator[Problem]:
             yield tombstones.words_left(path, identity)
 
 
-def _versions(vault: Context) -> dict[str, list[tuple[str, bytes]]]:
-    """The notes that commits took away when they put tombstones, by id, from the history; a few processes for all of them."""
+def taken_away(vault: Context, tips: Sequence[str] = ()) -> dict[str, list[tuple[str, bytes]]]:
+    """The notes that commits took away when they put tombstones, by id, from the history of HEAD or of these commits.
+
+    A few processes for all of them.
+    """
     versions: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
-    repo, head = vault.repo, ""
+    repo = vault.repo
     if repo is None:
         return versions
     with suppress(GitError):
-        head = git.head(repo).commit or ""
-        commits = git.brought(repo, [head], (), [tombstones.FORGOTTEN], signed=False) if head else []
+        tips = tips or [commit for commit in (git.head(repo).commit,) if commit]
+        commits = git.brought(repo, tips, (), [tombstones.FORGOTTEN], signed=False) if tips else []
         removed = [
             removal
             for removal in git.removed_by(repo, [commit.commit for commit in commits])

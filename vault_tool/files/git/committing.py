@@ -217,11 +217,16 @@ def resolve_conflicts(repo: Repo, contents: Mapping[str, bytes], limit: float) -
     enter(repo, {name: TreeEntry(REGULAR, oid) for name, oid in ids.items()}, limit)
 
 
+def unknown_committer() -> str:
+    """Said where git does not know whose a commit would be."""
+    return f"git does not know who you are; {shell(_WHO)} tells it"
+
+
 def _objection(before: Survey, contents: Mapping[str, bytes | None]) -> str:
     if before.head.branch is None:
         return f"HEAD is detached, so a commit would be on no branch; {shell('git switch BRANCH')} goes back to one"
     if not (before.settings.author and before.settings.committer):
-        return f"git does not know who you are; {shell(_WHO)} tells it"
+        return unknown_committer()
     if before.unmerged:
         return f"{min(before.unmerged)} is in conflict; settle it, then {shell(f'git add {quote(min(before.unmerged))}')}"
     if hidden := sorted(name for name in before.ignored if contents[name] is not None):

@@ -21,6 +21,8 @@ class Step:
     targets: Mapping[str, TreeEntry | None]
     contents: Mapping[str, bytes]
     message: str
+    merged: str = ""
+    """The second parent, where the commit is a merge."""
 
 
 # The pack that fast-import writes of so few files it takes apart at once: to deflate folders of 1,000 names for that costs more
@@ -51,13 +53,13 @@ def build_each(repo: Repo, before: Survey, steps: Sequence[Step]) -> list[str]:
     return result.out.decode().split()
 
 
-def publish(repo: Repo, seen: GitHead, commit: str, message: str, hook_limit: float | None = None) -> bool:
+def publish(repo: Repo, seen: GitHead, commit: str, message: str, hook_limit: float | None = None, *, how: str = OURS) -> bool:
     """Move the branch from the commit that was seen to the one made; False when HEAD is no longer what was seen.
 
-    With `hook_limit` the hook that watches refs is run, for so many seconds at most.
+    With `hook_limit` the hook that watches refs is run, for so many seconds at most. `how` begins the note in the log of HEAD.
     """
     first = "" if seen.commit else " (initial)"
-    note = f"{OURS}{first}: {one_line(message.partition(chr(10))[0])}"
+    note = f"{how}{first}: {one_line(message.partition(chr(10))[0])}"
     # An empty old id says that there must be no branch yet, so a first commit can lose the race as well.
     args = ("update-ref", "-m", note, "HEAD", commit, seen.commit or "")
     result = honouring(repo.work_tree, "git", *args, limit=hook_limit) if hook_limit else call(repo.work_tree, *args)
@@ -90,6 +92,7 @@ def _stream(before: Survey, steps: Sequence[Step]) -> Iterator[bytes]:
         yield b"author " + fsencode(settings.author) + b"\ncommitter " + fsencode(settings.committer) + b"\n"
         yield _data(step.message.encode(errors="replace"))
         yield b"from " + parent + b"\n" if parent else b""
+        yield b"merge " + step.merged.encode() + b"\n" if step.merged else b""
         # Removals first, so that a folder may take the place of a file.
         yield from (b"D " + _quoted(name) + b"\n" for name, entry in step.targets.items() if entry is None)
         for name, entry in step.targets.items():

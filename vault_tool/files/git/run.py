@@ -51,6 +51,9 @@ _PREFIX = re.compile(r"^(fatal: |error: |update_ref failed for ref 'HEAD': )+")
 
 Config = Sequence[tuple[str, str]]
 
+# The kinds of addresses that git may be asked to go to.
+PROTOCOLS = "https:ssh:file"
+
 
 @dataclass(frozen=True, slots=True)
 class GitCall:
@@ -165,6 +168,14 @@ def python(folder: Path, module: str, feed: bytes, limit: float) -> Result:
     except subprocess.TimeoutExpired as error:
         raise GitError(f"{module} took longer than {limit:g} s and was stopped") from error
     return Result(done.returncode, done.stdout, done.stderr.decode(errors="replace"), 0)
+
+
+def talking(hooks: str) -> dict[str, str]:
+    """The environment of a call that goes to a remote: the person's own credentials, and no program that a repository names but
+    what lies in the folder of `hooks`.
+    """
+    settings = [*(pair for pair in _INERT if pair[0] != "core.hooksPath"), ("core.hooksPath", hooks)]
+    return _environment(settings) | {"LC_ALL": "C", "GIT_ALLOW_PROTOCOL": PROTOCOLS}
 
 
 def _inert_environment(config: Config) -> dict[str, str]:

@@ -1,0 +1,76 @@
+"""`sync`: the vault and its remote brought together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from vault_tool.cli.blocks import Block, fields, table
+from vault_tool.cli.options import Call, Short, command, writes
+from vault_tool.cli.saved import SHOWN_COMMIT, problem_table
+from vault_tool.errors import Exit
+from vault_tool.features.sync import syncing
+from vault_tool.features.sync.syncing import Synced
+from vault_tool.util.text import counted
+
+_SHOWN = 20
+
+
+@command("sync", "vt sync", "vt sync --dry-run", "vt sync --remote backup --no-push")
+@click.option("--remote", default="", metavar="NAME", help="The remote; else the branch's upstream, or origin.")
+@click.option("--no-push", is_flag=True, help="Only receive.")
+@click.option("--dry-run", is_flag=True, help="Say what would be merged, and change nothing.")
+@click.option("--confirm", is_flag=True, help="It is meant that many notes go, or that the history was rewritten.")
+@writes
+def sync(call: Call, remote: str, no_push: bool, dry_run: bool, confirm: bool) -> Exit:
+    """Bring the vault and its remote together.
+
+    Hand edits are committed, what others pushed is merged, and what is here alone is pushed; never by force. A memory that both
+    sides changed is merged field by field; where both changed one place, both texts are kept for vt review.
+    """
+    with call.open_vault() as vault:
+        done = syncing.sync(vault, remote=remote, push=not no_push, dry_run=dry_run, confirm=confirm)
+        return call.emit(done, _synced, vault)
+
+
+def _synced(done: Synced, short: Short) -> Iterator[Block]:
+    would = "would be " if done.dry_run else ""
+    came = f"{counted(done.received, 'commit')} from {done.remote}, {counted(len(done.paths), 'file')}"
+    twice = (f"{_name(two.id, short)} ({counted(two.places, 'place')})" for two in done.unsettled[:_SHOWN])
+    rows = [
+        ("sent", f"{counted(done.sent, 'commit')} to {done.remote}" if done.sent else ""),
+        ("received", came if done.received else ""),
+        ("merged by fields", _named(done.merged, short)),
+        ("kept both", ", ".join(twice)),
+        ("kept though removed", _named(done.stayed, short)),
+        ("forgotten", _named(done.removed, short)),
+        ("redacted", _named(done.redacted, short)),
+        ("folded links", _named(done.folded, short)),
+        ("edited meanwhile", _named(done.edited, short)),
+        ("copies to settle", _named(done.copies, short)),
+        ("commit", done.commit[:SHOWN_COMMIT]),
+    ]
+    present = [(f"{would}{name}", value) for name, value in rows if value]
+    if present:
+        yield fields(*present)
+    elif not done.reason:
+        yield f"in step with {done.remote}"
+    if done.reason:
+        yield done.reason
+    yield from done.remarks[:_SHOWN]
+    if done.outside:
+        yield table(("outside of the vault",), [(path,) for path in done.outside])
+    if done.unsettled or done.copies:
+        yield "vt review shows both texts, and settles them"
+    if done.left:
+        yield problem_table(done.left, "")
+
+
+def _name(key: str, short: Short) -> str:
+    return key if "/" in key or "." in key else short(key)
+
+
+def _named(keys: tuple[str, ...], short: Short) -> str:
+    more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+    return ", ".join(_name(key, short) for key in keys[:_SHOWN]) + more

@@ -1,0 +1,1 @@
+"""Sync: what two machines, or several people, wrote is brought together, and passed on."""

@@ -1,0 +1,492 @@
+"""The merge of two commits, file by file: each memory is followed by its id wherever it lies, any other file by its path.
+
+It takes values and gives values: nothing is read from a work tree, and nothing is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from vault_tool.errors import EditRefused
+from vault_tool.files import frontmatter
+from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind, conflict_name, file_kind, name_key
+from vault_tool.files.merging.note_merge import Merged, merge
+from vault_tool.files.merging.other_files import merge_file
+from vault_tool.files.parse import parse
+from vault_tool.model.types import RecordClass, Registry
+from vault_tool.util.text import content_hash, normal_name
+
+PAGES = (CORE_FILE, REFLECTION_FILE)
+
+# So many characters of an id stand in the name of a file that had to make way.
+_SHOWN_ID = 6
+_REGISTRY = Registry()
+_ID = re.compile(rb"^id:[ \t]*(\S+)", re.MULTILINE)
+# So many bytes at the beginning of a note hold its id.
+_HEAD = 4096
+
+
+class Blob(NamedTuple):
+    """A file of a tree: its mode, and git's name of its content."""
+
+    mode: str
+    oid: str
+
+
+Tree = Mapping[str, Blob]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """The head of a note, as far as a merge asks: its id (empty for a page), its type, and the name of a subject."""
+
+    id: str = ""
+    type: str = ""
+    name: str = ""
+    is_edge: bool = False
+    ends: tuple[str, str, str] = ("", "", "")
+    created: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file of one side: where it lies, and what is there."""
+
+    path: str
+    blob: Blob
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One memory, or one other file, as the two sides and their base have it."""
+
+    key: str
+    base: Place | None = None
+    ours: Place | None = None
+    theirs: Place | None = None
+
+    @property
+    def is_note(self) -> bool:
+        return not self.key.startswith("path:")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The file that a unit becomes: its path, and its content, where that is neither side's own."""
+
+    key: str
+    path: str
+    mode: str = "100644"
+    oid: str = ""
+    data: bytes | None = None
+    is_copy: bool = False
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The result of a merge. `tree` has every path that either side touched, with the file there, or None.
+
+    The ids of what was merged by fields, what keeps both texts, and what was kept though one side had taken it away.
+    """
+
+    tree: dict[str, Result | None] = field(default_factory=dict)
+    merged: list[str] = field(default_factory=list)
+    left: dict[str, int] = field(default_factory=dict)
+    stayed: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    folded: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    copies: list[str] = field(default_factory=list)
+    pages: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Every path that either side touched, as the base and the two have it, and how contents are read."""
+
+    base: Tree
+    ours: Tree
+    theirs: Tree
+    read: Callable[[str], bytes]
+    moment: str
+    others: Collection[str] = ()
+    """The paths of files that neither side touched: no name may meet theirs."""
+
+
+def merge_trees(
+    sides: Sides, *, forgotten: Collection[str] = (), stays: Callable[[Unit, Note], bool] = lambda unit, note: False
+) -> Outcome:
+    """Both sides' changes to the files that either touched; no conflict is left, and no text of either is lost.
+
+    What is `forgotten` is in the result no more, nor are links to it. `stays` says of a memory that only their side took away
+    whether it stays for all that.
+    """
+    return _Merging(sides, forgotten, stays).outcome()
+
+
+def note_of(path: str, data: bytes) -> Note:
+    """The head of a note's file; an empty one for any other kind of file."""
+    if file_kind(path) is not FileKind.NOTE:
+        return Note()
+    parsed = parse(path, data, _REGISTRY)
+    head = parsed.head
+    identity = str(head.get("id") or "")
+    if not identity:
+        return Note()
+    subject = parsed.record_class is RecordClass.SUBJECT
+    aliases = head.get("aliases")
+    return Note(
+        identity,
+        str(head.get("type") or ""),
+        normal_name(str(head.get("name") or "")) if subject else "",
+        parsed.record_class is RecordClass.EDGE,
+        (str(head.get("from_id") or ""), str(head.get("type") or ""), str(head.get("to_id") or "")),
+        str(head.get("created") or ""),
+        tuple(normal_name(str(name)) for name in aliases) if isinstance(aliases, list) else (),
+    )
+
+
+class _Merging:
+    def __init__(self, sides: Sides, forgotten: Collection[str], stays: Callable[[Unit, Note], bool]) -> None:
+        self._sides = sides
+        self._forgotten = forgotten
+        self._stays = stays
+        self._notes: dict[tuple[str, str], Note] = {}
+        self._texts: dict[str, bytes] = {}
+        self.out = Outcome()
+
+    def outcome(self) -> Outcome:
+        units = list(self._units())
+        results: list[Result] = []
+        for unit in self._with_subjects_of_one_name(self._joined_subjects(units)):
+            results.extend(self._resolved(unit))
+        results = list(self._without_forgotten(self._folded(results, units)))
+        self._place(results)
+        return self.out
+
+    # What there is.
+
+    def _text(self, blob: Blob) -> bytes:
+        if blob.oid not in self._texts:
+            self._texts[blob.oid] = self._sides.read(blob.oid)
+        return self._texts[blob.oid]
+
+    def _note(self, path: str, blob: Blob | None) -> Note:
+        if blob is None or file_kind(path) is not FileKind.NOTE:
+            return Note()
+        if (path, blob.oid) not in self._notes:
+            self._notes[path, blob.oid] = note_of(path, self._text(blob))
+        return self._notes[path, blob.oid]
+
+    def _stands_still(self, path: str, trees: Collection[Tree]) -> bool:
+        """Whether a file is one memory at one place on all sides, by its first lines alone: these are not parsed."""
+        if not all(path in tree for tree in trees):
+            return False
+        ids = {match[1] if (match := _ID.search(self._text(tree[path]), 0, _HEAD)) else b"" for tree in trees}
+        return len(ids) == 1
+
+    def _units(self) -> Iterator[Unit]:
+        trees = (self._sides.base, self._sides.ours, self._sides.theirs)
+        every = sorted({*trees[0], *trees[1], *trees[2]})
+        still = {path for path in every if self._stands_still(path, trees)}
+        paths = [path for path in every if path not in still]
+        ids: list[dict[str, list[str]]] = [defaultdict(list) for _ in trees]
+        keys: list[dict[str, str]] = [{} for _ in trees]
+        for path in paths:
+            for number, tree in enumerate(trees):
+                if identity := self._note(path, tree.get(path)).id:
+                    ids[number][identity].append(path)
+                    keys[number][path] = identity
+        doubled = {identity for by_id in ids for identity, places in by_id.items() if len(places) > 1}
+        for number, tree in enumerate(trees):
+            for path, identity in list(keys[number].items()):
+                if identity in doubled:
+                    del keys[number][path]
+            # A text whose head cannot be read, or a page that one side adopted, is the memory that its path has elsewhere.
+            for path in tree:
+                if path in still or path in keys[number] or file_kind(path) is not FileKind.NOTE:
+                    continue
+                for other in keys:
+                    identity = other.get(path, "")
+                    if identity and identity not in ids[number]:
+                        keys[number][path] = identity
+                        ids[number][identity].append(path)
+                        break
+        moves = [self._moved(number) for number in (1, 2)]
+        units: dict[str, dict[str, Place]] = defaultdict(dict)
+        for number, (name, tree) in enumerate(zip(("base", "ours", "theirs"), trees, strict=True)):
+            for path, blob in tree.items():
+                was = moves[number - 1].get(path, path) if number else path
+                units[keys[number].get(path) or f"path:{was}"][name] = Place(path, blob)
+        for key in sorted(units):
+            yield Unit(key, **units[key])
+
+    def _moved(self, number: int) -> dict[str, str]:
+        """Files without an id that one side moved as they were: where each lies now, and where it lay."""
+        tree = (self._sides.base, self._sides.ours, self._sides.theirs)[number]
+        base = self._sides.base
+        gone: dict[str, list[str]] = defaultdict(list)
+        for path, blob in base.items():
+            if path not in tree and not self._note(path, blob).id:
+                gone[blob.oid].append(path)
+        come: dict[str, list[str]] = defaultdict(list)
+        for path, blob in tree.items():
+            if path not in base and blob.oid in gone:
+                come[blob.oid].append(path)
+        return {paths[0]: gone[oid][0] for oid, paths in come.items() if len(paths) == len(gone[oid]) == 1}
+
+    # What becomes of it.
+
+    def _resolved(self, unit: Unit) -> Iterator[Result]:
+        base, ours, theirs = unit.base, unit.ours, unit.theirs
+        if ours is None and theirs is None:
+            return
+        if ours is None or theirs is None:
+            yield from self._of_one(unit)
+            return
+        path = _path(base, ours, theirs)
+        mode = _picked(base.blob.mode if base else None, ours.blob.mode, theirs.blob.mode)
+        if ours.blob.oid == theirs.blob.oid or (base and base.blob.oid == theirs.blob.oid):
+            yield Result(unit.key, path, mode, ours.blob.oid)
+        elif base and base.blob.oid == ours.blob.oid:
+            yield Result(unit.key, path, mode, theirs.blob.oid)
+        else:
+            texts = [self._text(place.blob) if place else None for place in (base, ours, theirs)]
+            yield from self._merged(unit.key, path, mode, texts[0], texts[1] or b"", texts[2] or b"")
+
+    def _of_one(self, unit: Unit) -> Iterator[Result]:
+        """The file of a unit that one side alone has: it is new, or the other took it away."""
+        place = unit.ours or unit.theirs
+        assert place is not None
+        remaining = Result(unit.key, place.path, place.blob.mode, place.blob.oid)
+        if unit.base is None:
+            yield remaining
+            return
+        changed = unit.base.blob.oid != place.blob.oid and place.path not in PAGES
+        if changed or (unit.theirs is None and self._stays(unit, self._note(place.path, place.blob))):
+            self.out.stayed.append(place.path)
+            yield remaining
+
+    def _merged(self, key: str, path: str, mode: str, base: bytes | None, ours: bytes, theirs: bytes) -> Iterator[Result]:
+        if path in PAGES:
+            self.out.pages = True
+        if file_kind(path) is FileKind.NOTE:
+            merged = merge(base, ours, theirs)
+        else:
+            other = merge_file(path, base, ours, theirs)
+            merged = Merged(other[0], (), other[1]) if other else None
+        if merged is not None:
+            self._noted(key, path, merged)
+            yield Result(key, path, mode, data=merged.data)
+            return
+        # Two texts that cannot be one: the lesser keeps the name, the other stands beside it, to be settled.
+        first, second = sorted((ours, theirs))
+        yield Result(key, path, mode, data=first)
+        yield Result(f"{key} copy", _beside(path, self._sides.moment, second), mode, data=second, is_copy=True)
+        named = key if not key.startswith("path:") else note_of(path, first).id or path
+        self.out.left[named] = self.out.left.get(named, 0) + 1
+
+    def _noted(self, key: str, path: str, merged: Merged) -> None:
+        if file_kind(path) is FileKind.NOTE:
+            key = note_of(path, merged.data).id or path
+            self.out.merged.append(key)
+        self.out.remarks += [f"{path}: {line}" if not line.startswith(path) else line for line in merged.told]
+        if merged.left:
+            self.out.left[key] = len(merged.left)
+
+    # Subjects.
+
+    def _joined_subjects(self, units: list[Unit]) -> list[Unit]:
+        """The units, where what one side said of a subject that the other merged into another one joins that one."""
+        names = {"ours": self._names("ours", units), "theirs": self._names("theirs", units)}
+        joined: dict[str, Unit] = {}
+        gone: set[str] = set()
+        for unit in units:
+            if unit.base is None or (unit.ours is None) == (unit.theirs is None):
+                continue
+            side, other = ("theirs", "ours") if unit.ours is None else ("ours", "theirs")
+            place = unit.theirs if unit.ours is None else unit.ours
+            assert place is not None
+            note = self._note(unit.base.path, unit.base.blob)
+            if not note.name or place.blob.oid == unit.base.blob.oid:
+                continue
+            # The one that stays, as the side that merged them has it, answers to the name of the one that went.
+            target = names[other].get(note.name)
+            if target is None or target.key == unit.key:
+                continue
+            target = joined.get(target.key, target)
+            data = self._told_of_the_one_that_stays(unit.base, place, target, other)
+            if data is not None:
+                joined[target.key] = replace(target, theirs=data) if side == "theirs" else replace(target, ours=data)
+                gone.add(unit.key)
+        return [joined.get(unit.key, unit) for unit in units if unit.key not in gone]
+
+    def _names(self, side: str, units: Iterable[Unit]) -> dict[str, Unit]:
+        names: dict[str, Unit] = {}
+        for unit in units:
+            place: Place | None = getattr(unit, side)
+            if place is not None:
+                names |= dict.fromkeys(self._note(place.path, place.blob).aliases, unit)
+        return names
+
+    def _told_of_the_one_that_stays(self, base: Place, changed: Place, target: Unit, merger: str) -> Place | None:
+        """The subject that stays as the other side would have it, had it said of that what it said of the one that went."""
+        stays: Place | None = getattr(target, merger)
+        side = target.theirs if merger == "ours" else target.ours
+        if stays is None or side is None:
+            return None
+        own = self._note(stays.path, stays.blob)
+        try:
+            as_base, as_changed = (self._renamed(self._text(place.blob), own, self._text(side.blob)) for place in (base, changed))
+        except EditRefused:
+            return None
+        merged = merge(as_base, as_changed, self._text(side.blob))
+        if merged is None:
+            return None
+        oid = f"made:{len(self._texts)}"
+        self._texts[oid] = merged.data
+        return Place(side.path, Blob(side.blob.mode, oid))
+
+    def _renamed(self, data: bytes, note: Note, like: bytes) -> bytes:
+        head, _, _ = frontmatter.read(like)
+        name = str(head.values.get("name")) if head is not None else note.name
+        return frontmatter.edit(data, [frontmatter.Set("id", note.id), frontmatter.Set("name", name)])
+
+    def _with_subjects_of_one_name(self, units: list[Unit]) -> list[Unit]:
+        """The units, where two subjects of partners name that each side by_name are partners."""
+        by_name: dict[str, dict[str, Unit]] = defaultdict(dict)
+        for unit in units:
+            place = unit.ours or unit.theirs
+            if unit.base is None and place is not None and (unit.ours is None) != (unit.theirs is None):
+                name = self._note(place.path, place.blob).name
+                if name:
+                    by_name[name].setdefault("ours" if unit.ours else "theirs", unit)
+        pairs = {pair["theirs"].key: pair["ours"] for pair in by_name.values() if len(pair) == 2}
+        partners = {ours.key: theirs for theirs, ours in pairs.items()}
+        by_key = {unit.key: unit for unit in units}
+        return [
+            replace(unit, theirs=by_key[partners[unit.key]].theirs) if unit.key in partners else unit
+            for unit in units
+            if unit.key not in pairs
+        ]
+
+    # Links.
+
+    def _folded(self, results: list[Result], units: Iterable[Unit]) -> list[Result]:
+        """The results, where each side made a link of one kind between the same two: the older stays."""
+        new_units = {unit.key: unit for unit in units if unit.base is None and (unit.ours is None) != (unit.theirs is None)}
+        links: dict[tuple[str, str, str], list[tuple[Result, Note]]] = defaultdict(list)
+        for result in results:
+            unit = new_units.get(result.key)
+            place = (unit.ours or unit.theirs) if unit else None
+            note = self._note(place.path, place.blob) if place else Note()
+            if note.is_edge:
+                links[note.ends].append((result, note))
+        instead: dict[str, Result | None] = {}
+        for alike in links.values():
+            older, *newer = sorted(alike, key=lambda link: (link[1].created, link[1].id))
+            data = self._data(older[0])
+            for result, note in newer:
+                link = _one_link(data, self._data(result), older[1].id)
+                if link is not None:
+                    data, instead[result.key] = link, None
+                    self.out.folded.append(note.id)
+            if newer:
+                instead[older[0].key] = replace(older[0], oid="", data=data)
+        return [
+            each for result in results if (each := instead.get(result.key, result) if not result.is_copy else result) is not None
+        ]
+
+    def _data(self, result: Result) -> bytes:
+        return result.data if result.data is not None else self._text(Blob(result.mode, result.oid))
+
+    # What was forgotten.
+
+    def _without_forgotten(self, results: Iterable[Result]) -> Iterator[Result]:
+        if not self._forgotten:
+            yield from results
+            return
+        for result in results:
+            if file_kind(result.path) in (FileKind.NOTE, FileKind.CONFLICT):
+                note = note_of(result.path.replace(".conflict-", "-"), self._data(result))
+                named = (note.id, note.ends[0], note.ends[2]) if note.is_edge else (note.id,)
+                if any(identity in self._forgotten for identity in named):
+                    self.out.gone.append(result.path)
+                    self._forget(note.id)
+                    continue
+            yield result
+
+    def _forget(self, key: str) -> None:
+        self.out.left.pop(key, None)
+        self.out.merged[:] = [merged for merged in self.out.merged if merged != key]
+
+    # Where it lies.
+
+    def _place(self, results: list[Result]) -> None:
+        touched = {*self._sides.base, *self._sides.ours, *self._sides.theirs}
+        taken = {name_key(path) for path in self._sides.others if path not in touched}
+        self.out.tree = dict.fromkeys(sorted(touched))
+        self.out.stayed[:] = [path for path in self.out.stayed if path not in self.out.gone]
+        # What has no id keeps its place; of two memories the one of the lesser id does.
+        for result in sorted(results, key=lambda result: (result.is_copy, not result.key.startswith("path:"), result.key)):
+            path = result.path
+            number = 1
+            while name_key(path) in taken:
+                path = _other_name(result, number)
+                number += 1
+            taken.add(name_key(path))
+            self.out.tree[path] = replace(result, path=path)
+            if result.is_copy:
+                self.out.copies.append(path)
+
+
+def _one_link(older: bytes, newer: bytes, identity: str) -> bytes | None:
+    """Two links as one that keeps the words of both."""
+    try:
+        newer = frontmatter.edit(newer, [frontmatter.Set("id", identity)])
+    except EditRefused:
+        return None
+    bodies = []
+    for data in (older, newer):
+        parts = frontmatter.split(data)
+        bodies.append(data[parts.body_start :].strip())
+    parts = frontmatter.split(newer)
+    merged = merge(None, older, newer[: parts.body_start] + older[frontmatter.split(older).body_start :])
+    if merged is None:
+        return None
+    if bodies[1] in bodies[0]:
+        return merged.data
+    return merged.data.rstrip() + b"\n\n" + bodies[1] + b"\n"
+
+
+def _path(base: Place | None, ours: Place, theirs: Place) -> str:
+    """Where it lies then: where the side that moved it has it, the lesser of the two paths where both did."""
+    return _picked(base.path if base else None, ours.path, theirs.path)
+
+
+def _picked(base: str | None, ours: str, theirs: str) -> str:
+    if ours == theirs or base == theirs:
+        return ours
+    return theirs if base == ours else min(ours, theirs)
+
+
+def _beside(path: str, moment: str, data: bytes) -> str:
+    folder, _, name = path.rpartition("/")
+    if name.lower().endswith(".md"):
+        return f"{folder}/{conflict_name(name, moment, 'sync')}".lstrip("/")
+    stem, dot, end = name.rpartition(".")
+    return f"{folder}/{stem or end}-{content_hash(data)[:6]}{dot if stem else ''}{end if stem else ''}".lstrip("/")
+
+
+def _other_name(result: Result, number: int) -> str:
+    folder, _, name = result.path.rpartition("/")
+    stem, dot, end = name.rpartition(".")
+    stem, end = (stem, f"{dot}{end}") if stem else (name, "")
+    mark = content_hash(result.data or result.oid.encode())[:6] if result.key.startswith("path:") else result.key[:_SHOWN_ID]
+    again = f"-{number}" if number > 1 else ""
+    return f"{folder}/{stem}-{mark}{again}{end}".lstrip("/")
