@@ -71,7 +71,7 @@ def _subjects(vault: Context, typed: str) -> Iterable[tuple[str, str]]:
 
 
 # The parameters of what can answer from part of the memories only, beside `kinds`.
-NARROWS = ("subject_names", "tags", "not_tags", "project", "since", "until")
+NARROWS = ("subject_names", "tags", "not_tags", "project", "mood", "since", "until")
 
 
 def takes(verb: Callable[..., Any], *names: str, **differs: Mapping[str, Any]) -> Callable[[Decorated], Decorated]:

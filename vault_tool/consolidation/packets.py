@@ -43,7 +43,7 @@ class Due:
     """A subject, or a pair of them, with the new memories that make it due and what each weighs.
 
     `tokens` is about how long their texts are, `shaken` says that a source of the present understanding is overtaken or
-    questioned, and `shown` how often that understanding was shown since it was written.
+    questioned, or one of the new memories questioned, and `shown` how often that understanding was shown since it was written.
     """
 
     keys: tuple[str, ...]

@@ -101,7 +101,10 @@ _ANSWER = {"results": _list(_MEMORY), "degraded": TEXTS, "notice": TEXT, "not_re
 _LEAN_SHAPES: Mapping[str, Schema] = dict.fromkeys(("kind", "subject", "replaces"), TEXT)
 # The lean forms of answers that have one.
 _LEAN: Mapping[str, Schema] = {
-    "bring_to_mind": _object(**_ANSWER, heartbeat_token=_COUNT, compaction_detected=_TRUE),
+    "bring_to_mind": _object(
+        **{**_ANSWER, "results": _list(_object(**_MEMORY["properties"], generation=_COUNT))},
+        compaction_note=TEXT, heartbeat_token=_COUNT, compaction_detected=_TRUE,
+    ),
     "recall": _object(
         **_ANSWER, subject=_object(name=TEXT, summary=TEXT, tags=TEXTS), understanding=_UNDERSTOOD, structural=_UNDERSTOOD,
         total=_COUNT, next=TEXT, warnings=TEXTS, page=TEXT,

@@ -24,7 +24,7 @@ else:
     page_at_start = deferred("vault_tool.vault.page_at_start")
     pages = deferred("vault_tool.features.pages.pages")
 
-_LISTS_BY = frozenset({"kinds", "subject_names", "tags", "not_tags", "project", "since", "until", "of_session", "limit"})
+_LISTS_BY = frozenset({"kinds", "subject_names", "tags", "not_tags", "project", "mood", "since", "until", "of_session", "limit"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "last_token": Meaning("The heartbeat_token of your previous call.", metavar="N"),
     "include_seen": Meaning("Also what this session was shown."),
     "limit": Meaning("Most results.", "--limit -n", value="count"),
-    "budget": Meaning("Most tokens of the results.", metavar="TOKENS", value="count"),
+    "budget": Meaning("Most tokens of the results in their short form.", metavar="TOKENS", value="count"),
     "kinds": Meaning(
         "Only these types, as problem, solution, failed_tactic, fact, preference, change, understanding.",
         "--kind --type -k", "TYPE",
@@ -100,6 +100,8 @@ MEANINGS: Mapping[str, Meaning] = {
     "world": Meaning("Only this world's.", metavar="NAME"),
 }  # fmt: skip
 
+_MOOD = "Only what was written in this mood."
+
 # What it means to one verb: for its command and its tool.
 MEANINGS_OF: Mapping[str, Mapping[str, str]] = {
     "remember": {
@@ -142,17 +144,19 @@ MEANINGS_OF: Mapping[str, Mapping[str, str]] = {
     },
     "update_understanding": {"kind": "Else as before.", "subject_names": "Else as before.", "title": "Else as before."},
     "episode": {"tags": "Tags.", "memory": "The memory that it is about."},
-    "recall": {"problem": "The problem that the answer is to help with."},
+    "recall": {"problem": "The problem that the answer is to help with.", "mood": _MOOD},
+    "bring_to_mind": {"mood": _MOOD},
     "people": {"limit": "Most memories of one."},
     "activity": {"limit": "Most of each, of one day."},
     "new": {"subject_names": "What it is about."},
     "import_markdown": {"subject_names": "What all are about."},
-    "search": {"kinds": "Only these types or classes (page for pages).", "mode": "How it is looked for."},
+    "search": {"mood": _MOOD, "kinds": "Only these types or classes (page for pages).", "mode": "How it is looked for."},
     "list": {
+        "mood": _MOOD,
         "record_class": "Only observation, understanding, subject or edge.",
         "status": "Only of this status; all for history too.",
         "sort": "created, observed, decay or utility.",
     },
-    "read": {"mode": "How strict."},
+    "read": {"mode": "How strict.", "mood": _MOOD},
     "update": {"mode": "dry_run writes nothing."},
 }

@@ -237,7 +237,7 @@ class Finder:
             keys=keys,
             weights=weights,
             tokens=length // BYTES_A_TOKEN + _LINE * len(fresh),
-            shaken=view is not None and self._is_shaken(view),
+            shaken=any(identity in self._questioned for identity in fresh) or (view is not None and self._is_shaken(view)),
             shown=0 if view is None or not fresh else self._vault.standings.belief_of(view).access_count,
         )
 

@@ -47,8 +47,8 @@ def requests(memory: str) -> dict[str, dict[str, Any]]:
         "read": {
             "op": "read", "repo_id": "lab", "mode": "ambient", "query": WORD, "include_global": True, "kinds": ["fact"],
             "limit": 5, "expand": {"semantic_hops": 1, "include_problem_links": True, "include_update_links": True},
-            "context_problem_id": "", "subject_names": ["Harbour"], "tags": ["t"], "not_tags": ["u"], "since": "2020-01-01",
-            "until": "2099-01-01", "include_doubtful": True, **who,
+            "context_problem_id": "", "subject_names": ["Harbour"], "tags": ["t"], "not_tags": ["u"], "mood": "",
+            "since": "2020-01-01", "until": "2099-01-01", "include_doubtful": True, **who,
         },
         "write": {
             "op": "write", "repo_id": "lab", "dry_run": True, **who,

@@ -22,6 +22,7 @@ ASKS: Mapping[str, Callable[..., set[str]]] = {
     "search": lambda vault, **given: {one.id for one in vault.search("quartz", **given).results if one.id},
     "search by words": lambda vault, **given: {one.id for one in vault.search("quartz", mode="text", **given).results if one.id},
     "bring_to_mind": lambda vault, **given: {one.id for one in vault.bring_to_mind("quartz", **given).results},
+    "list": lambda vault, include_global, **given: {one.id for one in vault.list(record_class="observation", **given).results},
     "read": lambda vault, **given: {one.memory_id for one in vault.read("quartz", **given).results},
 }
 
@@ -40,7 +41,11 @@ def test_every_verb_that_asks_takes_the_same_filters(lab: Vault, ask: Callable[.
     assert isinstance(clock, FixedClock)
     old = lab.as_(project="lab").remember("Quartz one was seen.", ["Stone"], kind="fact", tags=["rock", "Work/Night Shift"]).id
     clock.advance(timedelta(days=10))
-    new = lab.as_(project="shop").remember("Quartz two was sold.", ["Shop"], kind="preference", tags=["rock", "sold"]).id
+    new = (
+        lab.as_(project="shop")
+        .remember("Quartz two was sold.", ["Shop"], kind="preference", tags=["rock", "sold"], mood="Curious")
+        .id
+    )
     bare = lab.remember("Quartz three is neither.", kind="fact").id
     everywhere = lab.as_(project="global").remember("Quartz four is everywhere.", kind="fact").id
     clock.advance(timedelta(days=1))
@@ -57,6 +62,9 @@ def test_every_verb_that_asks_takes_the_same_filters(lab: Vault, ask: Callable[.
         ({"project": "shop"}, {new}),
         ({"project": "Lab"}, {old}),
         ({"project": "elsewhere"}, set()),
+        ({"mood": "curious"}, {new}),
+        ({"mood": "precise"}, set()),
+        ({"mood": "curious", "tags": ["work"]}, set()),
         ({"since": "2026-11-25"}, {new, bare, everywhere}),
         ({"since": "2d"}, {new, bare, everywhere}),
         ({"until": "2026-11-20"}, {old}),

@@ -384,7 +384,7 @@ class _Trip:
             if newest is not None and not is_starter("orientation", body_of(self.vault, newest)):
                 yield self._so_far(newest, room)
             return
-        yield f"{unframed(plan.label)}: {len(plan.due.new)} new."
+        yield f"{unframed(_about(plan))}: {len(plan.due.new)} new."
         if plan.understanding is not None:
             yield self._so_far(plan.understanding, room)
         elif len(plan.regions) > 1:
@@ -399,6 +399,11 @@ class _Trip:
     def _orientation(self) -> Entry | None:
         held = holding_place(self.vault.index.catalog, "orientation", ())
         return max((e for e in held if not self.vault.superseded_by(e.id)), key=lambda e: e.by_created, default=None)
+
+
+def _about(plan: PacketPlan) -> str:
+    """The subject of a packet, and of a pair what its text is to tell of both."""
+    return " and ".join(plan.names) + ", what connects them" if len(plan.names) > 1 else plan.label
 
 
 def of_sides(vault: Context, plan: PacketPlan) -> Iterator[Entry]:

@@ -105,6 +105,7 @@ def read(
     tags: Sequence[str] = (),
     not_tags: Sequence[str] = (),
     project: str | None = None,
+    mood: str = "",
     since: str | None = None,
     until: str | None = None,
     include_doubtful: bool = False,
@@ -117,7 +118,7 @@ def read(
     request: dict[str, Any] = {
         "op": "read", "repo_id": repo_id or "", "mode": mode, "query": query, "include_global": include_global,
         "limit": limit, "context_problem_id": context_problem_id, "subject_names": list(subject_names),
-        "tags": list(tags), "not_tags": list(not_tags), "project": project or "",
+        "tags": list(tags), "not_tags": list(not_tags), "project": project or "", "mood": mood,
         "since": since or "", "until": until or "", "include_doubtful": include_doubtful,
         "expand": {
             "semantic_hops": semantic_hops, "include_problem_links": include_problem_links,
@@ -162,7 +163,8 @@ def _asked(request: Mapping[str, Any], problem: str | None) -> Query:
         update_links=expand.get("include_update_links", True), with_changes=expand.get("include_update_links", True),
         problem=problem,
         subject_names=tuple(request.get("subject_names", ())), tags=tuple(request.get("tags", ())),
-        not_tags=tuple(request.get("not_tags", ())), project=request.get("project") or None, since=request.get("since") or None,
+        not_tags=tuple(request.get("not_tags", ())), project=request.get("project") or None,
+        mood=request.get("mood", ""), since=request.get("since") or None,
         until=request.get("until") or None, doubtful=request.get("include_doubtful", False),
     )  # fmt: skip
 

@@ -104,6 +104,7 @@ def list_memories(
     user: str | None = None,
     status: str = "",
     project: str | None = None,
+    mood: str = "",
     folder: str = "",
     since: str | None = None,
     until: str | None = None,
@@ -125,7 +126,7 @@ def list_memories(
     require_kinds([vault], kinds)
     asked = Query(
         query="", kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags), not_tags=tuple(not_tags),
-        project=project, since=since, until=until, session=session,
+        project=project, mood=mood, since=since, until=until, session=session,
     )  # fmt: skip
     moment = before.moment if before else vault.clock.now()
     filters = Filters(vault, asked)
@@ -237,11 +238,12 @@ def _nearest_names(vault: Context, asked: Query, by: str) -> Iterator[str]:
         "tag": {name for entry in entries for name in entry.texts("tags")},
         "session": {entry.text("session") for entry in entries},
         "project": {entry.text("project") for entry in entries},
+        "mood": {entry.text("mood") for entry in entries},
         "origin or model": {name for entry in entries for name in (entry.origin, entry.text("model"))},
     }
     unmatched = {
         "subject": asked.subject_names, "tag": asked.tags, "session": filter(None, [asked.session]),
-        "project": filter(None, [asked.project]), "origin or model": filter(None, [by]),
+        "project": filter(None, [asked.project]), "mood": filter(None, [asked.mood]), "origin or model": filter(None, [by]),
     }  # fmt: skip
     for what, names in unmatched.items():
         known = {normal_name(name): name for name in present[what] if name}

@@ -183,6 +183,7 @@ def recall(
     tags: Sequence[str] = (),
     not_tags: Sequence[str] = (),
     project: str | None = None,
+    mood: str = "",
     since: str | None = None,
     until: str | None = None,
     session: str | None = None,
@@ -199,6 +200,7 @@ def recall(
     """The memories that answer a question, best first; for an exact subject name or alias, its understandings.
 
     `kinds` are types or classes, `tags` all of which it has and `not_tags` none, `project` the only one that it may be of,
+    `mood` the one that it was written in,
     `since` and `until` (`2026-11-20`, `2026-11`, `7d`) bound when it was observed, `session` is the conversation that
     wrote it, `user` who asks: another's memories are not there for them,
     `hops` (0..3) how far what is merely alike is followed, beside the links that always are, `problem` the problem that it
@@ -208,7 +210,7 @@ def recall(
     """
     asked = Query(
         query=query, profile=profile, kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags),
-        not_tags=tuple(not_tags), project=project, since=since, until=until, session=session, limit=limit,
+        not_tags=tuple(not_tags), project=project, mood=mood, since=since, until=until, session=session, limit=limit,
         hops=hops, budget=budget, include_global=include_global, doubtful=doubtful, explain=explain,
     )  # fmt: skip
     subject = None if _narrowed(asked) else resolve.subject(vault, query)
@@ -235,7 +237,7 @@ def recall(
 def _narrowed(asked: Query) -> bool:
     """Whether the asker wants part of the memories only: then no subject's own page answers, which knows all of them."""
     named = (asked.kinds, asked.subject_names, asked.tags, asked.not_tags, asked.project, asked.since, asked.until)
-    return any((*named, asked.session))
+    return any((*named, asked.mood, asked.session))
 
 
 def _bundle(answer: RecallAnswer) -> Bundle:

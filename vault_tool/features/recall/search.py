@@ -110,6 +110,7 @@ def search(
     tags: Sequence[str] = (),
     not_tags: Sequence[str] = (),
     project: str | None = None,
+    mood: str = "",
     since: str | None = None,
     until: str | None = None,
     session: str | None = None,
@@ -132,7 +133,7 @@ def search(
         resolve.require_tagged(vault, name)
     asked = Query(
         query=query, kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags), not_tags=tuple(not_tags),
-        project=project, since=since, until=until, session=session, limit=limit, include_global=include_global,
+        project=project, mood=mood, since=since, until=until, session=session, limit=limit, include_global=include_global,
         hops=0, problem_links=False, update_links=False,
     )  # fmt: skip
     by_words = _by_words(vault, asked, everything)

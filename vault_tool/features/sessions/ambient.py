@@ -24,6 +24,9 @@ COMPACTION_NOTE = (
     "This response should be the first candidate for removal during context compaction."
 )
 
+# The same for clients that read it at each turn.
+_SHORT_NOTE = "DISPOSABLE: all of this can be had again."
+
 LIMIT = 8
 # The most tokens that an unasked answer may take of a conversation.
 BUDGET = 2000
@@ -61,7 +64,8 @@ class Reminders(Answer):
     notice: str = EYES_FIRST
 
     def lean(self, short: Short) -> dict[str, Any]:
-        """The results, and the token for the next call; what `orient` says once a session is not said at each turn.
+        """The results with their generations, and the token for the next call, with the note in short; what `orient` says once a
+        session is not said at each turn.
 
         Nor is what goes without saying of what nobody asked for: that words or meaning led to it, and the class of a type.
         """
@@ -74,7 +78,12 @@ class Reminders(Answer):
                 lean.pop("status_by")
             if not memory.of:
                 lean.pop("why", None)
-        return listed(results, heartbeat_token=self.heartbeat_token, compaction_detected=self.compaction_detected)
+            if memory.generation:
+                lean["generation"] = memory.generation
+        return listed(
+            results, compaction_note=_SHORT_NOTE, heartbeat_token=self.heartbeat_token,
+            compaction_detected=self.compaction_detected,
+        )  # fmt: skip
 
 
 @verb
@@ -91,6 +100,7 @@ def bring_to_mind(
     tags: Sequence[str] = (),
     not_tags: Sequence[str] = (),
     project: str | None = None,
+    mood: str = "",
     since: str | None = None,
     until: str | None = None,
     include_global: bool = True,
@@ -117,6 +127,7 @@ def bring_to_mind(
         tags=tuple(tags),
         not_tags=tuple(not_tags),
         project=project,
+        mood=mood,
         since=since,
         until=until,
         limit=limit,

@@ -89,18 +89,18 @@ class ChromaStore:
         """
         until = None if seconds is None else time.monotonic() + seconds
         with lock(self.vectors.folder / "chroma.lock", 0.5, "the Chroma collection"):
-            changed = 0
+            changed: set[str] = set()
             if self._equal():
                 return 0
             self._start()
             for instruction, partition in self._ledger().partitions().items():
                 if partition.rows and instruction in self._instructions.values():
-                    changed += self._equalised(partition, until)
+                    changed |= self._equalised(partition, until)
             self.close()
             self._home.note_stamp()
             with self.vectors.writing() as ledger, ledger.transaction():
                 ledger.say(**{f"mirror {self.name}": secrets.token_hex(8), f"doubt {self.name}": ""})
-            return changed
+            return len(changed)
 
     def missing_count(self) -> int:
         """How many notes the collections do not have as they are, up to a few thousand."""
@@ -178,20 +178,22 @@ class ChromaStore:
         load()
         self._client = self._call(QUERY_SECONDS, self._home.connect)
 
-    def _equalised(self, partition: Partition, until: float | None) -> int:
+    def _equalised(self, partition: Partition, until: float | None) -> set[str]:
+        """Bring one partition up to date; returns the paths of the notes that were written or taken out there."""
         collection = self._writing(partition)
-        changed = 0
+        changed: set[str] = set()
         gone = self._ledger().to_unmirror(self.name, partition.number)
         if gone:
             self._delete(collection, [f"{path}#{n}" for path, count in gone for n in range(count)])
             with self.vectors.writing() as ledger, ledger.transaction():
                 ledger.mirror(self.name, partition.number, (), [path for path, _ in gone])
-            changed += len(gone)
+            changed.update(path for path, _ in gone)
         while until is None or time.monotonic() < until:
             batch = self._ledger().to_mirror(self.name, partition.number, _NOTES_AT_ONCE)
             if not batch:
-                return changed + self._without_ghosts(collection, partition)
-            changed += self._put(collection, partition, dict(batch))
+                return changed | self._without_ghosts(collection, partition)
+            self._put(collection, partition, dict(batch))
+            changed.update(path for path, _ in batch)
         return changed
 
     def _writing(self, partition: Partition) -> Any:
@@ -218,7 +220,7 @@ class ChromaStore:
             ledger.say(**{fact: nonce})
         return collection_made
 
-    def _put(self, collection: Any, partition: Partition, had: Mapping[str, int]) -> int:
+    def _put(self, collection: Any, partition: Partition, had: Mapping[str, int]) -> None:
         """Write some notes; `had` says how many passages each of them has there."""
         view = self.vectors.view(partition.instruction)
         if view is None:
@@ -236,18 +238,17 @@ class ChromaStore:
             self._call(WRITE_SECONDS, partial(collection.upsert, ids, vectors, facts))
         with self.vectors.writing() as ledger, ledger.transaction():
             ledger.mirror(self.name, partition.number, notes, had.keys() - {note.path for note in notes})
-        return len(had)
 
-    def _without_ghosts(self, collection: Any, partition: Partition) -> int:
-        """Remove what a killed writer left that the ledger does not know of; how many texts."""
+    def _without_ghosts(self, collection: Any, partition: Partition) -> set[str]:
+        """Remove what a killed writer left that the ledger does not know of; returns the paths of the notes."""
         known = self._ledger().mirrored_ids(self.name, partition.number)
         if self._call(QUERY_SECONDS, collection.count) <= sum(count for _, count in known):
-            return 0
+            return set()
         ids = {f"{path}#{n}" for path, count in known for n in range(count)}
         stored_ids = self._call(WRITE_SECONDS, lambda: collection.get(include=[]))["ids"]
         ghosts = [stored_id for stored_id in stored_ids if stored_id not in ids]
         self._delete(collection, ghosts)
-        return len(ghosts)
+        return {ghost.rpartition("#")[0] for ghost in ghosts}
 
     def _delete(self, collection: Any, ids: Sequence[str]) -> None:
         for start in range(0, len(ids), _TEXTS_AT_ONCE):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from vault_tool.index import claims
@@ -30,12 +30,15 @@ _TYPES_OF_LINK: dict[str, Part] = {"SOLVES": "solution", "ATTEMPTED": "caution",
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Why a memory came along: what it is to the answer, with which result, and in words."""
+    """Why a memory came along: what it is to the answer, with which result, and in words; `evidence` says that it is evidence
+    for that result.
+    """
 
     role: Part
     of: str
     why: str
     keeps: float
+    evidence: bool = False
 
 
 def implicit(pool: Pool, hits: Sequence[Candidate], asked: Query, weights: Weights) -> dict[Key, Link]:
@@ -186,7 +189,7 @@ def _evidence(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry
     for other in sorted(_by(pointed, _EVIDENCE), key=lambda other: other.by_observed, reverse=True):
         if not _lends(other, entry, other):
             continue
-        yield _link("related", entry, f"evidence for {entry.title}"), other
+        yield replace(_link("related", entry, f"evidence for {entry.title}"), evidence=True), other
 
 
 def _edges(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]], asked: Query) -> Iterator[tuple[Link, Entry]]:

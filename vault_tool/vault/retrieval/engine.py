@@ -325,11 +325,7 @@ def _hidden_changes(pools: Sequence[Pool]) -> list[Candidate]:
 
 def _fitting(ranked: Sequence[Ranked], weights: Weights) -> list[Ranked]:
     """All that match well enough, best first."""
-    fitting = [
-        each
-        for each in ranked
-        if each.candidate.score > 0 and each.candidate.match >= threshold(weights.least, each.candidate.entry, weights)
-    ]
+    fitting = [each for each in ranked if each.candidate.score > 0 and each.candidate.match >= _least(each, weights)]
     _solutions_first(fitting)
     fitting.sort(key=lambda each: (each.weak, -each.candidate.score, each.candidate.key))
     return fitting
@@ -571,6 +567,12 @@ def _recalled(
 def _bar(each: Ranked, weights: Weights) -> float:
     """How sure it must be; what came along by a link is as weak as what it came with."""
     return threshold(weights.weak, each.candidate.entry, weights) * (each.link.keeps if each.link else 1.0)
+
+
+def _least(each: Ranked, weights: Weights) -> float:
+    """How well it must fit; evidence for an understanding comes with that, as far as the link lends it what that fits."""
+    least = threshold(weights.least, each.candidate.entry, weights)
+    return least * each.link.keeps if each.link is not None and each.link.evidence else least
 
 
 def _role(each: Ranked) -> Part:

@@ -30,7 +30,7 @@ class Filters:
         self.request = request_of(vault, kinds=self._kinds, shown=frozenset(asked.exclude))
         self._subjects = [frozenset(resolve.names_for(vault, unwrap_link(name))) for name in asked.subject_names]
         self._tags, self._not_tags = _asked_tags(asked.tags), _asked_tags(asked.not_tags)
-        self._project = normal_name(asked.project or "")
+        self._project, self._mood = normal_name(asked.project or ""), normal_name(asked.mood)
         self._since, self._until = self._moment(asked.since), self._moment(asked.until, ends=True)
         self._anything = not (self._kinds or self.of_heads or asked.exclude)
         self._sees_all = vault.sight is None
@@ -48,7 +48,7 @@ class Filters:
     def of_heads(self) -> bool:
         """Whether something is asked for that a head alone can say, so that no page without one fits."""
         asked = self._asked
-        named = (self._subjects, self._tags, self._not_tags, self._project, asked.since, asked.until, asked.session)
+        named = (self._subjects, self._tags, self._not_tags, self._project, self._mood, asked.since, asked.until, asked.session)
         return any(named)
 
     @property
@@ -73,7 +73,7 @@ class Filters:
         if not self._in_time(entry):
             yield f"it was observed on {entry.observed[:10] or 'no day'}, outside of the time that was asked for"
         if not self._fits(entry):
-            yield "its subjects, tags, project or session are not those that were asked for"
+            yield "its subjects, tags, project, mood or session are not those that were asked for"
 
     def _said(self, entry: Entry) -> Mapping[Reason, str]:
         """Each reason in words."""
@@ -126,6 +126,8 @@ class Filters:
             if not all(_has(tags, tag) for tag in self._tags) or any(_has(tags, tag) for tag in self._not_tags):
                 return False
         if self._project and normal_name(entry.text("project")) != self._project:
+            return False
+        if self._mood and normal_name(entry.text("mood")) != self._mood:
             return False
         return (not asked.session or entry.text("session") == asked.session) and self._in_time(entry)
 

@@ -24,13 +24,12 @@ Stage = Literal[
 class Query:
     """One question to the vault's memory, with everything that narrows it.
 
-    `profile` is how strict the answer is: `targeted` when somebody asks, `ambient` unprompted. `kinds` are types or
-    classes of which any will do, `tags` all wanted and `not_tags` none of them, `project` the only one, `since` and
-    `until` bounds on when it was observed (as `require_moment` reads them), `budget` a bound on the answer in tokens,
-    `hops` how far what is merely alike is followed (0 to 3), `with_changes` whether what overtook a result
-    comes with it in any case, `exclude` ids that are not wanted again, `doubtful` whether what is
-    believed to be false is shown too, `problem` the id of a problem that the answer is to serve, `why_not` the id of a memory
-    of which it is asked what became of it.
+    `profile` is how strict the answer is: `targeted` when somebody asks, `ambient` unprompted. `kinds` are types or classes of
+    which any will do, `tags` all wanted and `not_tags` none of them, `project` and `mood` the only ones, `since` and `until`
+    bounds on when it was observed (as `require_moment` reads them), `budget` one on the answer in tokens, `hops` how far what
+    is merely alike is followed (0 to 3), `with_changes` whether what overtook a result comes with it in any case, `exclude` ids
+    that are not wanted again, `doubtful` whether what is believed to be false is shown too, `problem` the id of a problem that
+    the answer is to serve, `why_not` the id of a memory of which it is asked what became of it.
     """
 
     query: str
@@ -40,6 +39,7 @@ class Query:
     tags: tuple[str, ...] = ()
     not_tags: tuple[str, ...] = ()
     project: str | None = None
+    mood: str = ""
     since: str | None = None
     until: str | None = None
     session: str | None = None

@@ -76,7 +76,7 @@ def _filters(query: Mapping[str, str]) -> dict[str, Any]:
     filters: dict[str, Any] = {
         name: [value.strip() for value in query.get(field, "").split(",") if value.strip()] for name, field in lists.items()
     }
-    for name in ("project", "since", "until", "session", "user"):
+    for name in ("project", "mood", "since", "until", "session", "user"):
         if value := query.get(name, "").strip():
             filters[name] = value
     profile = query.get("profile", "")
