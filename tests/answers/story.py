@@ -127,6 +127,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "undo": {"target": "<slip>"},
     "import_markdown": {"source": "notes"},
     "import_cognitive_memory": {"source": "notes"},
+    "import_from": {"source": "notes"},
     "config": {"name": "write_policy"},
     "project": {"name": "Lab", "folder": "notes"},
     "capture": {},

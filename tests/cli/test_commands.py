@@ -337,9 +337,7 @@ def test_a_note_whose_head_cannot_be_read_is_found_and_marked(person: Person) ->
 
 def test_a_group_without_a_command_names_those_that_it_has(person: Person) -> None:
     said = person.fails("import", code=Exit.USAGE)
-    assert said == (
-        "vt: say which: `vt import markdown` or `vt import cognitive-memory`; `vt import --help` says what it takes\n"
-    )
+    assert said == ("vt: name the export to take in: `vt import FILE`; `vt import --help` says what it takes\n")
 
 
 def test_a_setting_that_does_not_fit_is_named_with_what_would(person: Person) -> None:

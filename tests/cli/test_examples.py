@@ -64,6 +64,9 @@ def _examples() -> Iterator[str]:
         yield from of(found)
 
 
+MEMORY_FILE = "---\nname: pnpm\ndescription: the manager\nmetadata:\n  type: feedback\n---\nUse pnpm.\n"
+
+
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     """A home with a vault in it that the examples speak of, and what their ids mean in it; to be copied."""
@@ -133,6 +136,7 @@ def _files(home: Path, root: Path) -> None:
     """The files that examples name: notes of other tools, and what they read from standard input."""
     for path, text in {
         home / "Notes/One.md": "# One\n\nA note on [[Two]].\n",
+        home / ".claude/projects/-home-ann-shop/memory/pnpm.md": MEMORY_FILE,
         home / ".claude/memory/graph/facts/one.md": note(1, title="One"),
         root / "vault/inbox/idea.md": "# An idea\n\nTo be thought about.\n",
         root / "redis.md": "Redis is the cache, never the store.\n",

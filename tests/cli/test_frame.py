@@ -229,7 +229,7 @@ USAGE = [
     (["find", "x"], "there is no command `find`; did you mean `vt search` or `vt recall`"),
     (["ADD", "x"], "there is no command `ADD`; did you mean `vt remember` or `vt new`"),
     (["import-markdown", "x"], "there is no command `import-markdown`; did you mean `vt import`"),
-    (["import", "~/x"], "say `vt import markdown` or `vt import cognitive-memory`"),
+    (["import", "~/x"], "there is no file '~/x', and no export is called so: known are "),
     (["get"], "missing argument 'ID'; `vt get --help`"),
     (["search", "--limmit", "3", "x"], "no such option '--limmit'"),
     (["search", "--limit", "none", "x"], "'none' is not a valid integer"),

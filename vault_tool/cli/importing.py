@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import click
 
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.names import takes
-from vault_tool.cli.options import Call, Short, VaultGroup, command
+from vault_tool.cli.options import Call, Short, VaultCommand, VaultGroup, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
-from vault_tool.features.imports import markdown_folder, memory_graph
+from vault_tool.features.imports import foreign_export, markdown_folder, memory_graph
 from vault_tool.features.imports.import_run import Imported
 from vault_tool.model.problems import Problem
 from vault_tool.util.text import counted
@@ -21,9 +22,31 @@ SHOWN = 20
 NAMED = 3
 
 
-@click.group("import", cls=VaultGroup)
+class ImportGroup(VaultGroup):
+    """The commands of `vt import`: what is no name of one is the export to take in, whichever it is of."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments; a usage error where there is none."""
+        if not args and not ctx.resilient_parsing:
+            raise click.UsageError("name the export to take in: `vt import FILE`", ctx)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named, else the one that finds out by itself; a usage error where there is no such file."""
+        if args[0] not in self.commands and not args[0].startswith("-") and Path(args[0]).expanduser().exists():
+            return FOUND_OUT.name, FOUND_OUT, args
+        if args[0] not in self.commands and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise click.UsageError(
+                f"there is no file {args[0]!r}, and no export is called so: known are {', '.join(self.commands)}", ctx
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group("import", cls=ImportGroup)
 def import_() -> None:
     """Take in notes of other tools.
+
+    `vt import FILE` finds out of which tool a file, folder or zip is.
 
     Whole notes only, a commit for each thousand. Run it again for what is new: nothing is taken in twice.
     """
@@ -72,11 +95,50 @@ def cognitive_memory(call: Call, folder: str, name: str, project: str, dry_run: 
         return call.emit(done, _imported, vault)
 
 
+def _of_an_export(kind: str, help: str, example: str, metavar: str, about: str) -> VaultCommand:
+    """The command that takes in exports of one kind; without a kind, of whichever it is."""
+
+    @command(kind or "FILE", example)
+    @click.argument("source", type=click.Path(), metavar=metavar, help=about)
+    @click.option("--name", default="", help=f"A name for the import; else {kind or 'its kind'}.")
+    @takes(foreign_export.import_from, "since", "only", "subject_names", "chats", "all_kinds")
+    @writes
+    @takes(foreign_export.import_from, "dry_run")
+    def imports(
+        call: Call, source: str, name: str, since: str | None, only: str, subject_names: tuple[str, ...], chats: bool,
+        all_kinds: bool, dry_run: bool,
+    ) -> Exit:  # fmt: skip
+        with call.open_vault() as vault, call.progress("importing") as progress:
+            done = foreign_export.import_from(
+                vault, source, kind=kind, name=name, since=since, only=only, subject_names=subject_names, chats=chats,
+                all_kinds=all_kinds, dry_run=dry_run, progress=progress,
+            )  # fmt: skip
+            return call.emit(done, _imported, vault)
+
+    imports.help = help
+    return imports
+
+
+FOUND_OUT = _of_an_export("", "Take in an export, of whichever tool.", "vt import ~/Downloads/export.zip", "FILE", "The export.")
+
+import_.add_command(
+    _of_an_export(
+        "claude-code",
+        "Take in Claude Code's memories (tried on invented ones only).\n\n"
+        "Each file of a project's `memory` becomes a preference or fact with the project as its subject; CLAUDE.md and rules\n"
+        "become pages, sessions with --chats.",
+        "vt import claude-code ~/.claude/projects",
+        "DIR",
+        "`~/.claude`, its `projects`, or one of these.",
+    )
+)
 import_.add_command(markdown)
 import_.add_command(cognitive_memory)
 
 
 def _imported(done: Imported, short: Short) -> Iterator[Block]:
+    if done.form:
+        yield f"{done.form} ({done.tried})"
     yield f"{'would import' if done.dry_run else 'imported'} {done.imported} from {done.source} into {done.target}"
     yield fields(
         ("updated", done.updated or None),

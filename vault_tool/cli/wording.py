@@ -70,7 +70,8 @@ class CommandLine:
         words = [] if step.verb not in PARTS else [f"--{step.verb.replace('_', '-')}"]
         group = step.verb.removeprefix("import_").replace("_", "-") if name == "import" else ""
         if isinstance(command, click.Group) and group:
-            command = command.commands[group]
+            group = group if group in command.commands else ""
+            command = command.commands[group] if group else command
         typed = " ".join(("vt", name, *([group] if group else ()), *_typed(command, step, words)))
         return f"`{typed}`"
 

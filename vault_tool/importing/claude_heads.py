@@ -40,8 +40,8 @@ def memory_head(values: Mapping[str, Raw]) -> MemoryHead | None:
     kind = (_text(inner.get("type")) or _text(values.get("type"))).lower()
     if kind not in TYPES or not (name or about):
         return None
-    said = (_text(inner.get(key)) or _text(values.get(key)) for key in ("created", "modified"))
-    moment = next((read for text in said if text and (read := dates.read_date(text))), None)
+    dates_given = (_text(inner.get(key)) or _text(values.get(key)) for key in ("created", "modified"))
+    moment = next((read for text in dates_given if text and (read := dates.read_date(text))), None)
     return MemoryHead(kind, TYPES[kind], name, about, moment)
 
 

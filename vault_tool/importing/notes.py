@@ -39,6 +39,7 @@ class ImportOptions:
     subjects: tuple[str, ...] = ()
     project: str = ""
     folder_tags: bool = True
+    source_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +171,8 @@ def _fields(
         moment = (memory.modified if memory else None) or dates.created(inner, path.rpartition("/")[2])
         fields.append(("created", stamp(moment) if moment else fallback))
     fields.append(("origin", "import"))
+    if asked.source_id and "source_id" not in values:
+        fields.append(("source_id", asked.source_id))
     if "aliases" in inner and "aliases" not in values and (aliases := lists.texts(inner["aliases"], Form.NAMES)):
         fields.append(("aliases", aliases))
     if asked.project and not says(values.get("project")):

@@ -257,7 +257,9 @@ WITHHELD: Mapping[str, str] = {
         ("adopt", "commit", "diff", "reindex", "embed", "decay", "core", "schedule", "reflection", "reflect", "snapshot"),
         "upkeep, which the owner, a timer or the watcher does; the pages are resources",
     ),
-    **dict.fromkeys(("import_markdown", "import_cognitive_memory", "config", "project", "init"), "setting up is its owner's"),
+    **dict.fromkeys(
+        ("import_markdown", "import_cognitive_memory", "import_from", "config", "project", "init"), "setting up is its owner's"
+    ),
     "sync": "where a vault goes is its owner's to say",
     "prove": "its figures are for the person whose memory it is",
     **dict.fromkeys(

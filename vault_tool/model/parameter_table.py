@@ -96,6 +96,9 @@ MEANINGS: Mapping[str, Meaning] = {
     "skip": Meaning("Labels of packets to pass over.", metavar="LABEL"),
     "skip_trivial": Meaning("Pass over all that share too little."),
     # No tool takes these.
+    "only": Meaning("Only what this pattern fits.", metavar="REGEX"),
+    "chats": Meaning("Conversations too, a page each."),
+    "all_kinds": Meaning("Also the kinds that are left out else."),
     "explain": Meaning("Show every factor of each score."),
     "world": Meaning("Only this world's.", metavar="NAME"),
 }  # fmt: skip
@@ -151,6 +154,7 @@ MEANINGS_OF: Mapping[str, Mapping[str, str]] = {
     "new": {"subject_names": "What it is about."},
     "import_markdown": {"subject_names": "What all are about."},
     "search": {"mood": _MOOD, "kinds": "Only these types or classes (page for pages).", "mode": "How it is looked for."},
+    "import_from": {"subject_names": "Subjects for all of them."},
     "list": {
         "mood": _MOOD,
         "record_class": "Only observation, understanding, subject or edge.",

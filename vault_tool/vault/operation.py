@@ -82,7 +82,7 @@ class Operation:
     def create_as_written(self, record: Record, data: bytes) -> str:
         """Plan a new record whose file holds exactly `data`, as its person wrote it."""
         screening.refuse_forgotten(self.vault, record)
-        path = place(record, {}, self._taken, self._files)
+        path = self.place(record)
         self._plan.created[path] = data
         folder, _, name = path.rpartition("/")
         self._plan.names[folder].add(layout.name_key(name))
@@ -90,6 +90,10 @@ class Operation:
             self._plan.files[normal_name(record.name)] = PurePosixPath(path).stem
             self._plan.minted[normal_name(record.name)] = record.name
         return path
+
+    def place(self, record: Record) -> str:
+        """Where a new record would go: a free path in a folder that has room."""
+        return place(record, {}, self._taken, self._files)
 
     def minted(self, normal: str) -> str | None:
         """The name of a subject that this operation makes, by its normalised name; None where it makes none such."""

@@ -36,6 +36,7 @@ _DONE_BY: Mapping[str, str] = {
     "get_turn": "the turn itself",
     "history": "the note's history",
     "import_cognitive_memory": "an import by a person",
+    "import_from": "an import by a person",
     "import_markdown": "an import by a person",
     "init": "setting up the vault, which a person does,",
     "link": "linking the two",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from vault_tool.features.history import activity as _activity
     from vault_tool.features.history import history as _history
     from vault_tool.features.history import undo as _undo
+    from vault_tool.features.imports import foreign_export as _foreign_export
     from vault_tool.features.imports import markdown_folder as _markdown_folder
     from vault_tool.features.imports import memory_graph as _memory_graph
     from vault_tool.features.pages import pages as _pages
@@ -95,6 +96,7 @@ else:
     _activity = deferred_verbs("vault_tool.features.history.activity")
     _history = deferred_verbs("vault_tool.features.history.history")
     _undo = deferred_verbs("vault_tool.features.history.undo")
+    _foreign_export = deferred_verbs("vault_tool.features.imports.foreign_export")
     _markdown_folder = deferred_verbs("vault_tool.features.imports.markdown_folder")
     _memory_graph = deferred_verbs("vault_tool.features.imports.memory_graph")
     _pages = deferred_verbs("vault_tool.features.pages.pages")
@@ -238,3 +240,4 @@ class Vault(Context):
     init = staticmethod(_setup.init)
     prove = _proving.prove
     sync = _syncing.sync
+    import_from = _foreign_export.import_from

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,22 +16,28 @@ from vault_tool.features.imports.copy_paths import CopyPaths
 from vault_tool.features.imports.import_log import ImportLog
 from vault_tool.files import frontmatter, git, layout, tombstones, writer
 from vault_tool.files.foreign import ForeignFile
+from vault_tool.files.parse import parse
 from vault_tool.files.parse import record as record_in
-from vault_tool.files.reader import Reader
-from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, own_id, untouched
+from vault_tool.files.reader import LARGEST, Reader
+from vault_tool.files.render import render
+from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, own_id, untouched, with_copy_hash
 from vault_tool.model.ids import derived_id
-from vault_tool.model.problems import Problem, note, warning
+from vault_tool.model.problems import Problem, Severity, note, warning
+from vault_tool.model.records import Edge, Record
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.hints import option, shell, step
-from vault_tool.util.text import content_hash, slug
+from vault_tool.util.text import body_hash, content_hash, normal_name, slug
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Progress
-from vault_tool.vault.new_observation import tag
+from vault_tool.vault.new_observation import subject_named, tag
 from vault_tool.vault.operation import Operation, Saved, writing
 
 # The most files of one commit.
 BATCH = 1000
+
+# Of so many files or lines with one reason each is named; the others are counted.
+MOST_NAMED = 1000
 
 # The most bytes of one batch: what is held in memory at a time.
 BATCH_BYTES = 64 * 2**20
@@ -74,6 +80,9 @@ class Imported(Saved):
     """Those that an earlier import of the same folder told, and that are there still."""
     commits: tuple[str, ...] = ()
     seconds: float = 0.0
+    form: str = ""
+    """The form that an export was found to have, and in `tried` on what its reading was tried."""
+    tried: str = ""
 
 
 @dataclass(slots=True)
@@ -128,10 +137,12 @@ class Intake:
         dry_run: bool = False,
         progress: Progress | None = None,
         exists: Callable[[str], bool] | None = None,
+        of: str = "",
     ) -> None:
         """`name` is as it was given; by default the import is called as the folder `source`.
 
-        `exists` says whether the source still has a note; None where notes that moved are not followed.
+        `exists` says whether the source still has a note; None where notes that moved are not followed. `of` is the kind of
+        export: each has a file name of its own, and the import goes on with any of them.
         """
         vault.fresh()
         self.vault = vault.with_withheld()
@@ -145,24 +156,28 @@ class Intake:
         self._begun = time.perf_counter()
         self._space = resolve.workspace_id(vault)
         self._claimed: set[str] = set()
-        self._known = ImportLog(vault, self.name, str(source))
-        if self._known.before not in ("", str(source)) and not name:
+        self._bodies: set[int] = set()
+        place = f"an export of {of}" if of else str(source)
+        self._known = ImportLog(vault, self.name, place)
+        if self._known.before not in ("", place) and (of or not name):
             hint = (
                 f"call this one otherwise with {option('name')}, or say {option('name', self.name)} if it is the same one, moved"
             )
-            raise UsageError(f"the import `{self.name}` is of the notes in {self._known.before}", hint)
+            raise UsageError(
+                f"the import `{self.name}` is of the notes in {self._known.before}", hint if not of else hint.partition(",")[0]
+            )
         self._copies = ImportedCopies(vault, self.name, exists)
         self._lost_pages = [path for path in self._known.pages if exists is not None and not exists(path)]
         self._planned = 0
         self._tagging: Operation | None = None
-        self._named: tuple[str, ...] = ()
+        self._tagged: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._minted: tuple[str, ...] = ()
 
     def batches(
-        self, items: Sequence[Item], plan: Callable[[Operation, Item], None], size: Callable[[Item], int], what: str = "notes"
+        self, items: Iterable[Item], plan: Callable[[Operation, Item], None], size: Callable[[Item], int], what: str = "notes"
     ) -> None:
-        """Plan and carry out all items, a commit for each batch that came to anything."""
-        done = 0
+        """Plan and carry out all items, a commit for each batch that came to anything; an iterator is asked batch by batch."""
+        done, total = 0, len(items) if isinstance(items, Sequence) else 0
         for chunk in _chunks(items, size):
             with self._operation() as op:
                 self._planned = 0
@@ -170,10 +185,10 @@ class Intake:
                     plan(op, item)
                     done += 1
                     if self._progress is not None and done % 20 == 0:
-                        self._progress(done, len(items))
+                        self._progress(done, total or done)
                 self._carry_out(op, what)
-        if self._progress is not None and items:
-            self._progress(len(items), len(items))
+        if self._progress is not None and done:
+            self._progress(done, done)
 
     def note(self, op: Operation, path: str, data: bytes, target: str, dated: str, convert: Convert) -> None:
         """Take in a note that becomes a record: made, brought up to date, or left as it is where nothing changed."""
@@ -206,6 +221,71 @@ class Intake:
             self._update(op, path, existing, converted.data)
         else:
             self._new(op, path, converted.data, target)
+
+    def record(self, op: Operation, key: str, source: bytes, make: Callable[[str], Record]) -> None:
+        """Take in a record that is made of what another tool keeps under `key`: made, brought up to date, or left as it is.
+
+        `source` is what the tool says, as bytes that are the same as long as it says the same.
+        """
+        derived, digest = derived_id(self._space, f"{self.name}/{key}"), content_hash(source)
+        identity = self._copies.of(key) or derived
+        if identity in self._claimed:
+            self.leave("copy")
+            return
+        self._claimed.add(identity)
+        if identity in (graves := self.vault.forgotten()) and graves:
+            self.skip(key, "forgotten", "it is a memory that was forgotten here")
+            return
+        existing = self.entry(identity)
+        if existing is not None and existing.text(SOURCE_HASH) == digest:
+            self.count("unchanged")
+            return
+        draft = make(identity)
+        record = replace(draft, extra={**draft.extra, FROM: f"{self.name}/{key}", SOURCE_HASH: digest})
+        if existing is None and self._says_the_same(record):
+            self.leave("copy")
+            return
+        data = with_copy_hash(render(record, op.as_written(getattr(record, "subjects", ()))))
+        faults = [
+            problem for problem in parse(key, data, self.vault.settings.types).problems if problem.severity is Severity.ERROR
+        ]
+        if len(data) > LARGEST or faults:
+            reason = faults[0].message if faults else "it is longer than a note may be"
+            self.skip(key, faults[0].code if faults else "too-large", f"it cannot be kept as a note: {reason}")
+        elif self.suspected(key, data):
+            return
+        elif existing is not None:
+            self._update(op, key, existing, data)
+        else:
+            op.put(op.place(record), data)
+            self.planned("imported")
+
+    def _says_the_same(self, record: Record) -> bool:
+        """Whether this import has a record of the same text for the same user before, in this run or an earlier one."""
+        text_key = hash((record.body, getattr(record, "subjects", ()), getattr(record, "user", "")))
+        if text_key in self._bodies:
+            return True
+        self._bodies.add(text_key)
+        return any(
+            entry.text(FROM).startswith(f"{self.name}/")
+            and entry.text("user") == getattr(record, "user", "")
+            and set(entry.subjects) == set(getattr(record, "subjects", ()))
+            for entry in self.vault.index.catalog.by_body(body_hash(record.body))
+        )
+
+    def change(self, op: Operation, new: str, old: str) -> None:
+        """Plan the edge that says that a memory of the import changed another, where both are there."""
+        ends = [self._copies.of(key) or derived_id(self._space, f"{self.name}/{key}") for key in (new, old)]
+        if all(end in self._claimed or self.entry(end) is not None for end in ends):
+            edge = Edge(
+                id=self.derived(f"edge/CHANGES--{new}--{old}"), type="CHANGES", from_id=ends[0], to_id=ends[1],
+                created=self.vault.now(), origin="import", body="A later text of the same memory.",
+            )  # fmt: skip
+            self.create(op, edge.id, render(edge), op.place(edge))
+
+    def leave(self, reason: str, count: int = 1) -> None:
+        """Count what is left out as it should be: it is not named."""
+        self.tally.skipped[reason] += count
 
     def prune(self) -> None:
         """Remove the copies whose source is gone, by a commit of its own; what a person changed here stays."""
@@ -259,11 +339,29 @@ class Intake:
 
     def subjects(self, op: Operation, names: Sequence[str]) -> tuple[str, ...]:
         """The subjects called `names` as a head has them; those that the vault lacks are planned in `op`, once."""
-        if op is not self._tagging:
-            self._tagging = op
+        key = tuple(names)
+        if key not in self._named(op):
             tagging = tag(op, names)
-            self._named, self._minted = tuple(op.as_written(tagging.names)), tagging.created
-        return self._named
+            self._tagged[key] = tuple(tagging.names)
+            self._minted += tagging.created
+        return tuple(op.as_written(self._tagged[key]))
+
+    def subject(self, op: Operation, name: str, role: str = "", summary: str = "") -> str:
+        """The name of the subject that a thing of another tool's is, which is planned in `op` where the vault lacks it."""
+        key = (name,)
+        if key not in self._named(op):
+            existing, minted = resolve.subject(self.vault, name), op.minted(normal_name(name))
+            if existing is None and minted is None:
+                op.create(replace(subject_named(self.vault, name), role=role, summary=summary))
+                self._minted += (name,)
+                self._planned += 1
+            self._tagged[key] = (minted or (existing.text("name") if existing else name),)
+        return self._tagged[key][0]
+
+    def _named(self, op: Operation) -> dict[tuple[str, ...], tuple[str, ...]]:
+        if op is not self._tagging:
+            self._tagging, self._tagged, self._minted = op, {}, ()
+        return self._tagged
 
     def planned(self, what: str, by: int = 1) -> None:
         """Count something that this batch will write."""
@@ -295,10 +393,11 @@ class Intake:
             self.skip(file.path, "unreadable", reason, "check its permissions")
             return None
 
-    def skip(self, path: str, reason: str, message: str, hint: str = "") -> None:
-        """Name a file that is not taken in."""
+    def skip(self, path: str, reason: str, message: str, hint: str = "", line: int = 0) -> None:
+        """Name a file, or a line of one, that is not taken in; of a reason that is met without end the first ones."""
         self.tally.skipped[reason] += 1
-        self.tally.problems.append(warning(path, 0, reason, message, hint))
+        if self.tally.skipped[reason] <= MOST_NAMED:
+            self.tally.problems.append(warning(path, line, reason, message, hint))
 
     def leave_out(self, folder: str, count: int, reason: str, message: str, hint: str) -> None:
         """Name a folder whose files are not meant to be taken in."""
@@ -470,7 +569,7 @@ class Intake:
         self.tally.both.append(path)
 
 
-def _chunks(items: Sequence[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
+def _chunks(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
     chunk: list[Item] = []
     room = BATCH_BYTES
     for item in items:

@@ -1,0 +1,231 @@
+"""`import_from`: memories of another tool, out of the export that it gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from vault_tool.errors import UsageError
+from vault_tool.features.imports.copy_paths import CopyPaths
+from vault_tool.features.imports.import_run import Imported, Intake
+from vault_tool.files.export_files import ExportFiles
+from vault_tool.files.frontmatter.head_writer import render_head
+from vault_tool.files.render import body_text
+from vault_tool.importing.notes import FROM, ImportOptions, Made, record_from_note
+from vault_tool.importing.sources.foreign_items import (
+    ForeignMemory,
+    ForeignNote,
+    ForeignPage,
+    ForeignSubject,
+    Item,
+    LeftOut,
+    Remark,
+    Wanted,
+)
+from vault_tool.importing.sources.kinds import KINDS, TRIED, kind_of
+from vault_tool.model.made_titles import given_title
+from vault_tool.model.records import Observation, Record
+from vault_tool.util.clock import parse_time
+from vault_tool.util.text import one_line
+from vault_tool.vault.context import Context, Progress
+from vault_tool.vault.folder_project import client_project
+from vault_tool.vault.operation import Operation
+from vault_tool.vault.parameters import require_moment
+from vault_tool.vault.request import of_the_whole, verb
+
+
+@verb
+@of_the_whole
+def import_from(
+    vault: Context,
+    source: str | Path,
+    *,
+    kind: str = "",
+    name: str = "",
+    since: str | None = None,
+    only: str = "",
+    subject_names: Sequence[str] = (),
+    chats: bool = False,
+    all_kinds: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> Imported:
+    """Take in the memories of another tool from its export: a zip, a folder or a file, form by its content or of this `kind`.
+
+    Memories become observations with `origin: import`, `imported_from` and `source_id`; conversations are left out and
+    counted, with `chats` they become pages. `since` takes what is of then or later, `only` what a pattern fits. A second
+    run, also of a later export, adds what is new and brings up to date what changed. The import is called as its kind, or
+    `name`. Interrupted, whole notes are left and a second run does the rest.
+    """
+    path = Path(source).expanduser()
+    wants = _Wants(vault, since, only, subject_names)
+    with ExportFiles(path if path.is_symlink() else path.resolve()) as files:
+        form = _kind(files, kind, str(source))
+        intake = Intake(vault, path.resolve(), name or form, dry_run=dry_run, progress=progress or vault.progress, of=form)
+        for problem in files.passed_over:
+            intake.tally.skipped[problem.code] += 1
+            intake.tally.problems.append(problem)
+        taking = _Taking(intake, wants)
+        wishes = Wanted(chats=chats, all_kinds=all_kinds, project_of=lambda folder: client_project(vault, folder))
+        intake.batches(taking.taken(KINDS[form].items(files, wishes)), taking.take, _size, "memories")
+    done = intake.report(str(source), taking.places.root)
+    return replace(done, form=KINDS[form].words, tried=TRIED, warnings=(*done.warnings, *taking.remarks))
+
+
+def _kind(files: ExportFiles, asked: str, shown: str) -> str:
+    if asked and asked not in KINDS:
+        raise UsageError(f"`{one_line(asked, 40)}` is no kind of export that is known", f"known are {', '.join(KINDS)}")
+    if asked and KINDS[asked].fits(files):
+        return asked
+    form = kind_of(files)
+    if asked and form:
+        raise UsageError(f"{shown} is not {KINDS[asked].words}, but {KINDS[form].words}", f"import it as {form}")
+    if not form:
+        raise UsageError(
+            f"{shown} is not an export that is known", f"known are {', '.join(KINDS)}, markdown and cognitive-memory"
+        )
+    return form
+
+
+class _Wants:
+    """A person's wishes for an export: from when on, by which pattern, and under which subjects."""
+
+    def __init__(self, vault: Context, since: str | None, only: str, subjects: Sequence[str]) -> None:
+        self.since = require_moment(since, vault.clock.now()) if since else None
+        self.subjects = tuple(dict.fromkeys(name for each in subjects if (name := one_line(each))))
+        try:
+            self.only = re.compile(only, re.IGNORECASE) if only else None
+        except (re.error, RecursionError, OverflowError) as fault:
+            raise UsageError(
+                f"`{one_line(only, 60)}` is no pattern: {fault}", "a regular expression, such as 'deploy|release'"
+            ) from fault
+
+    def takes(self, texts: Sequence[str], moment: str) -> bool:
+        """Whether it is wanted; what has no time is not of any."""
+        if self.since is not None:
+            at = parse_time(moment) if moment else None
+            if at is None or at < self.since:
+                return False
+        return self.only is None or any(self.only.search(text) for text in texts)
+
+
+class _Taking:
+    """An export being taken in, item by item."""
+
+    def __init__(self, intake: Intake, wants: _Wants) -> None:
+        self.intake = intake
+        self.wants = wants
+        self.places = CopyPaths(intake.name)
+        self.remarks: dict[str, None] = {}
+
+    def taken(self, items: Iterator[Item]) -> Iterator[Item]:
+        """The items that are to be written; the others are counted here, while the vault is not held."""
+        for each in items:
+            match each:
+                case LeftOut():
+                    self._left(each)
+                case Remark():
+                    self.remarks[each.text] = None
+                case ForeignSubject():
+                    if not (self.wants.only or self.wants.since):
+                        yield each
+                case _:
+                    if self.wants.takes(*_said(each)):
+                        yield each
+                    else:
+                        self.intake.leave("not-wanted")
+
+    def take(self, op: Operation, each: Item) -> None:
+        """Plan one each."""
+        match each:
+            case ForeignMemory():
+                self._memory(op, each)
+            case ForeignSubject():
+                self.intake.subject(op, each.name, each.role, each.summary)
+            case ForeignPage():
+                self._page(op, each)
+            case ForeignNote():
+                self._note(op, each)
+
+    def _left(self, each: LeftOut) -> None:
+        if not each.message:
+            self.intake.leave(each.reason, each.count)
+            return
+        self.intake.skip(one_line(each.place, 200), each.reason, each.message, each.hint, each.line)
+
+    def _memory(self, op: Operation, each: ForeignMemory) -> None:
+        if not each.text.strip():
+            self.intake.skip(each.key, "empty", "it holds nothing")
+            return
+        intake = self.intake
+        names = [*each.subjects, *self.wants.subjects]
+
+        def make(identity: str) -> Record:
+            subjects = tuple(dict.fromkeys(intake.subject(op, name) for name in names))
+            extra = {"source_id": each.source_id} if each.source_id else {}
+            return Observation(
+                id=identity, type=each.type, title=given_title(each.title, each.text), subjects=subjects, tags=each.tags,
+                observed=each.observed or None, created=each.created or each.observed or intake.vault.now(), origin="import",
+                session=each.session, user=each.user, project=each.project, expires=each.expires or None, evidence=each.evidence,
+                body=body_text(each.text), extra=extra,
+            )  # fmt: skip
+
+        intake.record(op, each.key, each.source(), make)
+        self._replaced(op, each)
+
+    def _replaced(self, op: Operation, each: ForeignMemory) -> None:
+        for key in each.before:
+            self.intake.change(op, each.key, key)
+
+    def _page(self, op: Operation, each: ForeignPage) -> None:
+        target = self.places.of(each.path)
+        if not target:
+            self.intake.skip(each.path, "odd-name", "no file of a vault can be called so")
+            return
+        self.intake.page(op, each.path, each.data if each.data is not None else self._page_text(each), target)
+
+    def _page_text(self, each: ForeignPage) -> bytes:
+        head = [("title", one_line(each.title, 200)), ("chat", True if each.chat else None), ("created", each.created or None),
+                (FROM, f"{self.intake.name}/{each.path}"), ("source_id", each.source_id or None)]  # fmt: skip
+        return (render_head([(key, value) for key, value in head if value]) + body_text(each.text)).encode("utf-8", "replace")
+
+    def _note(self, op: Operation, each: ForeignNote) -> None:
+        intake = self.intake
+        target = self.places.of(each.path)
+        if not target:
+            intake.skip(each.path, "odd-name", "no file of a vault can be called so")
+            return
+        names = tuple(dict.fromkeys((*each.subjects, *self.wants.subjects)))
+        asked = ImportOptions(
+            type="fact", subjects=intake.subjects(op, names) if names else (), folder_tags=False, source_id=each.source_id
+        )
+
+        def convert(identity: str, dated: str) -> Made:
+            types = intake.vault.settings.types
+            label = f"{intake.name}/{each.key}"
+            return record_from_note(each.path, each.data, asked, types, identity=identity, label=label, fallback=dated)
+
+        intake.note(op, each.key, each.data, target, each.written_at or intake.vault.now(), convert)
+
+
+def _said(each: Item) -> tuple[Sequence[str], str]:
+    """The texts of an foreign that a pattern may fit, and when it was."""
+    match each:
+        case ForeignMemory():
+            return (each.title, each.text), each.moment
+        case ForeignPage():
+            return (each.title, each.text or (each.data or b"").decode("utf-8", "replace")), each.created
+        case ForeignNote():
+            return (each.key, each.data.decode("utf-8", "replace")), each.written_at
+    return (), ""
+
+
+def _size(each: Item) -> int:
+    match each:
+        case ForeignMemory() | ForeignPage():
+            return len(each.text) + len(getattr(each, "data", None) or b"") + 500
+        case ForeignNote():
+            return len(each.data)
+    return 200
