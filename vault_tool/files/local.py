@@ -61,7 +61,6 @@ _STEP = _BASE**4
 _KEPT_JOURNALS = 100
 _HTTP_TOKEN_FILE = "http-token"
 _HTTP_TOKEN_BYTES = 32
-_PLACES_FILE = "map-places.json"
 _LOOK_FILE = "page-seen"
 _PAGE_SERVER_FILE = "page-server.json"
 # So many bytes before the end of what is known of a log say whether it is as it was.
@@ -359,15 +358,6 @@ class LocalFolder:
     def looked(self, at: str) -> None:
         """Remember that they saw everything up to a commit."""
         self._kept.write(_LOOK_FILE, f"{at}\n".encode("utf-8", "replace"), durable=False)
-
-    def places(self) -> dict[str, Any]:
-        """Where the nodes of a map were drawn last, by their ids."""
-        stored = _json(self._kept.read(_PLACES_FILE))
-        return stored if isinstance(stored, dict) else {}
-
-    def keep_places(self, places: Mapping[str, Sequence[float]]) -> None:
-        """Remember that."""
-        self._kept.write(_PLACES_FILE, json.dumps(places).encode(), durable=False)
 
     def keep_private(self, name: str, data: bytes) -> None:
         """Write a file for this user alone, which is nothing that anybody needs again."""

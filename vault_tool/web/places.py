@@ -33,8 +33,8 @@ PLACES = (
     Place("Memories", "/memories", "m", "memories", holds=("/memory/", "/page", "/ask")),
     Place(
         "Subjects", "/subjects", "s", "subjects",
-        (Place("Subjects", "/subjects", "s"), Place("People", "/people", "p"), Place("Map", "/map", "o")),
-        ("/subject/", "/intersection", "/merge", "/person", "/erase"),
+        (Place("Subjects", "/subjects", "s"), Place("People", "/people", "p")),
+        ("/subject/", "/around/", "/intersection", "/merge", "/person", "/erase"),
     ),
     Place(
         "Review", "/review", "r", "review",

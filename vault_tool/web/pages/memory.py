@@ -14,32 +14,49 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from vault_tool.errors import GitError, NotFound, StaleEdit, UsageError, VaultError
+from vault_tool.errors import NotFound, StaleEdit, UsageError, VaultError
+from vault_tool.features.editing.deleting import delete_memories
+from vault_tool.features.history.versions import versions
+from vault_tool.features.reading.local_graph import local_graph
+from vault_tool.files import frontmatter
+from vault_tool.files.frontmatter import Change, Remove, Set
+from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import content_hash
 from vault_tool.web.asking import Form, act, ask, done_with, form_of, status_of
+from vault_tool.web.graphs import SMALL, drawn
+from vault_tool.web.pages.map import addresses
 from vault_tool.web.pages.today import editor_link
-from vault_tool.web.plots import Line, Mark, plot
 from vault_tool.web.rendering import memory_path, render, subject_path
+from vault_tool.web.sparklines import confidence_line, confidence_sentence, retention_line, retention_sentence
+from vault_tool.web.word_changes import changes
 
 if TYPE_CHECKING:
     from vault_tool.verbs.vault import Vault
 
-_COMMITS = 30
+_VERSIONS = 12
+_AROUND = 28
 _END = re.compile(r"\r\n|\r|\n")
 # What no form of a browser carries as it is.
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 
-_HIDDEN_HEAD = ("id", "type", "title", "subjects", "tags", "created", "origin", "steps", "preconditions", "postconditions")
+# What the page tells elsewhere: as its title, its links, its status.
+_HIDDEN_HEAD = (
+    "id", "type", "title", "summary", "subjects", "tags", "created", "steps", "preconditions", "postconditions", "supersedes",
+    "problem", "change_targets", "sources", "related_to", "pinned",
+)  # fmt: skip
 
 
 async def memory(request: Request) -> Response:
-    """The page."""
-    named = request.path_params["id"]
-    values = await ask(request, lambda vault: _found(vault, named))
+    """The page; with `edit` in its address its title and text are fields in their place, with `why` it says why a question
+    did not find it.
+    """
+    named, query = request.path_params["id"], request.query_params
+    question = query.get("why", "").strip()
+    values = await ask(request, lambda vault: _found(vault, named, editing=bool(query.get("edit")), question=question))
     if values["memory"].record_class == RecordClass.SUBJECT.value:
         return RedirectResponse(subject_path(values["memory"].id), 303)
-    return await render(request, "memory.html", title=values["memory"].title, editor=editor_link, **values)
+    return await render(request, "memory.html", title=values["memory"].title, editor=editor_link, question=question, **values)
 
 
 async def page(request: Request) -> Response:
@@ -63,6 +80,8 @@ async def edit(request: Request) -> Response:
         return await _form(request, before, before.source.text)
     form = await form_of(request)
     was, base, text = form.get("was", ""), _carried(form.get("base", "")), form.text("text")
+    if "body" in form and base is not None:
+        text = _composed(base, form)
     shown: Any = None
     try:
         shown = await ask(request, lambda vault: vault.show(named, source=True))
@@ -124,6 +143,22 @@ async def _form(
     )
 
 
+def _composed(base: str, form: Form) -> str:
+    """The whole file with the title and the text that were typed in their places, its lines ended as a form ends them; every
+    other line stays as it is.
+    """
+    start = frontmatter.split(base.encode("utf-8")).body_start
+    head = _END.sub("\n", base.encode("utf-8")[:start].decode("utf-8"))
+    body = _END.sub("\n", base.encode("utf-8")[start:].decode("utf-8"))
+    before, after = body[: len(body) - len(body.lstrip("\n"))], body[len(body.rstrip("\n")) :] or "\n"
+    text = f"{head}{before}{form.text('body').strip(chr(10))}{after}"
+    title, field = form.get("title", "").strip(), form.get("title_field", "title")
+    if title == form.get("title_was", "").strip() or field not in ("title", "summary"):
+        return text
+    changed: Change = Set(field, title) if title else Remove(field)
+    return frontmatter.edit(text.encode("utf-8"), [changed]).decode("utf-8")
+
+
 def _packed(text: str | None) -> str:
     """A text as a field of a form carries it unharmed: browsers make one line end of all."""
     return "" if text is None else urlsafe_b64encode(text.encode("utf-8")).decode("ascii")
@@ -142,65 +177,82 @@ def _hash(text: str | None, otherwise: str) -> str:
 
 
 async def forget(request: Request) -> Response:
-    """Erase it for good, once its id is typed again."""
+    """Delete it permanently, once the beginning of its id is typed."""
     named = request.path_params["id"]
     form = await form_of(request) if request.method == "POST" else Form([])
     shown = await ask(request, lambda vault: vault.forget(named, dry_run=True))
     again = form.get("again", "").strip().lower()
-    if again != shown.id:
-        return await render(request, "forget.html", title=f"Forget {shown.title}", shown=shown, wrong=bool(again))
-    done = await act(request, lambda vault: vault.forget(named))
+    if len(again) < SHOWN_PREFIX or not shown.id.startswith(again):
+        return await render(
+            request, "forget.html", title=f"Delete {shown.title} permanently?", shown=shown, wrong=bool(again),
+            short_id=shown.id[:SHOWN_PREFIX],
+        )  # fmt: skip
+    done = await act(request, lambda vault: vault.forget(shown.id))
     message = (
         f"Forgotten: {len(done.removed)} files and {len(done.links_removed)} links are gone, and its id is refused from now on."
     )
     return done_with(request, message, back="/", result=done, undo=False)
 
 
-def _found(vault: Vault, named: str) -> dict[str, Any]:
+async def delete(request: Request) -> Response:
+    """Delete it in a commit that one press takes back."""
+    named = request.path_params["id"]
+    form = await form_of(request)
+    done = await act(request, lambda vault: delete_memories(vault, [named]))
+    return done_with(request, f"Deleted: {done.titles[0]}", back=form.get("back", "") or "/", result=done)
+
+
+def _found(vault: Vault, named: str, *, editing: bool, question: str) -> dict[str, Any]:
     try:
-        shown = vault.show(named, belief=True, timeline=True)
+        shown = vault.show(named, belief=True, timeline=True, source=editing)
     except NotFound:
-        shown = vault.show(unquote(named), belief=True, timeline=True)
+        shown = vault.show(unquote(named), belief=True, timeline=True, source=editing)
     if shown.record_class == RecordClass.SUBJECT.value or not shown.id:
         return {"memory": shown}
+    if editing and shown.source and _UNFIT.search(shown.source.text):
+        raise UsageError("its file holds characters that a browser does not keep", f"edit {shown.path} in an editor")
+    now = vault.now()
     chain = vault.history(shown.id).results if shown.record_class == RecordClass.UNDERSTANDING.value else ()
-    try:
-        commits = vault.log(_COMMITS, memory_id=shown.id).results
-    except GitError:
-        commits = ()
+    past = versions(vault, shown.id, limit=_VERSIONS)
+    graph = local_graph(vault, shown.id, limit=_AROUND)
     # The mark of who brought it has a name in place of ids.
     ids = {*shown.status_by, *(identity for mark in shown.marks if mark.mark != "pulled" for identity in mark.by)}
     ids |= {shown.solved_by} if shown.solved_by else set()
-    names = {identity: vault.show(identity).title for identity in ids}
+    ids |= {value for name, value in shown.details.items() if name == "problem" and isinstance(value, str)}
+    names = {identity: title for identity in ids if (title := _title(vault, identity))}
+    title_field = "summary" if shown.head.get("summary") and not shown.head.get("title") else "title"
     return {
-        "memory": shown, "chain": tuple(reversed(chain)), "commits": commits, "names": names, "root": vault.root,
+        "memory": shown, "chain": tuple(reversed(chain)), "names": names, "root": vault.root,
         "head": [(name, value) for name, value in shown.head.items() if name not in _HIDDEN_HEAD and value not in (None, "", [])],
-        "belief_plot": _belief_plot(shown, vault.now()), "decay_plot": _decay_plot(shown, vault.now()),
+        "graph": drawn(graph, SMALL, addresses(graph)), "graph_more": graph.more,
+        "past": _history(shown, past.results, past.more),
+        "confidence": (confidence_line(shown, now), confidence_sentence(shown, now)),
+        "retention": (retention_line(shown, now), retention_sentence(shown, now)),
         "edge_types": [spec.name for spec in vault.settings.types.of_class(RecordClass.EDGE)],
+        "editing": editing, "title_field": title_field, "own_title": str(shown.head.get(title_field) or ""),
+        "base": _packed(shown.source.text) if shown.source else "",
+        "fate": _fate(vault, question, shown.id) if question else None,
     }  # fmt: skip
 
 
-def _belief_plot(shown: Any, now: str) -> Any:
-    """Truth and utility as each signal moved them."""
-    timeline = shown.timeline
-    if timeline is None or not timeline.steps:
-        return ""
-    first = shown.created or timeline.steps[0].at
-    truth = [(first, timeline.start), *((step.at, step.truth) for step in timeline.steps), (now, timeline.steps[-1].truth)]
-    utility = [(first, 0.5), *((step.at, step.utility) for step in timeline.steps), (now, timeline.steps[-1].utility)]
-    if timeline.step_count > len(timeline.steps):
-        truth, utility = truth[1:], utility[1:]
-    marks = [Mark(step.at, f"{step.at[:16]} {step.mark.value} by {step.by}: {step.reason}") for step in timeline.steps]
-    lines = (Line("truth", truth, 0, steps=True), Line("utility", utility, 1, steps=True))
-    return plot("Truth and utility over time", lines, now=now, marks=marks)
+def _title(vault: Vault, identity: str) -> str:
+    with suppress(VaultError):
+        return str(vault.show(identity).title)
+    return ""
 
 
-def _decay_plot(shown: Any, now: str) -> Any:
-    """How present the memory was, is, and will be if it is not used."""
-    curve = shown.timeline.curve if shown.timeline else ()
-    most = max((point.score for point in curve), default=0.0) or 1.0
-    points = [(point.at, point.score / max(1.0, most)) for point in curve]
-    return plot("Retention, past and to come", [Line("decay score", points, 2)], now=now) if points else ""
+def _fate(vault: Vault, question: str, identity: str) -> Any:
+    """What became of a memory in the answer to a question."""
+    answer = vault.recall(question, explain=True, count=False, why_not=identity)
+    return getattr(answer, "why_not", None)
+
+
+def _history(shown: Any, past: Sequence[Any], more: int) -> list[tuple[str, str, Any]]:
+    """What became of a memory, newest first: its versions, and what was said of it."""
+    told = [(change.at, "version", change) for change in changes(past, more=bool(more))]
+    steps = shown.timeline.steps if shown.timeline else ()
+    told += [(step.at, "mark", step) for step in steps]
+    return sorted(told, key=lambda one: one[0], reverse=True)
 
 
 def with_line_ends(text: str, before: str) -> str:
@@ -268,6 +320,7 @@ ROUTES = [
     Route("/page", page),
     Route("/memory/{id}/edit", edit, methods=["GET", "POST"]),
     Route("/memory/{id}/forget", forget, methods=["GET", "POST"]),
+    Route("/memory/{id}/delete", delete, methods=["POST"]),
     Route(
         "/memory/{id}/useful",
         _doing("Marked as useful", lambda vault, named, form: vault.mark_useful(named, form.get("reason", ""))),

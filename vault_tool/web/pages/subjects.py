@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from vault_tool.util.text import beginning, normal_name
+from vault_tool.features.reading.local_graph import local_graph
+from vault_tool.util.text import normal_name
 from vault_tool.web.asking import act, ask, cached, done_with, form_of
+from vault_tool.web.graphs import SMALL, drawn
+from vault_tool.web.pages.map import addresses
 from vault_tool.web.pages.today import editor_link
-from vault_tool.web.plots import bars
 from vault_tool.web.rendering import render, subject_path, url
 
 if TYPE_CHECKING:
@@ -26,17 +26,7 @@ _PAGE = 50
 _OBSERVATIONS = 40
 _NEIGHBOURS = 14
 _PAIRS = 20
-
-_LINE = Markup(
-    '<a href="{}"><line class="{}" x1="{:.0f}" y1="{:.0f}" x2="{:.0f}" y2="{:.0f}" stroke-width="{:.1f}"/>'
-    "<title>{}: {} memories{}</title></a>"
-)
-_LABEL = Markup(
-    '<a href="{}"><circle cx="{:.0f}" cy="{:.0f}" r="6"/><text x="{:.0f}" y="{:.0f}" text-anchor="middle">{}</text></a>'
-)
-_MIDDLE = Markup(
-    '<circle class="middle" cx="{}" cy="{}" r="9"/><text class="strong" x="{}" y="{}" text-anchor="middle">{}</text>'
-)
+_AROUND = 30
 
 _ORDERS: Mapping[str, tuple[str, Callable[[Any], Any]]] = MappingProxyType(
     {
@@ -49,18 +39,6 @@ _ORDERS: Mapping[str, tuple[str, Callable[[Any], Any]]] = MappingProxyType(
         ),
     }
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """A neighbour in the picture: where it stands, how thick its line is, and whether the relation is understood."""
-
-    name: str
-    x: float
-    y: float
-    wide: float
-    size: int
-    understood: str
 
 
 async def subjects(request: Request) -> Response:
@@ -102,11 +80,12 @@ async def subject(request: Request) -> Response:
         (card,) = vault.get_subjects([named]).results
         around = vault.open_around(card.name, limit=_NEIGHBOURS)
         newest = vault.list_observations(card.name, limit=_OBSERVATIONS)
+        understandings = vault.get_understandings([card.name]).results
         similar = vault.find_similar_subjects(card.name, limit=5)
         return {
-            "card": card, "around": around, "understandings": vault.get_understandings([card.name]).results,
-            "observations": newest, "similar": similar, "picture": _picture(card.name, around.neighbors),
-            "times": bars("Observations by month", newest.months),
+            "card": card, "around": around, "understandings": understandings,
+            "observations": newest, "similar": similar, "picture": _picture(vault, card.id),
+            "card_text": understandings[0].content if understandings and card.single_subject_understanding else "",
         }  # fmt: skip
 
     values = await ask(request, use)
@@ -199,41 +178,12 @@ def _staleness(card: Any, stale: Mapping[str, int]) -> int:
     return stale.get(card.single_subject_understanding.id, 0) if card.single_subject_understanding else 0
 
 
-def _picture(name: str, neighbours: Sequence[Any]) -> Markup:
-    """The subject amid those that it shares memories with: lines as thick as what they share, dark where it is understood."""
-    if not neighbours:
+def _picture(vault: Vault, identity: str | None) -> Markup:
+    """A subject amid its memories and those that it shares memories with; nothing where it has no note of its own."""
+    if not identity:
         return Markup("")
-    wide, high = 640, 360
-    most = max(neighbour.intersection_size for neighbour in neighbours)
-    nodes = []
-    for number, neighbour in enumerate(neighbours):
-        angle = 2 * math.pi * number / len(neighbours) - math.pi / 2
-        x, y = wide / 2 + 0.38 * wide * math.cos(angle), high / 2 + 0.42 * high * math.sin(angle)
-        understood = neighbour.intersection_understanding.summary if neighbour.intersection_understanding else ""
-        nodes.append(
-            Neighbour(
-                neighbour.subject.name, x, y, 1 + 5 * neighbour.intersection_size / most, neighbour.intersection_size, understood
-            )
-        )
-    lines = Markup("").join(
-        _LINE.format(
-            url("/intersection", a=name, b=node.name), "known" if node.understood else "open", wide / 2, high / 2, node.x, node.y,
-            node.wide, node.name, node.size, f"; {node.understood}" if node.understood else "",
-        )
-        for node in nodes
-    )  # fmt: skip
-    labels = Markup("").join(
-        _LABEL.format(subject_path(node.name), node.x, node.y, node.x, node.y + 20, _cut(node.name)) for node in nodes
-    )
-    middle = _MIDDLE.format(wide // 2, high // 2, wide // 2, high // 2 + 24, _cut(name))
-    label = f"{name} and the subjects that it shares memories with; the list below says the same"
-    return Markup('<svg class="network" viewBox="0 0 {} {}" role="group" aria-label="{}">{}{}{}</svg>').format(
-        wide, high, label, lines, labels, middle
-    )
-
-
-def _cut(name: str) -> str:
-    return beginning(name, 22)
+    graph = local_graph(vault, identity, limit=_AROUND)
+    return drawn(graph, SMALL, addresses(graph))
 
 
 ROUTES = [

@@ -1,0 +1,61 @@
+"""`versions`: the texts that a note had, by the commits that changed it, for whoever reads how it came to say what it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from vault_tool.files import git
+from vault_tool.files.parse import parse
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context
+from vault_tool.vault.note_history import note_history
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A note as one commit left it: its text and its head; `known` is false where the commit holds no file that can be read."""
+
+    commit: str
+    at: str
+    author: str
+    subject: str
+    op: str
+    title: str = ""
+    text: str = ""
+    head: dict[str, Any] = field(default_factory=dict)
+    known: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Versions(Answer):
+    """The versions of a note, newest first; `more` counts older ones that are not told."""
+
+    results: tuple[Version, ...]
+    more: int = 0
+
+
+@verb
+@looks
+@of_the_whole
+def versions(vault: Context, memory_id: str, *, limit: int = 12) -> Versions:
+    """The newest `limit` versions of a note's text and head; nothing where there is no history."""
+    vault = resolve.for_its_keeper(vault)
+    entry = resolve.find(vault, memory_id, begun=True)
+    commits = note_history(vault, entry).commits if vault.repo is not None else ()
+    newest = commits[:limit]
+    places = [(commit.commit, path) for commit in newest for path in commit.paths[:1]]
+    texts = git.show_at(vault.repo, places) if vault.repo is not None else {}
+    found = []
+    for commit in newest:
+        told = Version(commit=commit.commit, at=commit.at, author=commit.author, subject=commit.subject, op=commit.op)
+        data = next((texts[(commit.commit, path)] for path in commit.paths[:1] if (commit.commit, path) in texts), None)
+        if data is not None:
+            parsed = parse(commit.paths[0], data, vault.settings.types)
+            told = Version(
+                commit=commit.commit, at=commit.at, author=commit.author, subject=commit.subject, op=commit.op,
+                title=parsed.title, text=parsed.body, head=dict(parsed.head), known=True,
+            )  # fmt: skip
+        found.append(told)
+    return Versions(results=tuple(found), more=len(commits) - len(newest))
