@@ -191,7 +191,7 @@ def test_json_has_the_next_step_as_a_value(
 
 
 ADDRESSES = (
-    "/", "/health", "/time", "/people", "/subjects", "/map", "/review", "/review/bin", "/consolidate", "/ask?q=redis",
+    "/", "/health", "/time", "/people", "/subjects", "/review", "/review/bin", "/consolidate", "/ask?q=redis",
     "/ask?q=redis&tag=zzz", "/ask?q=redis&kind=xyzzy", "/ask?q=redis&project=nowhere", "/ask?q=redis&since=soon",
     "/memory/nosuch", "/memory/nosuch/edit", "/subject/nosuch", "/commit/nosuch", "/turn/nosuch", "/person?name=nobody",
     "/time/never", "/session?name=none", "/merge?keep=a&gone=b", "/intersection?a=x&b=y", "/nosuch", "/page?path=vault/page.md",

@@ -106,7 +106,8 @@ def test_line_ends_and_what_cannot_be_seen_outlast_an_edit_in_place(told: Told) 
     served, ids = told
     with served.vault() as vault:
         path = served.root / vault.show(ids["hum"]).path
-    path.write_bytes(path.read_bytes().replace(b"of the lab", "of \u200bthe lab".encode()).replace(b"\n", b"\r\n") + b"\r\n")
+    whole = path.read_bytes().replace(b"of the lab", "of \u200bthe lab".encode()).replace(b"\n---\n", b"\n---\n\n")
+    path.write_bytes(whole.replace(b"\n", b"\r\n") + b"\r\n")
     before = path.read_bytes()
     fields = _in_place(served.get(f"/memory/{ids['hum']}", edit="1"))
     served.post(f"/memory/{ids['hum']}/edit", {**fields, "body": fields["body"].replace("hums", "sings")})

@@ -30,8 +30,7 @@ PAGES = (
     "/subjects?order=coverage&like=pump",
     "/subject/Heat%20pump",
     "/intersection?a=Heat+pump&b=Lab",
-    "/map",
-    "/map?around=Heat+pump&memories=1",
+    "/around/Heat%20pump",
     "/review",
     "/review/bin",
     "/merge?keep=Heat+pump&gone=Lab",
@@ -42,7 +41,10 @@ PAGES = (
     "/memory/{hum}",
     "/memory/{understood}",
     "/memory/{ann}",
+    "/memory/{hum}?edit=1",
+    "/memory/{ann}?why=what+of+the+pump",
     "/memory/{hum}/edit",
+    "/around/{solved}",
     "/memory/{hum}/forget",
 )
 """Every page, as an address in the vault of this module: names in braces are those of `tell`, and the day."""

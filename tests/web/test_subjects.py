@@ -87,8 +87,8 @@ def test_a_merge_says_what_it_will_do_and_which_way(told: Told) -> None:
 def test_a_subject_is_shown_with_what_hangs_on_it(told: Told) -> None:
     served, ids = told
     text = unescape(served.get("/subject/Heat pump"))
-    assert "since the drain is heated" in text and ids["hum"] in text and '<svg class="network"' in text
-    assert 'aria-label="Observations by month"' in text and "/intersection?a=Heat%20pump&b=Lab" in text
+    assert "since the drain is heated" in text and ids["hum"] in text and "data-graph" in text
+    assert "/intersection?a=Heat%20pump&b=Lab" in text
     shared = unescape(served.get("/intersection", a="Heat pump", b="Lab"))
     assert "The heat pump of the lab hums at night" in shared and "Nobody wrote it down yet" in shared
     assert "Pumpe" in served.post("/subject/Heat pump/alias", {"aliases": "Pumpe, Wärmepumpe"})
