@@ -16,10 +16,9 @@ from starlette.routing import Route
 
 from vault_tool.errors import NotFound, StaleEdit, UsageError, VaultError
 from vault_tool.features.editing.deleting import delete_memories
+from vault_tool.features.editing.in_place import with_text
 from vault_tool.features.history.versions import versions
 from vault_tool.features.reading.local_graph import local_graph
-from vault_tool.files import frontmatter
-from vault_tool.files.frontmatter import Change, Remove, Set
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import content_hash
@@ -144,19 +143,10 @@ async def _form(
 
 
 def _composed(base: str, form: Form) -> str:
-    """The whole file with the title and the text that were typed in their places, its lines ended as a form ends them; every
-    other line stays as it is.
-    """
-    start = frontmatter.split(base.encode("utf-8")).body_start
-    head = _END.sub("\n", base.encode("utf-8")[:start].decode("utf-8"))
-    body = _END.sub("\n", base.encode("utf-8")[start:].decode("utf-8"))
-    before, after = body[: len(body) - len(body.lstrip("\n"))], body[len(body.rstrip("\n")) :] or "\n"
-    text = f"{head}{before}{form.text('body').strip(chr(10))}{after}"
+    """The whole file with what was typed in the places of its title and its text."""
     title, field = form.get("title", "").strip(), form.get("title_field", "title")
-    if title == form.get("title_was", "").strip() or field not in ("title", "summary"):
-        return text
-    changed: Change = Set(field, title) if title else Remove(field)
-    return frontmatter.edit(text.encode("utf-8"), [changed]).decode("utf-8")
+    kept = title == form.get("title_was", "").strip() or field not in ("title", "summary")
+    return with_text(base, form.text("body"), field="" if kept else field, title=title)
 
 
 def _packed(text: str | None) -> str:
