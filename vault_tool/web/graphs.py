@@ -76,12 +76,12 @@ def drawn(graph: LocalGraph, size: Size, to: Mapping[str, str]) -> Markup:
 def _edge(edge: GraphEdge, numbers: Mapping[str, int], places: Mapping[str, tuple[float, float]]) -> Markup:
     (x1, y1), (x2, y2) = places[edge.source], places[edge.target]
     words = f"{edge.weight} shared" if edge.relation == "shares" else type_words(edge.relation)
-    told = f"{words}: {edge.why}" if edge.why else words
+    caption = f"{words}: {edge.why}" if edge.why else words
     width = min(4.0, 0.8 + 0.6 * math.log2(1 + edge.weight)) if edge.relation == "shares" else 1.2
     return Markup(
         '<line class="e {}" data-a="{}" data-b="{}" x1="{:.0f}" y1="{:.0f}" x2="{:.0f}" y2="{:.0f}" stroke-width="{:.1f}">'
         "<title>{}</title></line>"
-    ).format(_KINDS.get(edge.relation, "named"), numbers[edge.source], numbers[edge.target], x1, y1, x2, y2, width, told)
+    ).format(_KINDS.get(edge.relation, "named"), numbers[edge.source], numbers[edge.target], x1, y1, x2, y2, width, caption)
 
 
 def _node(node: GraphNode, number: int, at: tuple[float, float], beside: set[int], to: str, labelled: bool, size: Size) -> Markup:
@@ -162,17 +162,17 @@ def _placed(graph: LocalGraph, size: Size) -> dict[str, tuple[float, float]]:
     for child in rings[2]:
         children[parents.get(child, rings[1][0] if rings[1] else middle)].append(child)
     # Each in the first ring gets as much of the circle as hangs on it.
-    shares = [1.0 + 0.9 * len(children[one]) for one in rings[1]]
+    shares = [1.0 + 0.9 * len(children[near]) for near in rings[1]]
     x0, y0 = size.wide / 2, size.high / 2
     across, down = (0.20, 0.24) if rings[2] else (0.30, 0.36)
     places = {middle: (x0, y0)}
     angle = -math.pi / 2 - (math.pi * shares[0] / sum(shares) if shares else 0)
     turn = 2 * math.pi / sum(shares) if shares else 0.0
-    for one, share in zip(rings[1], shares, strict=True):
+    for near, share in zip(rings[1], shares, strict=True):
         begin, angle = angle, angle + turn * share
         centre = (begin + angle) / 2
-        places[one] = (x0 + across * size.wide * math.cos(centre), y0 + down * size.high * math.sin(centre))
-        hanging = children[one]
+        places[near] = (x0 + across * size.wide * math.cos(centre), y0 + down * size.high * math.sin(centre))
+        hanging = children[near]
         for number, child in enumerate(hanging):
             at = begin + (angle - begin) * (number + 0.5) / len(hanging)
             far = 1.0 if number % 2 or len(hanging) < 7 else 0.82
@@ -183,7 +183,7 @@ def _placed(graph: LocalGraph, size: Size) -> dict[str, tuple[float, float]]:
 
 
 def _parents(graph: LocalGraph) -> dict[str, str]:
-    """What each node of the second ring hangs on: the first of the first ring that it has an edge with."""
+    """The parent of each node of the second ring: the first of the first ring that it has an edge with."""
     first = {node.id for node in graph.nodes if node.ring == 1}
     second = {node.id for node in graph.nodes if node.ring == 2}
     parents: dict[str, str] = {}

@@ -47,8 +47,8 @@ def retention_line(shown: Any, now: str) -> Markup:
 def retention_sentence(shown: Any, now: str) -> str:
     """When it fades, and how often it was asked for."""
     fades = shown.timeline.fades if shown.timeline else ()
-    kept = shown.decay_score >= PINNED
-    when = "Pinned: it does not fade" if kept else f"{shown.standing.capitalize()}, and lower it does not fall"
+    pinned = shown.decay_score >= PINNED
+    when = "Pinned: it does not fade" if pinned else f"{shown.standing.capitalize()}, and lower it does not fall"
     if fades:
         to = fades[0].standing.value
         when = f"{_WORDS[to].capitalize()} on {_day(fades[0].at, now)}"

@@ -46,18 +46,18 @@ class Change:
     fields: tuple[Markup, ...]
 
 
-def changes(found: Sequence[Version], *, more: bool) -> list[Change]:
+def changes(past: Sequence[Version], *, more: bool) -> list[Change]:
     """The versions of a note, newest first, each with its difference to the one before it."""
-    told = []
-    for number, version in enumerate(found):
-        older = next((one for one in found[number + 1 :] if one.known), None)
+    history = []
+    for number, version in enumerate(past):
+        older = next((item_text for item_text in past[number + 1 :] if item_text.known), None)
         words = Markup("")
         fields: tuple[Markup, ...] = ()
         if version.known and older is not None:
             words, fields = between(older.text, version.text), tuple(_fields(older, version))
-        elif version.known and not more and number == len(found) - 1:
+        elif version.known and not more and number == len(past) - 1:
             words = Markup("<ins>{}</ins>").format(readable(beginning(version.text.strip(), 300)))
-        told.append(
+        history.append(
             Change(
                 version.at,
                 version.author,
@@ -67,7 +67,7 @@ def changes(found: Sequence[Version], *, more: bool) -> list[Change]:
                 fields,
             )
         )
-    return told
+    return history
 
 
 def between(old: str, new: str) -> Markup:
@@ -101,36 +101,36 @@ def _cut(text: str) -> str:
 
 
 def _beside(parts: Sequence[str], *, first: bool, last: bool) -> Markup:
-    """What is equal, cut to what helps to read the change beside it."""
+    """The equal parts, cut to what helps to read the change beside them."""
     if len(parts) <= 2 * _BESIDE:
-        kept = "".join(parts)
+        shown = "".join(parts)
     elif first:
-        kept = "… " + "".join(parts[-_BESIDE:])
+        shown = "… " + "".join(parts[-_BESIDE:])
     elif last:
-        kept = "".join(parts[:_BESIDE]) + " …"
+        shown = "".join(parts[:_BESIDE]) + " …"
     else:
-        kept = "".join(parts[:_BESIDE]) + " … " + "".join(parts[-_BESIDE:])
-    return escape(readable(kept))
+        shown = "".join(parts[:_BESIDE]) + " … " + "".join(parts[-_BESIDE:])
+    return escape(readable(shown))
 
 
 def _fields(older: Version, newer: Version) -> Iterator[Markup]:
-    """What a head says otherwise, a line a field."""
+    """The fields of a head that changed, a line each."""
     if older.title != newer.title and older.head.get("title") != newer.head.get("title"):
         yield Markup("title: {}").format(between(older.title, newer.title))
     for name in dict.fromkeys((*older.head, *newer.head)):
         if name in _QUIET or older.head.get(name) == newer.head.get(name):
             continue
-        yield Markup("{}: {}").format(name.replace("_", " "), _value_change(older.head, newer.head, name))
+        yield Markup("{}: {}").format(name.replace("_", " "), _item_textchange(older.head, newer.head, name))
 
 
-def _value_change(older: Mapping[str, Any], newer: Mapping[str, Any], name: str) -> Markup:
+def _item_textchange(older: Mapping[str, Any], newer: Mapping[str, Any], name: str) -> Markup:
     before, after = _items(older.get(name)), _items(newer.get(name))
-    gone = [Markup("<del>{}</del>").format(readable(one)) for one in before if one not in after]
-    new = [Markup("<ins>{}</ins>").format(readable(one)) for one in after if one not in before]
+    gone = [Markup("<del>{}</del>").format(readable(item_text)) for item_text in before if item_text not in after]
+    new = [Markup("<ins>{}</ins>").format(readable(item_text)) for item_text in after if item_text not in before]
     return Markup(" ").join([*gone, *new])
 
 
 def _items(value: Any) -> list[str]:
     if value in (None, ""):
         return []
-    return [str(one) for one in value] if isinstance(value, (list, tuple)) else [str(value)]
+    return [str(item_text) for item_text in value] if isinstance(value, (list, tuple)) else [str(value)]

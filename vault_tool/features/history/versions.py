@@ -47,15 +47,15 @@ def versions(vault: Context, memory_id: str, *, limit: int = 12) -> Versions:
     newest = commits[:limit]
     places = [(commit.commit, path) for commit in newest for path in commit.paths[:1]]
     texts = git.show_at(vault.repo, places) if vault.repo is not None else {}
-    found = []
+    results = []
     for commit in newest:
-        told = Version(commit=commit.commit, at=commit.at, author=commit.author, subject=commit.subject, op=commit.op)
+        version = Version(commit=commit.commit, at=commit.at, author=commit.author, subject=commit.subject, op=commit.op)
         data = next((texts[(commit.commit, path)] for path in commit.paths[:1] if (commit.commit, path) in texts), None)
         if data is not None:
             parsed = parse(commit.paths[0], data, vault.settings.types)
-            told = Version(
+            version = Version(
                 commit=commit.commit, at=commit.at, author=commit.author, subject=commit.subject, op=commit.op,
                 title=parsed.title, text=parsed.body, head=dict(parsed.head), known=True,
             )  # fmt: skip
-        found.append(told)
-    return Versions(results=tuple(found), more=len(commits) - len(newest))
+        results.append(version)
+    return Versions(results=tuple(results), more=len(commits) - len(newest))

@@ -45,7 +45,7 @@ class GraphEdge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalGraph(Answer):
-    """What is around `middle`; `more` counts neighbours that were met and are not among the nodes."""
+    """The graph around `middle`; `more` counts neighbours that were met and are not among the nodes."""
 
     middle: str
     nodes: tuple[GraphNode, ...]
@@ -106,7 +106,7 @@ class _Walk:
             self._around(entry, 2)
 
     def _around(self, entry: Entry, ring: int) -> None:
-        """What one memory is linked to, and what it is about."""
+        """Meet the memories that one is linked to, and the subjects that it is about."""
         for relation in relations_of(self._vault, entry):
             other = next(iter(self._vault.index.catalog.get(relation.id)), None)
             if other is None or other.record_class not in (*MEMORIES, RecordClass.SUBJECT) or not self._add(other, ring):

@@ -1,4 +1,4 @@
-"""What lies around a memory or a subject, as a picture and as a list; and the addresses that the map had."""
+"""The graph around a memory or a subject, as a picture and as a list; and the addresses that the map had."""
 
 from __future__ import annotations
 

@@ -145,8 +145,8 @@ async def _form(
 def _composed(base: str, form: Form) -> str:
     """The whole file with what was typed in the places of its title and its text."""
     title, field = form.get("title", "").strip(), form.get("title_field", "title")
-    kept = title == form.get("title_was", "").strip() or field not in ("title", "summary")
-    return with_text(base, form.text("body"), field="" if kept else field, title=title)
+    unchanged = title == form.get("title_was", "").strip() or field not in ("title", "summary")
+    return with_text(base, form.text("body"), field="" if unchanged else field, title=title)
 
 
 def _packed(text: str | None) -> str:
@@ -232,17 +232,17 @@ def _title(vault: Vault, identity: str) -> str:
 
 
 def _fate(vault: Vault, question: str, identity: str) -> Any:
-    """What became of a memory in the answer to a question."""
+    """The way of a memory through the answer to a question."""
     answer = vault.recall(question, explain=True, count=False, why_not=identity)
     return getattr(answer, "why_not", None)
 
 
 def _history(shown: Any, past: Sequence[Any], more: int) -> list[tuple[str, str, Any]]:
-    """What became of a memory, newest first: its versions, and what was said of it."""
-    told = [(change.at, "version", change) for change in changes(past, more=bool(more))]
+    """The past of a memory, newest first: its versions, and the marks that it was given."""
+    events = [(change.at, "version", change) for change in changes(past, more=bool(more))]
     steps = shown.timeline.steps if shown.timeline else ()
-    told += [(step.at, "mark", step) for step in steps]
-    return sorted(told, key=lambda one: one[0], reverse=True)
+    events += [(step.at, "mark", step) for step in steps]
+    return sorted(events, key=lambda event: event[0], reverse=True)
 
 
 def with_line_ends(text: str, before: str) -> str:
