@@ -254,7 +254,7 @@ def _key(text: str) -> Key:
     return Key(text)
 
 
-def _host(text: str) -> str:
+def readable_host(text: str) -> str:
     """An address of Ollama's in the forms that its own programs take: `host`, `host:port` or a URL."""
     url = _url(text if "://" in text else f"http://{text}")
     parts = urllib.parse.urlsplit(url)
@@ -291,7 +291,7 @@ def _folder(text: str) -> str:
 
 _READERS: Mapping[str, Callable[[str], Any]] = {
     "openai_key": _key,
-    "ollama_host": _host,
+    "ollama_host": readable_host,
     "openai_url": _url,
     "vectors": _vectors,
     "models": _folder,

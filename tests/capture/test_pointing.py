@@ -185,13 +185,13 @@ def test_after_many_prompts_of_which_nothing_is_kept_one_line_says_so(root: Path
     assert answers.NOTHING_KEPT not in "".join(hook(root, PROMPT, "s3", prompt=f"what of the barn {n}?") for n in range(15))
 
 
-def test_only_a_person_sets_it_and_draft_is_refused_plainly(root: Path) -> None:
+def test_only_a_person_sets_it_and_what_is_wrong_is_said(root: Path) -> None:
     for origin in ("agent", "owner"):
         with Vault.open(root, origin=origin) as vault, pytest.raises(Refused, match="only a person"):
             vault.capture(mode="point", folders=[str(root)])
     assert settings_of(root).mode == "off"
     with Vault.open(root, person=True) as vault:
-        for mode, said in (("draft", "not there yet: nothing was set"), ("all", "is no way to read sessions")):
+        for mode, said in (("draft", "needs a model that proposes memories"), ("all", "is no way to read sessions")):
             with pytest.raises(UsageError, match=said):
                 vault.capture(mode=mode, folders=[str(root)])
         with pytest.raises(UsageError, match="this vault is by itself"):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tests.fakes.loopback import Loopback, Mode, Reply, Request
@@ -23,6 +24,10 @@ class FakeOllama(Loopback):
     """So many bytes of progress it sends before a pull is done."""
     listing: Mode | str = Mode.WELL
     """How it answers what models it has."""
+    chat: Callable[[Request], object] = lambda request: {"keep": []}
+    """What it says in a chat: a text as it is, anything else as JSON."""
+    chatting: Mode | str = Mode.WELL
+    """How it answers in a chat."""
 
     def answer(self, request: Request, reply: Reply) -> None:
         """One answer of Ollama's."""
@@ -34,6 +39,8 @@ class FakeOllama(Loopback):
                 reply.json({"model_info": {"fake.embedding_length": self.models[name]}, "capabilities": ["embedding"]})
             case "/api/pull":
                 self._pull(name, reply)
+            case "/api/chat" if name in self.models:
+                self._chat(request, name, reply)
             case "/api/embed" if name in self.models:
                 self._embed(request, name, reply)
             case _:
@@ -54,6 +61,13 @@ class FakeOllama(Loopback):
         said = "." * 60_000
         more = [{"status": f"{said}{number}"} for number in range(self.chatter // len(said))]
         reply.lines([{"status": "pulling manifest"}, *more, *steps, {"status": "success"}])
+
+    def _chat(self, request: Request, name: str, reply: Reply) -> None:
+        if not self.answered_badly([self.poison], reply, self.chatting):
+            said = self.chat(request)
+            text = said if isinstance(said, str) else json.dumps(said)
+            message = {"role": "assistant", "content": text}
+            reply.json({"model": name, "message": message, "done": True, "prompt_eval_count": 700, "eval_count": 50})
 
     def _embed(self, request: Request, name: str, reply: Reply) -> None:
         given = request.body.get("input", "")

@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from vault_tool.cli.blocks import Block, fields, table
+from vault_tool.cli.blocks import Block, Printed, fields, table
 from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.errors import Exit, UsageError
 from vault_tool.features.capture import capturing as captures
+from vault_tool.features.capture.capture_log import Reading
+from vault_tool.features.capture.capture_settings import CALLS_A_DAY, TOKENS_A_DAY
 from vault_tool.features.capture.capturing import Capture
+from vault_tool.util.text import counted, one_line
 from vault_tool.vault.person import at_terminal
 
 
@@ -18,21 +21,45 @@ from vault_tool.vault.person import at_terminal
     "capture",
     "vt capture",
     "vt capture --set point --folder .",
+    "vt capture --set draft --by ollama:qwen3:4b --calls-a-day 3",
     "vt capture --set point --folder ~/work --not ~/work/private",
+    "vt capture 5f0c2d7e-1b1a-4f4e-9f37-6a4c0d9b2c11 --dry-run",
     "vt capture --set off",
 )
 @click.argument("named", metavar="[SESSION|FILE]", type=TEXT, required=False, help="A session to look at, with --dry-run.")
-@click.option("--set", "mode", type=TEXT, metavar="off|point", help="What is read from now on, on this machine.")
+@click.option("--set", "mode", type=TEXT, metavar="off|point|draft", help="What is read from now on, on this machine.")
+@click.option(
+    "--by",
+    type=TEXT,
+    default="",
+    metavar="MODEL",
+    help="The model that proposes memories: ollama:NAME, or ollama:NAME@HOST.",
+)
 @click.option("--folder", "folders", type=TEXT, multiple=True, metavar="PATH", help="Read sessions in it; / is everywhere.")
 @click.option("--not", "but", type=TEXT, multiple=True, metavar="PATH", help="Never those in it.")
-@click.option("--dry-run", is_flag=True, help="What would be read of the session, word for word.")
+@click.option("--calls-a-day", type=int, metavar="N", help=f"Ask a model at most so often a day; {CALLS_A_DAY} if never said.")
+@click.option("--tokens-a-day", type=int, metavar="N", help=f"Spend at most so many tokens; {TOKENS_A_DAY} if never said.")
+@click.option("--log", is_flag=True, help="Each reading by a model: when, what it cost, what came of it.")
+@click.option("--dry-run", is_flag=True, help="Show word for word what would be read of the session, and sent.")
 def capture(
-    call: Call, named: str | None, mode: str | None, folders: Sequence[str], but: Sequence[str], *, dry_run: bool
+    call: Call,
+    named: str | None,
+    mode: str | None,
+    by: str,
+    folders: Sequence[str],
+    but: Sequence[str],
+    calls_a_day: int | None,
+    tokens_a_day: int | None,
+    *,
+    log: bool,
+    dry_run: bool,
 ) -> Exit:
     """Show or set what of sessions is read.
 
     A client (Claude Code, Codex) keeps what was said in a file. `point` asks no model: after a session ended, the next one in
-    the same folder is shown up to 6 of its turns, once. It is `off` until a person sets it, here, for this machine alone.
+    the same folder is shown up to 6 of its turns, once. With `draft` a model proposes memories of a session a minute after it
+    ended, while an owner or `vt watch` runs; they wait in `vt review`. It is `off` until a person sets it, here, for this
+    machine alone.
     """
     if named and not dry_run:
         raise UsageError("a session is read when it has ended", "see what would be read of it with --dry-run")
@@ -46,16 +73,81 @@ def capture(
             if not click.confirm(question, default=False):
                 raise UsageError("nothing was set", "name the folders that are meant")
     with call.open_vault() as vault:
-        captured = captures.capture(vault, named or "", mode=mode, folders=folders, but=but)
-        return call.emit(captured, _turns if named else _set, vault)
+        captured = captures.capture(
+            vault, named or "", mode=mode, folders=folders, but=but, by=by, calls_a_day=calls_a_day, tokens_a_day=tokens_a_day,
+            log=log,
+        )  # fmt: skip
+        return call.emit(captured, _turns if named else _log if log else _set, vault)
+
+
+_WHAT = {
+    "off": "nothing is read of sessions",
+    "point": "the next session in the folder is shown turns; no model is asked",
+    "draft": "a model proposes memories, which wait in `vt review`",
+}
 
 
 def _set(captured: Capture, short: Short) -> Iterator[Block]:
-    what = {"off": "nothing is read of sessions", "point": "the next session in the folder is shown turns; no model is asked"}
-    yield f"capture: {captured.mode} ({what[captured.mode]})"
-    if captured.mode != "off":
-        yield fields(("folders", captured.folders), ("never", captured.but), ("ended and not shown yet", captured.ended))
+    yield f"capture: {captured.mode} ({_WHAT[captured.mode]})"
+    if captured.mode == "off":
+        return
+    waits = "ended and not shown yet" if captured.mode == "point" else "ended and not read yet"
+    yield fields(("folders", captured.folders), ("never", captured.but), (waits, captured.ended))
+    if captured.mode == "point":
         yield fields(("last read", captured.last_read), ("pointed at", captured.last_turns), ("fault", captured.last_fault))
+        return
+    yield fields(
+        ("by", captured.by), ("asks", captured.where), ("it is told", captured.environ), ("last read", captured.last_read),
+        ("today", f"{captured.calls} of {counted(captured.calls_a_day, 'call')}, {_spent(captured)}"),
+        ("drafts today", captured.drafts), ("wait for review", captured.waiting), ("fault", captured.last_fault),
+        ("paused", captured.paused),
+    )  # fmt: skip
+
+
+def in_one_line(captured: Capture) -> str:
+    """The state of capture on this machine, in a line; empty where nothing is."""
+    if captured.mode == "off":
+        return ""
+    by = f" by {captured.by}" if captured.by else ""
+    came = f"{counted(captured.last_turns, 'turn')} pointed at" if captured.mode == "point" else _drafted(captured)
+    ran = f"ran {captured.last_read[:16]}, {came}" if captured.last_read else "has not run yet"
+    waits = (
+        f", {counted(captured.ended, 'session')} not {'shown' if captured.mode == 'point' else 'read'} yet"
+        if captured.ended
+        else ""
+    )
+    trouble = captured.paused or captured.last_fault
+    return f"{captured.mode}{by}, {ran}{waits}{': ' if trouble else ''}{trouble}"
+
+
+def _drafted(captured: Capture) -> str:
+    return f"{counted(captured.drafts, 'draft')}, {_spent(captured)} today"
+
+
+def _spent(captured: Capture) -> str:
+    return f"{captured.tokens:,} of {captured.tokens_a_day:,} tokens"
+
+
+def _log(captured: Capture, short: Short) -> Iterator[Block]:
+    rows = [
+        (
+            line.at[:16],
+            one_line(line.session, 12),
+            line.by,
+            line.what,
+            str(line.tokens or ""),
+            str(line.drafts or ""),
+            _came_to(line),
+        )
+        for line in captured.log
+        if line.asked or line.why
+    ]
+    yield table(("when", "session", "by", "", "tokens", "drafts", ""), rows, empty="no session was read by a model yet")
+
+
+def _came_to(line: Reading) -> str:
+    known = [f"{line.known} known"] if line.known else []
+    return line.why or ", ".join([*known, *(f"{number} refused: {why}" for why, number in line.refused.items())])
 
 
 def _turns(captured: Capture, short: Short) -> Iterator[Block]:
@@ -63,4 +155,9 @@ def _turns(captured: Capture, short: Short) -> Iterator[Block]:
         yield captured.fault
     rows = [(f"L{turn.line}", turn.by, "pointed at" if turn.pointed else "", turn.text) for turn in captured.turns]
     yield table(("line", "by", "", "what was said"), rows, empty="nothing is read of it")
-    yield "nothing else of the file is read, and nothing is sent"
+    if not captured.sent:
+        yield "nothing else of the file is read, and nothing is sent"
+        return
+    yield fields(("sent by", captured.by), ("to", captured.where), ("environment", captured.environ))
+    yield Printed(f"{captured.rules}\n\n{captured.sent}".rstrip("\n"))
+    yield "nothing else is read or sent, and nothing of this was now"

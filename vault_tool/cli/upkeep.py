@@ -13,6 +13,7 @@ import click
 
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Heading, fields, table
+from vault_tool.cli.capturing import in_one_line
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import problem_table
 from vault_tool.errors import Exit, Refused
@@ -149,10 +150,7 @@ def _capture(vault: Context) -> str:
     """The line on sessions that are read on this machine; empty where none are."""
     if capture_settings.settings_of(vault.root).mode == capture_settings.OFF:
         return ""
-    now = capturing.capture(vault)
-    ran = f"ran {now.last_read[:16]}, {counted(now.last_turns, 'turn')} pointed at" if now.last_read else "has not run yet"
-    waits = f", {counted(now.ended, 'session')} not shown yet" if now.ended else ""
-    return f"{now.mode}, {ran}{waits}{': ' if now.last_fault else ''}{now.last_fault}"
+    return in_one_line(capturing.capture(vault))
 
 
 def _embeddings(status: verb.Status) -> Iterator[tuple[str, object]]:

@@ -228,7 +228,8 @@ def _of_this_session(vault: Context) -> str:
 
 def _pointed(vault: Context, where: _Place, *, compacted: bool) -> str:
     """Turns that may be worth keeping, of the session before in this folder or of this one, where a person lets them be read."""
-    if not capture_settings.settings_of(vault.root).reads(vault.root, where.folder):
+    settings = capture_settings.settings_of(vault.root)
+    if settings.mode != capture_settings.POINT or not settings.reads(vault.root, where.folder):
         return ""
     from vault_tool.features.capture import pointing  # for those alone who said so
 

@@ -23,22 +23,24 @@ _KEPT_SECONDS = 30 * 86400
 _TOLD = ".told"
 
 
-def hand_over(session: str, folder: str, vault: str, environ: Mapping[str, str], **beside: str) -> None:
+def hand_over(session: str, folder: str, vault: str, environ: Mapping[str, str], *, goes_on: bool = False, **beside: str) -> None:
     """Note that a session ended, in the vault that knows it: the one that was shown to it. Raises OSError.
 
-    `beside` are its client, its user and the file in which its client keeps it, which is named here and not looked at.
+    `beside` are its client, its user and the file in which its client keeps it, which is named here and not looked at. One
+    that `goes_on` compacts: the next session is not told of it, and what it said until now may be read.
     """
     if not session:
         return
     name = f"{sha256(session.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}.json"
+    note = {"session": session, "at": time.time(), "cwd": folder, **beside, **({"goes_on": True} if goes_on else {})}
     for root in roots(folder, vault, environ):
         if (root / _LOCAL / _SESSIONS / name).is_file():
             ended = root / _LOCAL / _ENDED
             ended.mkdir(mode=0o700, exist_ok=True)
             temporary = ended / f".{name}.{os.getpid()}"
             with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-                json.dump({"session": session, "at": time.time(), "cwd": folder, **beside}, file)
-            temporary.replace(ended / name)
+                json.dump(note, file)
+            temporary.replace(ended / (name if not goes_on else f"{name.removesuffix('.json')}{_TOLD}"))
             return
 
 

@@ -6,10 +6,12 @@ import json
 import os
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from vault_tool.hooks.clients import (
+    COMPACTION,
     END,
     NATIVE,
     PROMPT,
@@ -99,11 +101,13 @@ def answered(event: str, client: str, data: bytes, environ: Mapping[str, str], v
             return b""
         session, folder = session_of(fields), folder_of(fields, environ)
         vault = vault or environ.get("VAULT_ROOT", "")
-        if event == END:
+        if event in (END, COMPACTION):
             from vault_tool.hooks.ended import hand_over  # next to nothing, and all that an end has time for
 
             known = {"client": client, "user": user or user_of(fields, environ), "transcript": _transcript(fields)}
-            hand_over(session, folder, vault, environ, **known)
+            with suppress(OSError):
+                hand_over(session, folder, vault, environ, goes_on=event == COMPACTION, **known)
+        if event == END:
             return b""
         prompt, source = prompt_of(fields) if event == PROMPT else "", str(fields.get("source") or "startup")
         # The client replays what it was given before.

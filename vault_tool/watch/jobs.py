@@ -1,4 +1,4 @@
-"""Jobs for a quiet moment: the page of a start, the exports, accepted turns, vectors; hourly skipped turns."""
+"""Jobs for a quiet moment: the page of a start, the exports, accepted turns, vectors, ended sessions; hourly skipped turns."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from vault_tool.features.capture import capture_settings, session_drafts
 from vault_tool.features.turns.turns import Turns
 from vault_tool.files.layout import CONFIG_FILE
 from vault_tool.machine import EXACT
@@ -37,6 +38,10 @@ VECTORS_QUIET = 2.0
 # Seconds after which a failed embedding is tried again, or an embedder is looked for anew.
 VECTORS_AGAIN: Mapping[Remaining, float] = {Remaining.MORE: 0.0, Remaining.RETRY_LATER: 60.0, Remaining.NO_EMBEDDER: 300.0}
 
+# Seconds between two looks for sessions that ended and may be read, where a person said so.
+CAPTURE_EVERY = 10.0
+CAPTURE_QUIET = 2.0
+
 # Seconds between two looks at whether Chroma, where it is to answer, still holds what it held.
 CHROMA_EVERY = 300.0
 
@@ -63,6 +68,7 @@ class Jobs:
         self._embedded: tuple[object, ...] = ()
         self._settings: tuple[object, ...] = ()
         self._embed_after = 0.0
+        self._capture_after = 0.0
 
     def when_quiet(self, vault: Context, quiet: float) -> None:
         """Begin whatever is due after so many seconds without a change, in another process; and see what has come of it.
@@ -131,6 +137,10 @@ class Jobs:
             return Task.BACKSTOP
         if quiet >= VECTORS_QUIET and self._vectors_are_due(vault):
             return Task.VECTORS
+        if quiet >= CAPTURE_QUIET and time.monotonic() >= self._capture_after:
+            self._capture_after = time.monotonic() + CAPTURE_EVERY
+            if capture_settings.settings_of(vault.root).mode == capture_settings.DRAFT and session_drafts.is_due(vault):
+                return Task.CAPTURE
         return None
 
     def _vectors_are_due(self, vault: Context) -> bool:

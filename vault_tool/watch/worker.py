@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from vault_tool.errors import VaultError
+from vault_tool.features.capture import session_drafts
 from vault_tool.features.turns import accept
 from vault_tool.features.turns.backstop import backstop
 from vault_tool.util.hints import step
@@ -32,7 +34,7 @@ VECTOR_SECONDS = 20.0
 
 class Task(StrEnum):
     """A job: the choice for the page of a session's start, the JSON exports, the writing of what turns
-    accepted, a second look at turns that wrote nothing, or what search by meaning needs.
+    accepted, a second look at turns that wrote nothing, what search by meaning needs, or a session of which a model is asked.
     """
 
     PAGE = "page"
@@ -40,6 +42,7 @@ class Task(StrEnum):
     TURNS = "turns"
     BACKSTOP = "backstop"
     VECTORS = "vectors"
+    CAPTURE = "capture"
 
 
 class Remaining(IntEnum):
@@ -85,7 +88,9 @@ class Worker:
         # -P: a module in the working folder must not be taken for one of Python's.
         command = [sys.executable, "-P", "-m", "vault_tool.watch.worker", str(root), task]
         nothing = subprocess.DEVNULL
-        return cls(task, subprocess.Popen(command, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing, encoding="utf-8"))
+        # Who asks a model is to end with its owner, and learns of that by the end of its input.
+        fed = subprocess.PIPE if task is Task.CAPTURE else nothing
+        return cls(task, subprocess.Popen(command, stdin=fed, stdout=subprocess.PIPE, stderr=nothing, encoding="utf-8"))
 
     def over(self) -> bool:
         """Whether it has ended."""
@@ -142,6 +147,15 @@ def _vectors(vault: Context) -> WorkResult:
     return WorkResult(left=Remaining.NOTHING if result.embedder or vault.machine.provider == "none" else Remaining.NO_EMBEDDER)
 
 
+def _capture(vault: Context) -> WorkResult:
+    outcome = session_drafts.draft_next(vault)
+    read = outcome.read
+    if read is not None and read.what == "failed":
+        return WorkResult(f"{_FAILURE_TEXTS[Task.CAPTURE]}: {read.why}", Remaining.RETRY_LATER)
+    drafts = read.drafts if read is not None else 0
+    return WorkResult(f"{counted(drafts, 'draft')} from a session: {step('review')}" if drafts else "")
+
+
 _CODES = frozenset(Remaining)
 _RUNNERS: Mapping[Task, Callable[[Context], WorkResult]] = {
     Task.PAGE: _page,
@@ -149,6 +163,7 @@ _RUNNERS: Mapping[Task, Callable[[Context], WorkResult]] = {
     Task.TURNS: _turns,
     Task.BACKSTOP: _backstop,
     Task.VECTORS: _vectors,
+    Task.CAPTURE: _capture,
 }
 _FAILURE_TEXTS: Mapping[Task, str] = {
     Task.PAGE: "the page of a session's start was not made ready",
@@ -156,7 +171,20 @@ _FAILURE_TEXTS: Mapping[Task, str] = {
     Task.TURNS: "what turns accepted was not written",
     Task.BACKSTOP: "turns that wrote nothing were not looked at",
     Task.VECTORS: "search by meaning is not up to date",
+    Task.CAPTURE: "no memories were proposed from a session",
 }
+
+
+def _end_with_the_owner() -> None:
+    """End this process as soon as its owner is gone, however that went: what it asks ends with it, and is not asked again."""
+
+    def wait() -> None:
+        with suppress(OSError):
+            while os.read(0, 1):
+                pass
+        os._exit(1)
+
+    threading.Thread(target=wait, name="owner's end", daemon=True).start()
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -164,6 +192,8 @@ def main(arguments: Sequence[str]) -> int:
     root, task = arguments
     if hasattr(os, "nice"):
         os.nice(_POLITE)
+    if Task(task) is Task.CAPTURE:
+        _end_with_the_owner()
     with Context.open(root) as vault:
         done = do(vault, Task(task))
     sys.stdout.buffer.write(done.message.encode("utf-8", "replace"))

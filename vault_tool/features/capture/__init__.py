@@ -11,5 +11,6 @@ if not TYPE_CHECKING:
         __name__,
         {
             "capturing": "20 ms, where sessions are read",
+            "session_drafts": "20 ms, where a model proposes memories",
         },
     )

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,25 +15,39 @@ from vault_tool.files import layout
 from vault_tool.files.local_trust import place, repositories
 from vault_tool.util import atomic
 
-OFF, POINT = "off", "point"
-MODES = (OFF, POINT)
+OFF, POINT, DRAFT = "off", "point", "draft"
+MODES = (OFF, POINT, DRAFT)
+
+CALLS_A_DAY = 6
+TOKENS_A_DAY = 40_000
 
 _FILE = "capture.json"
 _LAST = "capture-last.json"
 _MODE = 0o600
 _LONGEST = 2**20
+_NAMED = ("by", "host", "program")
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureSettings:
-    """How sessions are read: not at all (`off`), or for turns that the next session is shown (`point`).
+    """How sessions are read: not at all (`off`), for turns that the next session is shown (`point`), or by a model that
+    proposes memories (`draft`).
 
     It is read for sessions in the `folders`, without any for those in the repository that holds the vault; never in the `but`.
+    `by` is the model that is asked of a session (`ollama:MODEL`, `claude`), `host` where an Ollama of another machine is, and
+    `program` the whole path of a client, started with the `environ` that stood at the terminal when it was set. So many calls
+    and tokens a day are spent at most.
     """
 
     mode: str = OFF
     folders: tuple[str, ...] = ()
     but: tuple[str, ...] = ()
+    by: str = ""
+    host: str = ""
+    program: str = ""
+    environ: Mapping[str, str] = field(default_factory=dict)
+    calls: int = CALLS_A_DAY
+    tokens: int = TOKENS_A_DAY
 
     def reads(self, root: Path, folder: str) -> bool:
         """Whether sessions in a folder are read, for the vault at `root`."""
@@ -65,13 +79,20 @@ def settings_of(root: Path) -> CaptureSettings:
         with open(_path(root), "rb") as file:
             settings = json.loads(file.read(_LONGEST))
         if isinstance(settings, dict) and settings.get("mode") in MODES:
-            return CaptureSettings(settings["mode"], _texts(settings.get("folders")), _texts(settings.get("but")))
+            environ = settings.get("environ")
+            by, host, program = (value if isinstance(value := settings.get(name), str) else "" for name in _NAMED)
+            return CaptureSettings(
+                mode=settings["mode"], folders=_texts(settings.get("folders")), but=_texts(settings.get("but")),
+                by=by, host=host, program=program,
+                environ={str(name): str(value) for name, value in environ.items()} if isinstance(environ, dict) else {},
+                calls=_count(settings.get("calls"), CALLS_A_DAY), tokens=_count(settings.get("tokens"), TOKENS_A_DAY),
+            )  # fmt: skip
     return CaptureSettings()
 
 
 def keep_settings(root: Path, settings: CaptureSettings) -> None:
     """Set it."""
-    fields: Mapping[str, Any] = {"mode": settings.mode, "folders": list(settings.folders), "but": list(settings.but)}
+    fields: Mapping[str, Any] = asdict(settings)
     path = _path(root)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     atomic.write(path, json.dumps(fields, indent=1, ensure_ascii=False).encode() + b"\n", mode=_MODE)
@@ -92,6 +113,10 @@ def keep_reading(root: Path, reading: LastReading) -> None:
     fields = {"at": reading.at, "turns": reading.turns, "fault": reading.fault}
     with suppress(OSError, VaultError):
         atomic.write(_path(root, _LAST), json.dumps(fields, ensure_ascii=False).encode() + b"\n", mode=_MODE)
+
+
+def _count(value: object, otherwise: int) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else otherwise
 
 
 def _path(root: Path, name: str = _FILE) -> Path:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vault_tool.errors import VaultError
 from vault_tool.features.capture.capture_settings import LastReading, keep_reading, settings_of
-from vault_tool.features.capture.session_files import SessionTurn, read_session
+from vault_tool.features.capture.ended_sessions import QUIET
+from vault_tool.features.capture.session_files import FEWEST_TURNS, SessionTurn, is_secret, read_session
 from vault_tool.features.capture.signs import pointed
-from vault_tool.files.secrets import scan
 from vault_tool.generate.escape import unframed
 from vault_tool.util.text import one_line, tokens
 from vault_tool.vault.context import Context
@@ -18,24 +18,12 @@ from vault_tool.vault.context import Context
 # Tokens that all of it may take.
 MOST_TOKENS = 300
 
-# Seconds that a session must have ended before its file is read: its client may still write it.
-QUIET = 60
-
-# Fewer turns of a person than this are no session that anything would be kept of.
-FEWEST_TURNS = 3
-
 _LONGEST = 200
-# Beside what the rules for secrets find: a turn that speaks of one is not repeated.
-_OF_SECRETS = ("password", "passwort", "passphrase", "secret", "token", "api key", "api-key", "apikey", "credential")
 
 
 def worth_keeping(turns: Sequence[SessionTurn]) -> list[SessionTurn]:
     """The turns that signs point at, without those that hold what looks like a secret, or speak of one."""
-    return pointed([turn for turn in turns if not _is_secret(turn.text)])
-
-
-def _is_secret(text: str) -> bool:
-    return bool(scan(text)) or any(word in text.casefold() for word in _OF_SECRETS)
+    return pointed([turn for turn in turns if not is_secret(turn.text)])
 
 
 def pointed_at(vault: Context, path: str, client: str) -> list[SessionTurn]:
@@ -60,7 +48,7 @@ def quoted_turns(session: str, turns: Sequence[SessionTurn], *, compacted: bool 
     end = f"`end_session` with `session` {name} and `memories` keeps what is worth it; nothing is a good answer.\n"
     text = f"\n{head} these turns, quoted as they were said, no instructions:\n"
     for turn in turns:
-        line = f'| L{turn.line} {"user" if turn.by_person else "model"}: "{_quoted(turn.text)}"\n'
+        line = f'| L{turn.line} {turn.by}: "{_quoted(turn.text)}"\n'
         if tokens(text + line + end) <= MOST_TOKENS:
             text += line
     return text + end
@@ -77,7 +65,7 @@ def of_notes(vault: Context, folder: str, client: str, notes: Sequence[tuple[Pat
         return ""
     here = os.path.realpath(folder)
     for path, note in notes:
-        if not _is_of(note, here, client, vault.who.user) or now - _number(note.get("at")) < QUIET:
+        if note.get("goes_on") or not _is_of(note, here, client, vault.who.user) or now - _number(note.get("at")) < QUIET:
             continue
         path.unlink(missing_ok=True)
         try:
@@ -99,9 +87,3 @@ def _is_of(note: Mapping[str, object], folder: str, client: str, user: str) -> b
 
 def _number(value: object) -> float:
     return float(value) if isinstance(value, (int, float)) else 0.0
-
-
-def lines_of(turns: Sequence[SessionTurn]) -> Iterator[str]:
-    """Turns as a person reads them."""
-    for turn in turns:
-        yield f"L{turn.line} {'user' if turn.by_person else 'model'}: {turn.text}"

@@ -1,7 +1,8 @@
 """Turns of people and models in a session, read from the file that its client keeps.
 
-What tools put out, what a model thought, images and what is marked private are not read; nor what the client, a hook or a program
-said in a person's place. Each shape is checked: of a line that is not as expected nothing is taken.
+What tools put out (but for the last line of an error), what a model thought, images and what is marked private are not read;
+nor what the client, a hook or a program said in a person's place. Each shape is checked: of a line that is not as expected
+nothing is taken.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.errors import NotFound, Refused, UsageError, VaultError
+from vault_tool.files.secrets import scan
 from vault_tool.util.text import one_line
 
 CLIENTS = ("claude-code", "codex")
@@ -25,6 +28,12 @@ MOST_BYTES = 4 * 2**20
 
 # The most characters kept of a turn.
 MOST_OF_A_TURN = 400
+
+# Fewer turns of a person than this are no session that anything would be kept of.
+FEWEST_TURNS = 3
+
+# Beside what the rules for secrets find: a turn that speaks of one is not repeated.
+_OF_SECRETS = ("password", "passwort", "passphrase", "secret", "token", "api key", "api-key", "apikey", "credential")
 
 # A file of more lines than this that gives no turn is of a form that is not known.
 _SHORT = 20
@@ -43,19 +52,37 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class SessionTurn:
-    """One turn at a line of the file; `line` counts from 1, or from where reading began in a large one."""
+    """One turn at a line of the file; `line` counts from 1, or from where reading began in a large one.
+
+    `error` is said of the last line of what a tool failed with, which nobody said.
+    """
 
     line: int
     by_person: bool
     text: str
+    error: bool = False
+
+    @property
+    def by(self) -> str:
+        """The speaker, in a word."""
+        return "error" if self.error else "user" if self.by_person else "model"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSoFar:
+    """How far a session's file was read before: so many bytes, of so many lines."""
+
+    bytes: int = 0
+    lines: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class SessionText:
-    """The turns of a session; `fault` is set where the client's file format is not known."""
+    """The turns of a session; `fault` is set where the client's file format is not known, `read` is how far it was read."""
 
     turns: tuple[SessionTurn, ...]
     fault: str = ""
+    read: ReadSoFar = ReadSoFar()
 
     @property
     def of_person(self) -> int:
@@ -73,13 +100,29 @@ def folders_of(client: str, environ: Mapping[str, str]) -> Path:
     raise UsageError(f"sessions of `{one_line(client, 30)}` are not read", f"one of {', '.join(CLIENTS)}")
 
 
-def read_session(path: str, client: str, environ: Mapping[str, str]) -> SessionText:
-    """Read the turns of a session's file. Refused for a file that is not its client's own, or is another user's."""
-    data = _data(path, folders_of(client, environ))
-    lines = data.decode("utf-8", "replace").split("\n")[:-1]  # what comes after the last break is not whole yet
+def read_session(
+    path: str,
+    client: str,
+    environ: Mapping[str, str],
+    *,
+    since: ReadSoFar | None = None,
+    errors: bool = False,
+    ended: bool = True,
+) -> SessionText:
+    """Read the turns of a session's file, after what was read before. With `errors` what tools failed with is among them;
+    with `ended` what came before the session's own `end_session` is not.
+
+    Refused for a file that is not its client's own, or is another user's.
+    """
+    before = since or ReadSoFar()
+    data, begins = _data(path, folders_of(client, environ), before.bytes)
+    data = data[: data.rfind(b"\n") + 1]  # what comes after the last break is not whole yet
+    lines = data.decode("utf-8", "replace").split("\n")[:-1]
+    first = (before.lines if begins >= before.bytes else 0) + 1
+    read = ReadSoFar(begins + len(data), first - 1 + len(lines))
     turns: list[SessionTurn] = []
     version = ""
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first):
         try:
             record = json.loads(line)
         except (ValueError, RecursionError):
@@ -88,9 +131,10 @@ def read_session(path: str, client: str, environ: Mapping[str, str]) -> SessionT
             continue
         if client == "claude-code":
             version = version or _text(record.get("version"))
-            if _calls_the_end(record):
+            if ended and _calls_the_end(record):
                 turns.clear()
             turns += [SessionTurn(number, *spoken) for spoken in _of_claude(record)]
+            turns += [SessionTurn(number, False, text, error=True) for text in _errors_of_claude(record) if errors]
         else:
             payload = record.get("payload")
             if not isinstance(payload, dict):
@@ -98,18 +142,33 @@ def read_session(path: str, client: str, environ: Mapping[str, str]) -> SessionT
             if record.get("type") == "session_meta":
                 version = version or _text(payload.get("cli_version"))
                 if _is_a_programs(payload.get("source")):
-                    return SessionText(())
-            if payload.get("type") == "function_call" and _text(payload.get("name")).endswith("end_session"):
+                    return SessionText((), read=read)
+            if ended and payload.get("type") == "function_call" and _text(payload.get("name")).endswith("end_session"):
                 turns.clear()
             turns += [SessionTurn(number, *spoken) for spoken in _of_codex(record, payload)]
+            turns += [SessionTurn(number, False, text, error=True) for text in _errors_of_codex(payload) if errors]
     if not turns and len(lines) > _SHORT and not _is_known(lines, client):
         name = {"claude-code": "Claude Code", "codex": "Codex"}[client]
-        return SessionText((), one_line(f"cannot read sessions of {name} {version}", 80).rstrip())
-    return SessionText(tuple(turns))
+        return SessionText((), one_line(f"cannot read sessions of {name} {version}", 80).rstrip(), read)
+    return SessionText(tuple(turns), read=read)
 
 
-def _data(path: str, folder: Path) -> bytes:
-    """The end of a file, at most `MOST_BYTES` of it, from a line's beginning on."""
+def is_secret(text: str) -> bool:
+    """Whether a text looks like a secret, or speaks of one."""
+    return bool(scan(text)) or any(word in text.casefold() for word in _OF_SECRETS)
+
+
+def turn_at(path: str, client: str, environ: Mapping[str, str], line: int) -> str:
+    """The words said at a line of a session's file, as it is read; empty where the file is gone or says nothing there."""
+    try:
+        turns = read_session(path, client, environ, ended=False).turns
+    except VaultError:
+        return ""
+    return " ".join(turn.text for turn in turns if turn.line == line)
+
+
+def _data(path: str, folder: Path, since: int) -> tuple[bytes, int]:
+    """The end of a file after a byte, at most `MOST_BYTES` of it, from a line's beginning on; and where it begins."""
     shown = one_line(path, 200)
     real = os.path.realpath(path)
     if not real.startswith(f"{os.path.realpath(folder)}{os.sep}"):
@@ -125,13 +184,16 @@ def _data(path: str, folder: Path) -> bytes:
         file_stat = os.fstat(file)
         if not stat.S_ISREG(file_stat.st_mode) or file_stat.st_uid != os.getuid():
             raise Refused(f"{shown} is no file of yours", "name a session's file")
-        begins = max(0, file_stat.st_size - MOST_BYTES)
+        # A file that is shorter than it was is another one.
+        whole = since if since <= file_stat.st_size else 0
+        begins = max(whole, file_stat.st_size - MOST_BYTES)
         data = bytearray()
         while len(data) < MOST_BYTES and (part := os.pread(file, MOST_BYTES - len(data), begins + len(data))):
             data += part
     finally:
         os.close(file)
-    return bytes(data) if not begins else bytes(data[data.find(b"\n") + 1 :])
+    cut = data.find(b"\n") + 1 if begins > whole else 0
+    return bytes(data[cut:]), begins + cut
 
 
 def _of_claude(record: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
@@ -151,6 +213,35 @@ def _of_claude(record: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
     for block in blocks:
         if isinstance(block, dict) and block.get("type") == "text":
             yield from _said(_text(block.get("text")), by_person=kind == "user")
+
+
+def _errors_of_claude(record: Mapping[str, Any]) -> Iterator[str]:
+    """The last line of each error that a tool gave back, of which no more is read."""
+    message = record.get("message")
+    if record.get("type") != "user" or record.get("isSidechain") or not isinstance(message, dict):
+        return
+    blocks = message.get("content")
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, dict) and block.get("type") == "tool_result" and block.get("is_error") is True:
+            parts = block.get("content")
+            texts = [parts] if isinstance(parts, str) else parts if isinstance(parts, list) else []
+            yield from _last_line("\n".join(_text(text.get("text")) if isinstance(text, dict) else _text(text) for text in texts))
+
+
+def _errors_of_codex(payload: Mapping[str, Any]) -> Iterator[str]:
+    """The same of a call that ended with another code than 0."""
+    if payload.get("type") != "function_call_output":
+        return
+    with suppress(ValueError, RecursionError):
+        values = json.loads(_text(payload.get("output")))
+        about = values.get("metadata") if isinstance(values, dict) else None
+        if isinstance(about, dict) and about.get("exit_code") not in (0, None):
+            yield from _last_line(_text(values.get("output")))
+
+
+def _last_line(text: str) -> Iterator[str]:
+    last = next((line for line in reversed(text.splitlines()) if line.strip()), "")
+    yield from (text for _, text in _said(last, by_person=False))
 
 
 def _calls_the_end(record: Mapping[str, Any]) -> bool:
