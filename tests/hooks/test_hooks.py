@@ -412,3 +412,15 @@ def test_what_is_contested_says_by_what(root: Path) -> None:
     said = hook(root, PROMPT, prompt="When is the harvester of the fjord serviced, in April?")
     assert f"contested by {change[:6]}: {text} (agent)" in said
     assert f"contested by {change[:6]}, agent: {text}" in hook(root, START, source="startup")
+
+
+def test_of_a_long_memory_a_prompt_is_given_the_passage_that_it_is_about(root: Path) -> None:
+    filler = "The ferry came in at noon, and everybody went ashore. "
+    with Vault.open(root) as vault:
+        wanted = "The winch of the quagga pontoon takes oil of grade 46."
+        vault.remember(f"# Log\n\n{filler * 300}\n\n{wanted}\n\n{filler * 300}", title="Harbour log")
+        vault.remember("The winch of the quagga pontoon takes its oil from Ines.")
+    found = hook(root, PROMPT, prompt="what oil does the winch of the quagga pontoon take?")
+    assert wanted in found and "gives the rest" in found
+    assert "from Ines" in found, "a long one leaves room for others"
+    assert tokens(found) <= answers.PROMPT_TOKENS

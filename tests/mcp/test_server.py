@@ -325,11 +325,32 @@ def test_an_answer_is_no_longer_than_clients_take(root: Path) -> None:
         async with client_of(root, "auto") as client:
             made = await client.call_tool("remember", {"content": "One thing. " * 30_000, "title": "A long one"})
             found = await client.call_tool("get", {"memory_id": made.structured_content["id"]})
-            assert len(text_of(found).encode()) <= 80_000 and "read the file" in found.structured_content["cut"]
-            assert len(found.structured_content["content"]) > 70_000
+            assert len(text_of(found).encode()) <= 40_000 and "its 42 parts" in found.structured_content["cut"]
+            assert len(found.structured_content["content"]) > 30_000
+            found = await client.call_tool("get", {"memory_id": made.structured_content["id"], "part": 42})
+            assert "cut" not in found.structured_content and found.structured_content["content"].endswith("One thing. " * 9)
             found = await client.call_tool("search", {"query": "the thing that was seen", "limit": 600})
-            assert len(text_of(found).encode()) <= 80_000 and found.structured_content["cut"]
-            assert len(found.structured_content["results"]) > 100
+            assert len(text_of(found).encode()) <= 40_000 and found.structured_content["cut"]
+            assert len(found.structured_content["results"]) > 50
+
+    anyio.run(talk)
+
+
+def test_of_texts_that_are_too_long_for_one_answer_each_shows_what_matched(root: Path) -> None:
+    filler = "The ferry came in at noon, and everybody went ashore. "
+    with Vault.open(root) as vault:
+        for number in range(5):
+            text = f"{filler * 200}\nThe quagga winch {number} takes oil of grade 46.\n{filler * 200}"
+            vault.remember(text, title=f"Winch {number}")
+
+    async def talk() -> None:
+        for preset in ("lean", "full"):
+            async with client_of(root, "auto", preset=preset) as client:
+                found = await client.call_tool("recall", {"query": "what oil does the quagga winch take?"})
+                assert len(text_of(found).encode()) <= 40_000
+                results = found.structured_content["results"]
+                assert len(results) == 5
+                assert all("takes oil of grade 46" in one["content"] and "of part 2 of 3" in one["cut"] for one in results)
 
     anyio.run(talk)
 

@@ -44,7 +44,11 @@ def test_never_more_than_asked_and_the_best_is_always_first(texts: list[str], li
     assert len({one.of for one in kept}) == len(kept)
 
 
-def test_a_budget_cuts_the_tail_and_never_the_first() -> None:
-    assert within_budget([50, 30, 30], 80, lambda cost: cost) == [50, 30]
-    assert within_budget([500, 3], 80, lambda cost: cost) == [500]
-    assert within_budget([500, 3], None, lambda cost: cost) == [500, 3]
+def test_a_budget_cuts_the_tail_and_shortens_a_first_that_is_too_long() -> None:
+    def fitting(costs: list[int], budget: int | None) -> list[int]:
+        return within_budget(costs, budget, lambda cost: cost, lambda _, most: most if most > 10 else None)
+
+    assert fitting([50, 30, 30], 80) == [50, 30]
+    assert fitting([500, 3], 80) == [80]
+    assert fitting([500, 3], 10) == []
+    assert fitting([500, 3], None) == [500, 3]

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 _REASON = 200
 
 
-@command("get", "vt get a1b2c3", "vt get a1b2c3 --json")
+@command("get", "vt get a1b2c3", "vt get a1b2c3 --json", "vt get a1b2c3 --part 2")
 @click.argument("memory_id", type=MEMORY, metavar="ID", help="An id or a prefix of one, a path, or a subject's name.")
-def get(call: Call, memory_id: str) -> Exit:
+@takes(verb.get, "part")
+def get(call: Call, memory_id: str, part: int | None) -> Exit:
     """Read one memory whole; it counts as used."""
     with call.open_vault() as vault:
-        return call.emit(verb.get(vault, memory_id), _memory, vault)
+        return call.emit(verb.get(vault, memory_id, part), _memory, vault)
 
 
 @command("show", "vt show a1b2c3 --belief", "vt show a1b2c3 --timeline", "vt show a1b2c3 --source --json")
@@ -74,6 +75,8 @@ def _memory(memory: verb.Memory, short: Short) -> Iterator[Block]:
     yield from status_lines(short(memory.id), memory, short)
     yield ""
     yield Body(memory.content)
+    if memory.part:
+        yield f"part {memory.part} of {memory.parts}"
     # Its problem is among the links.
     yield detail_fields(memory.details, short, but="problem")
     if memory.consents:

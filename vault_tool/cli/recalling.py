@@ -103,7 +103,9 @@ def _best(best: Recalled, content: str, short: Short, titles: Mapping[str, str])
     """The answer, whole, with what the table says of the others."""
     yield Heading(best.title)
     if content.strip().rstrip(".") != best.title.rstrip("."):
-        yield from _text(content, short(best.id) if best.scope == "repo" else best.id)
+        name = short(best.id) if best.scope == "repo" else best.id
+        yield from _text(content, name)
+        yield from [f"{best.cut}: `vt get {name}` reads all"] if best.cut else []
     name, kind, _, match, _, why = _row(best, short, titles)
     origin = source(best.origin, best.model or "", best.created, reviewed=best.reviewed)
     yield fields(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import vault_tool.features  # noqa: F401  (who opens a vault must know how a forgetting is finished)
 from vault_tool.errors import Busy, VaultError
@@ -22,6 +23,7 @@ from vault_tool.hooks.clients import COMPACTION, PROMPT, SECONDS
 from vault_tool.hooks.ended import taken, told_of
 from vault_tool.model.details import in_words
 from vault_tool.util.clock import parse_time
+from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import MARK, worded
 from vault_tool.util.text import BYTES_A_TOKEN, counted, first_tokens, one_line, tokens
 from vault_tool.vault import resolve, seen
@@ -29,6 +31,11 @@ from vault_tool.vault.context import Context, find
 from vault_tool.vault.folder_project import project_of
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, Recalled
+
+if TYPE_CHECKING:
+    import vault_tool.vault.shortened as shortened
+else:
+    shortened = deferred("vault_tool.vault.shortened")  # for texts that are too long
 
 # What a session's start is given at most: clients cut at 10,000 characters, or at about 2,500 tokens.
 PAGE_CHARACTERS = 9000
@@ -284,36 +291,45 @@ def _reminders(vault: Context, prompt: str) -> str:
     vault = vault.seen_by(vault.who.user)
     before = seen.current(vault)
     known = frozenset(before.seen) if before else frozenset()
-    bundle = gather(vault, Query(query=prompt, profile="ambient", limit=LIMIT, budget=PROMPT_TOKENS, exclude=known))
+    bundle = gather(vault, Query(query=prompt, profile="ambient", limit=LIMIT, exclude=known))
     text, shown = f"{LABEL}{_settings_line(vault)}", []
     for memory in bundle.results:
-        block = _block(memory, partial(resolve.short, vault))
-        if tokens(text + block) <= PROMPT_TOKENS:
-            text += block
-            shown.append(memory.id)
+        block = _block(memory, partial(resolve.short, vault), prompt)
+        if tokens(text + block) > PROMPT_TOKENS:
+            # And no shorter one after it: a worse one must not come for being brief.
+            break
+        text += block
+        shown.append(memory.id)
     seen.note_seen(vault, shown, "hook")
     return (text if shown else "") + _nothing_kept(vault)
 
 
-def _block(memory: Recalled, short: Callable[[str], str]) -> str:
-    """One memory: a line of ours, and its own words behind bars that no text of it can leave."""
+def _block(memory: Recalled, short: Callable[[str], str], prompt: str) -> str:
+    """One memory: a line of ours, and its own words behind bars that no text of it can leave; of a long one the passage that
+    the prompt is about.
+    """
     name = short(memory.id) if memory.scope == "repo" else memory.id
     marks = [memory.type, memory.observed[:10]]
     marks += [] if memory.reviewed or memory.origin in ("", "owner") else ["not reviewed"]
     marks += [mark for mark, holds in ((f"weak: {memory.weak_why}", memory.weak), ("stale", memory.stale)) if holds]
-    beginning = memory.title.removesuffix("…").rstrip(" .:").casefold()
-    parts = [
-        "" if memory.content.casefold().startswith(beginning) else memory.title,
-        memory.content,
-        in_words(memory.details, short),
-    ]
-    parts += [memory.caution or "", *memory.status_words(short)]
-    text = "\n".join(unframed(part).strip() for part in parts if part.strip())
+    beside = [in_words(memory.details, short), memory.caution or "", *memory.status_words(short)]
+    whole = text = _told(memory.title, memory.content, beside)
+    if tokens(whole) > _LONGEST_NOTE:
+        over = tokens(_told(memory.title, f"…{memory.content}", beside)) - _LONGEST_NOTE
+        text = _told(memory.title, shortened.less(memory.content, over, prompt)[0] or memory.content, beside)
     shown = first_tokens(text, _LONGEST_NOTE)
     if shown != text:
         shown = cut(shown, len(shown) - 1).rstrip() or shown
+    if shown != whole:
         marks.append(f"`get {name}` gives the rest")
     return f"\n{unframed(name)} ({unframed(', '.join(marks))}):\n{barred(shown)}"
+
+
+def _told(title: str, content: str, beside: Sequence[str]) -> str:
+    """A memory's title, where its text does not begin with it, its text, and what stands beside."""
+    beginning = title.removesuffix("…").rstrip(" .:").casefold()
+    parts = ["" if content.casefold().startswith(beginning) else title, content, *beside]
+    return "\n".join(unframed(part).strip() for part in parts if part.strip())
 
 
 def barred(text: str) -> str:

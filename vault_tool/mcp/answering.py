@@ -35,11 +35,14 @@ from vault_tool.verbs.vault import Vault
 
 if TYPE_CHECKING:
     import jsonschema
+
+    import vault_tool.vault.shortened as shortened
 else:
+    shortened = deferred("vault_tool.vault.shortened")  # for answers that are too long
     jsonschema = deferred("jsonschema")  # 0.1 s
 
-# Most bytes of an answer: clients cut longer ones in the middle of a word, which leaves no JSON.
-LONGEST = 80_000
+# Most bytes of an answer, less than 10,000 tokens: clients cut longer ones in the middle of a word, which leaves no JSON.
+LONGEST = 38_000
 
 # Most bytes of a call's arguments.
 LONGEST_CALL = 4 * 2**20
@@ -115,9 +118,10 @@ def in_words(tool: str, asking: Vault, result: Any, preset: str = "") -> tuple[s
         lean = values if isinstance(values, dict) else {}
         if "freshness" not in lean:
             lean = without_settings(lean, asking.settings_fault)
-    if MARK in (text := bounded(lean)):
+    query = getattr(result, "query", "")
+    if MARK in (text := bounded(lean, query)):
         lean = wording.in_words(lean, wording.ForClient(preset, tool))
-        text = bounded(lean)
+        text = bounded(lean, query)
     return text, lean
 
 
@@ -137,20 +141,28 @@ def _as_text(values: Mapping[str, Any]) -> str:
     return _UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
-def bounded(values: dict[str, Any]) -> str:
-    """An answer as text that clients take whole: in `made` long texts are cut, then long lists; `cut` says so."""
+def bounded(values: dict[str, Any], query: str = "") -> str:
+    """An answer as text that clients take whole: long texts are cut, then long lists; `cut` says so.
+
+    Of a memory's text what is left is the passage that the query asks for.
+    """
     while (over := len((text := _as_text(values)).encode()) - LONGEST) > 0:
         longest = max((len(text) for _, _, text in _texts_in(values)), default=0)
         lists = max(_lists_in(values), key=len, default=[])
         if longest > _PASSAGE:
             most = max(_PASSAGE, longest - over) - 1
             for where, name, text in list(_texts_in(values)):
-                where[name] = text if len(text) <= most else f"{text[:most]}…"
+                if len(text) > most and name == "content" and query:
+                    where[name], where["cut"] = shortened.cut_text(text, query, most + 1)
+                elif len(text) > most:
+                    where[name] = f"{text[:most]}…"
         elif len(lists) > 1:
             del lists[len(lists) // 2 :]
         else:
             break
-        values["cut"] = "too long for one answer: ask for less, or read the file"
+        parts = values.get("parts")
+        instead = f"ask for its {parts} parts, each as `part`" if parts else "ask for less, or read the file"
+        values["cut"] = f"too long for one answer: {instead}"
     return text
 
 

@@ -40,7 +40,7 @@ LEAN_TOOLS: Mapping[str, LeanTool] = {
     ),
     "get": LeanTool(
         "Read one memory whole, with its sources, links and history.",
-        {"id": "Its id, or the beginning of its title."},
+        {"id": "Its id, or the beginning of its title.", "part": "Only this part of a long text, from 1 on."},
         ("id",),
     ),
     "remember": LeanTool(

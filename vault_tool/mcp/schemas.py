@@ -87,11 +87,11 @@ _LINK = _object(relation=TEXT, direction=TEXT, id=TEXT, title=TEXT, why=TEXT)
 _MARKS = _list(_object(mark=TEXT, by=TEXTS, why=TEXT))
 _STATUS: Mapping[str, Schema] = {"status": TEXT, "status_by": TEXTS, "status_why": TEXT, "marks": _MARKS}
 _MEMORY = _object(
-    id=TEXT, path=TEXT, **{"class": TEXT}, type=TEXT, title=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, match=_NUMBER,
-    weak=_TRUE, weak_why=TEXT, why=TEXT, observed=TEXT, caution=TEXT, **_STATUS,
+    id=TEXT, path=TEXT, **{"class": TEXT}, type=TEXT, title=TEXT, content=TEXT, cut=TEXT, **_DETAILS, subjects=TEXTS,
+    match=_NUMBER, weak=_TRUE, weak_why=TEXT, why=TEXT, observed=TEXT, caution=TEXT, **_STATUS,
     solved_by=TEXT, stale=_TRUE, like_it=TEXTS, not_reviewed=_NOT_REVIEWED,
 )  # fmt: skip
-_UNDERSTOOD = _object(id=TEXT, content=TEXT, updated=TEXT, **_STATUS)
+_UNDERSTOOD = _object(id=TEXT, content=TEXT, cut=TEXT, updated=TEXT, **_STATUS)
 _CURRENT = _object(id=TEXT, type=TEXT, summary=TEXT, content=TEXT, subjects=TEXTS, updated=TEXT, cut=_TRUE)
 _EVIDENCE = _object(
     id=TEXT, type=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, observed=TEXT, new=_TRUE, cut=_TRUE, **_STATUS,
@@ -111,7 +111,9 @@ _LEAN: Mapping[str, Schema] = {
     ),
     "search": _object(**_ANSWER),
     "list": _object(**_ANSWER, total=_COUNT, next=TEXT, warnings=TEXTS),
-    "get": _object(**_MEMORY["properties"], links=_list(_LINK), evidence_moved=_TRUE, put_by_others=TEXTS),
+    "get": _object(
+        **_MEMORY["properties"], links=_list(_LINK), evidence_moved=_TRUE, put_by_others=TEXTS, part=_COUNT, parts=_COUNT,
+    ),
     "consolidate_next": _object(
         written=_object(id=TEXT, replaced=TEXTS, waits=_TRUE), left=_COUNT, spent=_COUNT, budget=_COUNT, said=TEXT,
         warnings=TEXTS, packet={**_object(id=TEXT, subject=TEXT, tokens=_COUNT, text=TEXT), "type": ["object", "null"]},
@@ -245,7 +247,7 @@ def _value(annotation: str, name: str) -> Schema:
                 failure_mode=TEXT, rationale=TEXT, confidence=SHARE, evidence=TEXTS,
             )  # fmt: skip
             return _list({**element, "required": ["outcome"]})
-        case "limit" | "budget" | "tokens" | "semantic_hops":
+        case "limit" | "budget" | "tokens" | "part" | "semantic_hops":
             return {"type": "integer", "minimum": 0 if name == "semantic_hops" else 1}
         case "importance" | "confidence" | "strength":
             return SHARE

@@ -64,6 +64,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "reason": Meaning("Why, in a sentence."),
     "id": Meaning("Id or title."),
     "memory_id": Meaning("Id, prefix of one, path or title."),
+    "part": Meaning("Only this part of a long text, from 1 on.", metavar="N", value="count"),
     "understanding_id": Meaning("Id or title."),
     "new_content": Meaning("The new text."),
     "new_summary": Meaning("One line on it.", "--summary"),

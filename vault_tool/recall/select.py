@@ -98,16 +98,20 @@ def _floods(
     return near >= most
 
 
-def within_budget(ranked: Sequence[_One], budget: int | None, cost: Callable[[_One], int]) -> list[_One]:
-    """The best that fit a budget of tokens; the first is always given, however long."""
+def within_budget(
+    ranked: Sequence[_One], budget: int | None, cost: Callable[[_One], int], shortened: Callable[[_One, int], _One | None]
+) -> list[_One]:
+    """The best that fit a budget of tokens; of a first one that is too long so much as fits, which `shortened` makes of it."""
     if budget is None:
         return list(ranked)
     fitting: list[_One] = []
     spent = 0
     for candidate in ranked:
         spent += cost(candidate)
-        if fitting and spent > budget:
+        if spent > budget:
             # And no shorter one after it: a worse answer must not win by being brief.
+            if not fitting and (first := shortened(candidate, budget)) is not None:
+                fitting.append(first)
             break
         fitting.append(candidate)
     return fitting

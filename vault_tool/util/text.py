@@ -37,6 +37,10 @@ _RESERVED = frozenset(
 )  # fmt: skip
 
 
+# Most characters of a part of a long text: about two thousand tokens.
+PART = 8_000
+
+
 def normal_name(text: str) -> str:
     """The form in which names and aliases are compared: NFKC, case folded; runs of space, `-` and `_` are one space."""
     return _kept_name(text) if len(text) <= _KEPT_NAME else _normal_name(text)

@@ -20,8 +20,9 @@ from vault_tool.model.authority import by_origin
 from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
 from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.hints import shell
-from vault_tool.util.text import content_hash
+from vault_tool.util.deferred import deferred
+from vault_tool.util.hints import option, shell
+from vault_tool.util.text import PART, content_hash, counted
 from vault_tool.vault import evidence_state, facts, link_meaning, resolve, screening
 from vault_tool.vault.answers import EYES_FIRST, Headline
 from vault_tool.vault.context import Context
@@ -30,10 +31,13 @@ from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.standing import about, confidence_of
 
 if TYPE_CHECKING:
+    import vault_tool.recall.passage as passage
     from vault_tool.belief.posterior import Posterior
     from vault_tool.features.reading.memory_timeline import Timeline
     from vault_tool.model.consent import ConsentRecord
     from vault_tool.vault.evidence_state import EvidenceCheck
+else:
+    passage = deferred("vault_tool.recall.passage")  # for long texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +71,7 @@ class Memory(Headline, Answer):
     `put_by_others` are the tags, subjects and relations that somebody else put to it, or took from it: they count in no order.
     `consent` is the last answer of whom it is about (None: nobody asked or answered), `consents` all of them; what is
     refused or withdrawn is shown to the vault's owner alone. A page, a file that is no record, has no id (the empty text).
+    Of a long text that is read in `parts` the `part` is said that is given; 0 is the whole.
     """
 
     content: str
@@ -95,6 +100,8 @@ class Memory(Headline, Answer):
     posterior: Mapping[str, Posterior] | None = None
     timeline: Timeline | None = None
     source: NoteSource | None = None
+    part: int = 0
+    parts: int = 1
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The memory with what links it; scores and head are for who looks into it."""
@@ -106,7 +113,8 @@ class Memory(Headline, Answer):
         ]  # fmt: skip
         return filled({
             **({"id": short(self.id)} if self.id else {"path": self.path}), "class": self.record_class, "type": self.type,
-            **titled(self.title, self.content), **lean_details(self.details, short), "subjects": self.subjects,
+            **titled(self.title, self.content), **(filled({"part": self.part, "parts": self.parts}) if self.parts > 1 else {}),
+            **lean_details(self.details, short), "subjects": self.subjects,
             "observed": self.observed[:10], **self.lean_status(short),
             "solved_by": self.solved_by and short(self.solved_by),
             "links": links, "evidence_moved": self.evidence_moved, "consent": self.consent, "stale": self.stale,
@@ -124,15 +132,31 @@ class Relations(Answer):
 
 
 @verb
-def get(vault: Context, memory_id: str) -> Memory:
-    """One memory by id, prefix, path or name. It counts as an access: what is read is remembered longer."""
+def get(vault: Context, memory_id: str, part: int | None = None) -> Memory:
+    """One memory by id, prefix, path or name. It counts as an access: what is read is remembered longer.
+
+    Of a long one `part` gives that part alone, from 1 on, and `parts` says how many there are.
+    """
     memory = show(vault, memory_id)
+    if part is not None or len(memory.content) > PART:
+        memory = _in_parts(memory, part)
     if not memory.id:
         return memory
     home = resolve.home_of(resolve.for_its_keeper(vault), memory.id)
     with suppress(Busy, StorageError, Refused):  # an answer is not worth less where the disk is full
         home.local.note_use(Use(at=vault.now(), target=memory.id, session=_shared(vault.who.session)))
     return memory
+
+
+def _in_parts(memory: Memory, part: int | None) -> Memory:
+    """A part of a long memory, or all of it; either way with how many parts there are."""
+    several = passage.parts(memory.content)
+    if part is None:
+        return replace(memory, parts=len(several))
+    if not 0 < part <= len(several):
+        raise UsageError(f"there is no part {part}: it has {counted(len(several), 'part')}", f"for example {option('part', 1)}")
+    start, stop = several[part - 1]
+    return replace(memory, content=memory.content[start:stop], part=part, parts=len(several))
 
 
 def _shared(session: str) -> str:

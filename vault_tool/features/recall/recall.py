@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.gates import disbelieved
@@ -17,6 +17,7 @@ from vault_tool.model.signals import Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.select import within_budget
+from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, screening, seen
@@ -31,6 +32,11 @@ from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Fate, ProfileName, Query, RecallAnswer, Recalled
 from vault_tool.vault.statuses import statuses
 from vault_tool.vault.viewer import request_of
+
+if TYPE_CHECKING:
+    import vault_tool.vault.shortened as shortened
+else:
+    shortened = deferred("vault_tool.vault.shortened")  # for a budget that is too small for what was found
 
 _Statuses: TypeAlias = Mapping[str, HasStatus]
 
@@ -52,6 +58,7 @@ class BestAnswer:
     confidence: float | None
     kind: str
     source: str
+    cut: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +123,7 @@ class Understood(HasStatus):
     summary: str
     generation: int | None
     updated_at: str
+    cut: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,10 +135,12 @@ class Observed(HasStatus):
     details: Details
     kind: str
     observed_at: str
+    cut: str = ""
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The fields that an agent needs."""
-        fields = {"id": short(self.id), "type": self.kind, "content": self.content, **lean_details(self.details, short)}
+        text = {"content": self.content, "cut": self.cut}
+        fields = {"id": short(self.id), "type": self.kind, **text, **lean_details(self.details, short)}
         return filled({**fields, "observed": self.observed_at[:10], **self.lean_status(short)})
 
 
@@ -157,6 +167,7 @@ class SubjectView(Answer):
                 {
                     "id": short(understanding.id),
                     "content": understanding.content or understanding.summary,
+                    "cut": understanding.cut,
                     "updated": understanding.updated_at[:10],
                     **understanding.lean_status(short),
                 }
@@ -309,9 +320,23 @@ def _of_subject(vault: Context, query: str, subject: Entry, asked: Query) -> Sub
         structural_understanding=_understood(vault, understood["structural"], known),
         recent_observations=(),
     )
+    if asked.budget is None:
+        return replace(view, recent_observations=tuple(recent))
     # What is understood comes first: observations have what that leaves of the budget.
-    left = None if asked.budget is None else asked.budget - lean_tokens(view) - _FRAME
-    return replace(view, recent_observations=tuple(within_budget(recent, left, lean_tokens)))
+    view = _bounded(view, asked.budget - _FRAME)
+    left = asked.budget - lean_tokens(view) - _FRAME
+    fitting = within_budget(recent, left, lean_tokens, lambda long, most: shortened.within(long, most, query))
+    return replace(view, recent_observations=tuple(fitting))
+
+
+def _bounded(view: SubjectView, budget: int) -> SubjectView:
+    """A subject whose understandings have no more room than the budget: the beginning of each, or its summary in its place."""
+    for name in ("structural_understanding", "single_subject_understanding"):
+        while (long := getattr(view, name)) is not None and long.content and (over := lean_tokens(view) - budget) > 0:
+            content, cut = shortened.less(long.content, over)
+            changed: Any = {name: replace(long, content=content, cut=cut if content else shortened.NO_TEXT)}
+            view = replace(view, **changed)
+    return view
 
 
 def _observed(vault: Context, entry: Entry, known: _Statuses) -> Observed:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from vault_tool.errors import UsageError
+from vault_tool.errors import UsageError, VaultError
+from vault_tool.files import frontmatter, reader
 from vault_tool.index.catalog import PAGE, UNREADABLE, Catalog, Page
 from vault_tool.index.fulltext.documents import TextHit
 from vault_tool.index.visibility import visible
 from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, HasStatus
+from vault_tool.vault.answers import EYES_FIRST, HasStatus, bodies_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.lean import Short, answer, filled, lean_details, leaned, titled, whose
@@ -27,6 +30,11 @@ from vault_tool.vault.retrieval import engine
 from vault_tool.vault.retrieval.filters import Filters, require_kinds, unknown
 from vault_tool.vault.retrieval.query import Query, Recalled
 from vault_tool.vault.statuses import CURRENT, statuses
+
+if TYPE_CHECKING:
+    import vault_tool.recall.passage as passage
+else:
+    passage = deferred("vault_tool.recall.passage")  # for long texts
 
 MODES = ("auto", "text")
 _MEMORIES = frozenset({RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value})
@@ -139,15 +147,16 @@ def search(
     by_words = _by_words(vault, asked, everything)
     if mode == "text" or everything or _EXACT.search(query):
         hints = () if by_words else tuple(unknown([vault], asked))
-        return SearchResults(query=query, results=_with_statuses(vault, by_words), warnings=hints)
+        return SearchResults(query=query, results=_with_statuses(vault, _with_passages(vault, by_words, query)), warnings=hints)
 
     answer = engine.gather(vault, asked, looked=True)
-    memories = tuple(_recalled(result) for result in answer.results)
+    memories = tuple(_recalled(result, query) for result in answer.results)
     listed = {memory.path for memory in memories}
     fits = answer.fits([hit.path for hit in by_words if hit.path not in listed])
     fitting = [replace(hit, **fits[hit.path]._asdict()) if hit.path in fits else hit for hit in by_words]
     fitting = [hit for hit in fitting if hit.match is None or hit.match >= engine.LEAST]
-    results = _with_statuses(vault, _merged(memories, fitting)[:limit], {memory.path for memory in memories})
+    ranked = {memory.path for memory in memories}
+    results = _with_statuses(vault, _with_passages(vault, _merged(memories, fitting)[:limit], query, ranked), ranked)
     return SearchResults(query=query, results=results, degraded=answer.degraded, warnings=() if results else answer.warnings)
 
 
@@ -214,8 +223,27 @@ def _found(vault: Context, entry: Entry, score: float) -> SearchResult:
     )  # fmt: skip
 
 
-def _recalled(recalled: Recalled) -> SearchResult:
-    return copied(SearchResult, recalled, matched_content=one_line(recalled.content, _SHOWN))
+def _recalled(recalled: Recalled, query: str) -> SearchResult:
+    return copied(SearchResult, recalled, matched_content=passage.excerpt(recalled.content, query, _SHOWN))
+
+
+def _with_passages(
+    vault: Context, results: Sequence[SearchResult], query: str, ranked: Collection[str] = ()
+) -> list[SearchResult]:
+    """The same, where those that only words found (all but those at the paths that are `ranked`) show what was found, and no
+    longer how they begin.
+    """
+    begun = {result.path for result in results if result.matched_content.endswith("…") and result.path not in ranked}
+    if not begun:
+        return list(results)
+    texts = bodies_of(vault, vault.index.catalog.cached_by_paths(begun).values())
+    for path in begun - texts.keys():
+        with suppress(OSError, VaultError):
+            texts[path] = frontmatter.read_body(reader.read(vault.root, path))
+    return [
+        replace(result, matched_content=passage.excerpt(texts[result.path], query, _SHOWN)) if texts.get(result.path) else result
+        for result in results
+    ]
 
 
 def _page(page: Page, score: float, catalog: Catalog) -> SearchResult:

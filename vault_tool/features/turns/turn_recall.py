@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from vault_tool.belief.gates import disbelieved
 from vault_tool.index.timeline import written_of
@@ -17,12 +17,18 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.weights import AMBIENT, TARGETED
 from vault_tool.util.clock import moment
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line, tokens
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, RecallAnswer, Recalled
+
+if TYPE_CHECKING:
+    import vault_tool.recall.passage as passage
+else:
+    passage = deferred("vault_tool.recall.passage")  # for long texts
 
 _PAGE = 64
 
@@ -96,7 +102,7 @@ def recollect(
         if entry is not None and owned.has(entry)
     ]
     recent = [_beat(vault, entry, body_of(vault, entry), "recent", fits.get(entry.id)) for entry in _recent(vault, owned, limit)]
-    beats = _within(_merged(recent, similar, limit), budget)
+    beats = _within(_merged(recent, similar, limit), budget, text)
     return Recollection(beats, "\n".join(map(_line, beats)), answer)
 
 
@@ -153,16 +159,18 @@ def _merged(recent: Sequence[Beat], similar: Iterable[Beat], limit: int) -> list
     return list(beats.values())[:limit]
 
 
-def _within(beats: list[Beat], budget: int) -> tuple[Beat, ...]:
-    """As many beats as the budget has room for, each cut to what room there is for it."""
-    return tuple(_cut(beats, budget))
+def _within(beats: list[Beat], budget: int, text: str) -> tuple[Beat, ...]:
+    """As many beats as the budget has room for, each cut to what room there is for it: to what of it is about `text`."""
+    return tuple(_cut(beats, budget, text))
 
 
-def _cut(beats: list[Beat], budget: int) -> Iterator[Beat]:
+def _cut(beats: list[Beat], budget: int, text: str) -> Iterator[Beat]:
     left = budget
     for beat in beats:
         for length in (_LINE, _SHORT):
-            shortened = replace(beat, content=one_line(beat.content, length))
+            long = beat.why == "similar" and len(beat.content) > length
+            content = passage.passage(beat.content, text, length).text if long else one_line(beat.content, length)
+            shortened = replace(beat, content=content)
             if (cost := tokens(f"{_line(shortened)}\n")) <= left:
                 left -= cost
                 yield shortened

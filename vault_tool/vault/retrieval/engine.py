@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import UsageError, VaultError
@@ -19,6 +19,7 @@ from vault_tool.recall.match import BESIDE, CONVERSATION_BASELINE, baseline, cer
 from vault_tool.recall.update_pairs import Update
 from vault_tool.recall.weights import LEAST, PROFILES, Weights
 from vault_tool.recall.wishes import INSTRUCTION
+from vault_tool.util.deferred import deferred
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import option
 from vault_tool.util.text import normal_name, one_line, tokens
@@ -38,6 +39,11 @@ from vault_tool.vault.retrieval.vector_scores import degraded_reasons
 from vault_tool.vault.retrieval.weighing import Ranked, threshold
 from vault_tool.vault.standing import FAILED_TACTIC
 from vault_tool.vault.statuses import statuses
+
+if TYPE_CHECKING:
+    import vault_tool.vault.shortened as shortened
+else:
+    shortened = deferred("vault_tool.vault.shortened")  # for a budget that is too small for what was found
 
 __all__ = ["LEAST", "Query", "RecallAnswer", "Recalled", "gather"]
 
@@ -456,7 +462,7 @@ def _within(
         for each, like_it in chosen
         if each.candidate.key in bodies
     ]
-    return select.within_budget(results, asked.budget, lean_tokens)
+    return select.within_budget(results, asked.budget, lean_tokens, lambda long, most: shortened.within(long, most, asked.query))
 
 
 def _after_solutions(chosen: Sequence[_Chosen]) -> list[_Chosen]:

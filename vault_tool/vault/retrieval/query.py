@@ -64,7 +64,8 @@ class Recalled(Headline):
 
     `weak` marks what is not sure to answer, and `weak_why` says for what; `why` says how it was found; `caution` is said of a
     failed tactic; `solved_by` is the id of the newest solution of what a tactic failed at before; `of` is the id of the result
-    that a chained one came with; `like_it` are the ids of its exact copies; `factors` explain the score when asked for.
+    that a chained one came with; `like_it` are the ids of its exact copies; `cut` says which part of a text is given where the
+    budget has no room for all of it; `factors` explain the score when asked for.
     """
 
     content: str
@@ -92,6 +93,7 @@ class Recalled(Headline):
     solved_by: str | None = None
     stale: bool = False
     like_it: tuple[str, ...] = ()
+    cut: str = ""
     factors: Mapping[str, float] | None = None
 
     def lean(self, short: Short) -> dict[str, Any]:
@@ -104,7 +106,7 @@ class Recalled(Headline):
             status.pop("status", None)
         return filled({
             "id": short(self.id) if self.scope == "repo" else self.id, "class": self.record_class, "type": self.type,
-            **titled(self.title, self.content), **lean_details(self.details, short, self.caution or ""),
+            **titled(self.title, self.content), "cut": self.cut, **lean_details(self.details, short, self.caution or ""),
             "subjects": self.subjects, "match": round(self.match, 2), "weak": self.weak, "weak_why": self.weak_why,
             "why": why,
             "observed": self.observed[:10], "caution": self.caution, **status,
