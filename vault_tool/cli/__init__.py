@@ -11,6 +11,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "answering": "40 ms with watchdog",
+            "twins": "for help alone",
             "wording": "for who is told what to do next",
         },
     )

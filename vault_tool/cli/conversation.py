@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_tool.cli import forwarded
+from vault_tool.mcp import server
 from vault_tool.owner.protocol import BEAT, LONGEST_LINE
 
 if TYPE_CHECKING:
@@ -57,9 +58,7 @@ class Conversation:
 
     async def serve(self) -> Standing | None:
         """Serve it until it ends, or moves: then from where it is to go on."""
-        from vault_tool.mcp.server import Asked, serve
-
-        self._loop, self._asked = asyncio.get_running_loop(), Asked()
+        self._loop, self._asked = asyncio.get_running_loop(), server.Asked()
         self.line.setblocking(False)
         identity = str(self.request.get("identity") or "")
 
@@ -69,7 +68,7 @@ class Conversation:
 
         preset = str(self.request.get("preset") or "lean")
         caller = forwarded.caller_of(self.request)
-        await serve(self._lines(), self._write, run, preset=preset, caller=caller, asked=self._asked)
+        await server.serve(self._lines(), self._write, run, preset=preset, caller=caller, asked=self._asked)
         return self._left
 
     def leave(self) -> None:

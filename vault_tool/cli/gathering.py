@@ -13,6 +13,7 @@ from typing import Any
 
 from vault_tool.errors import VaultError
 from vault_tool.mcp.backends import Answer, Call
+from vault_tool.util.outcome import outcome_of
 from vault_tool.vault.operation import Saved, writing_together
 from vault_tool.vault.together import Together, stands_for_a_commit
 from vault_tool.verbs.vault import Vault
@@ -46,12 +47,9 @@ class _Waiting:
     fault: BaseException | None = None
 
     def attempt(self, step: Callable[[], None]) -> None:
-        """Take a step of it, unless one failed; what goes wrong is its caller's alone to hear."""
+        """Take a step of it, unless one failed."""
         if self.fault is None:
-            try:
-                step()
-            except BaseException as fault:  # noqa: BLE001  (raised again where its caller waits)
-                self.fault = fault
+            self.fault = outcome_of(step).fault
 
 
 class Gathering:
@@ -119,16 +117,12 @@ class Gathering:
 
     def _write(self, calls: list[_Waiting]) -> None:
         """Write what some calls have to write, commit it, and answer each."""
-        try:
-            self._written(calls)
-        except BaseException as fault:  # noqa: BLE001  (as above)
-            for waiting in calls:
-                waiting.fault = waiting.fault or fault
-        finally:
-            self.is_under_way = False
-            for waiting in calls:
-                waiting.is_done = True
-                waiting.go_on.set()
+        fault = outcome_of(partial(self._written, calls)).fault
+        self.is_under_way = False
+        for waiting in calls:
+            waiting.fault = waiting.fault or fault
+            waiting.is_done = True
+            waiting.go_on.set()
 
     def _written(self, calls: list[_Waiting]) -> None:
         with self._exclusive("") as vault:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from vault_tool.cli import twins
 from vault_tool.errors import UsageError
 from vault_tool.util.deferred import deferred, difflib
 
@@ -94,8 +95,6 @@ class LazyGroup(click.Group):
 
     def all_help(self, ctx: click.Context) -> str:
         """Every command by section; those that have a near twin with the line that tells them apart."""
-        from vault_tool.cli.twins import TWINS  # for help alone
-
         formatter = ctx.make_formatter()
         self.format_usage(ctx, formatter)
         broadest = max(map(len, self.listed), default=0)
@@ -103,7 +102,7 @@ class LazyGroup(click.Group):
             with formatter.section(title):
                 for listed in commands:
                     formatter.write_dl([(listed.name.ljust(broadest), listed.help)])
-                    if twin := TWINS.get(listed.name):
+                    if twin := twins.TWINS.get(listed.name):
                         formatter.write(f"{'':{formatter.current_indent + 4}}{twin}\n")
         self.format_epilog(ctx, formatter)
         return formatter.getvalue()

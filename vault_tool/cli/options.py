@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
-from vault_tool.cli import output
+from vault_tool.cli import output, twins
 from vault_tool.cli.blocks import Block
 from vault_tool.cli.lazy import RUNNING
 from vault_tool.errors import Exit, UsageError
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.text import HALF_A_CHARACTER, is_unicode
+from vault_tool.vault import lean_values
 from vault_tool.vault.person import at_terminal, of_command
 
 if TYPE_CHECKING:
@@ -291,9 +292,7 @@ def standard_input(most: int = LONGEST_INPUT) -> bytes:
 
 
 def _write_twin(name: str, formatter: click.HelpFormatter) -> None:
-    from vault_tool.cli.twins import TWINS  # for help alone
-
-    if twin := TWINS.get(name):
+    if twin := twins.TWINS.get(name):
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text(f"It is {twin}.")
@@ -316,9 +315,7 @@ def _leaned(result: object, vault: Context | None) -> Any:
     """A result in the lean form: its own where it has one, else its fields without what is empty."""
     if hasattr(result, "lean"):
         return result.lean(_short_in(vault))
-    from vault_tool.vault.lean_values import lean_values  # only needed for lean answers
-
-    return lean_values(json.loads(output.to_json(result)), vault)
+    return lean_values.lean_values(json.loads(output.to_json(result)), vault)
 
 
 def _short_in(vault: Context | None) -> Short:

@@ -168,8 +168,6 @@ def opening(call: Call, caller: Caller, location: Location | None) -> Callable[[
     """An opener of the vault of `location`, as an agent; it raises VaultGone where another vault stands there now."""
 
     def opened() -> Vault:
-        from vault_tool.verbs.vault import Vault  # every verb: loaded by the first call
-
         if location is None:
             return Vault.open(call.vault or None, origin="agent", session=caller.session, user=caller.user)
         location.require()

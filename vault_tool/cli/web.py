@@ -18,9 +18,12 @@ import click
 from vault_tool.cli.blocks import Block, fields
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Busy, Exit, UsageError
+from vault_tool.files.layout import LOCAL
+from vault_tool.files.local_trust import place
 from vault_tool.mcp import listening
 from vault_tool.util.deferred import deferred
 from vault_tool.vault.person import require_person
+from vault_tool.verbs import vault
 from vault_tool.web import app as web_app
 from vault_tool.web import door as web_door
 
@@ -108,9 +111,7 @@ def _serve(call: Call, local: LocalFolder, root: Path, listener: socket, no_open
 
 
 def _opened(call: Call, root: Path) -> Vault:
-    from vault_tool.verbs.vault import Vault  # every verb: loaded by the first page
-
-    return Vault.open(root, person=True, session=call.session or None)
+    return vault.Vault.open(root, person=True, session=call.session or None)
 
 
 def _link(port: int, code: str) -> str:
@@ -146,9 +147,6 @@ def _open(local: LocalFolder, root: Path, url: str, no_open: bool) -> None:
 
 
 def _opening_file(root: Path) -> Path:
-    from vault_tool.files.layout import LOCAL  # loaded with the vault
-    from vault_tool.files.local_trust import place  # as above
-
     return place(root) / LOCAL / _OPENING
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from vault_tool.files import frontmatter
+from vault_tool.files import frontmatter, two_versions
 from vault_tool.files.frontmatter import Plain, Raw, lists
 from vault_tool.files.frontmatter.lists import Form
 from vault_tool.model.fields import BODY_REQUIRED, SCHEMA, FieldKind
@@ -128,8 +128,6 @@ def _severity(fault: frontmatter.HeadFault) -> Severity:
 
 def _unsettled(path: str, data: bytes, head: frontmatter.Head | None) -> Iterator[Problem]:
     """The problems of a note in which a merge left a choice to a person: it is read, searched and shown with both texts."""
-    from vault_tool.files import two_versions  # few notes have any
-
     hint = f"{step('review')} settles it: this text, that, or both"
     fields = head.values.get("unsettled") if head is not None else None
     if head is not None and fields:

@@ -15,18 +15,21 @@ from typing import TYPE_CHECKING
 
 import vault_tool.features  # noqa: F401  (who opens a vault must know how a forgetting is finished)
 from vault_tool.errors import Busy, VaultError
-from vault_tool.features.capture import capture_settings
+from vault_tool.features.capture import capture_settings, pointing
+from vault_tool.features.pages import pages
+from vault_tool.features.sessions import ending, session_context
 from vault_tool.files.sessions import AgentSession
 from vault_tool.generate.budget import cut
 from vault_tool.generate.escape import inline, unframed
 from vault_tool.hooks.clients import COMPACTION, PROMPT, SECONDS
 from vault_tool.hooks.ended import taken, told_of
+from vault_tool.mcp import wording
 from vault_tool.model.details import in_words
 from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import MARK, worded
 from vault_tool.util.text import BYTES_A_TOKEN, counted, first_tokens, one_line, tokens
-from vault_tool.vault import resolve, seen
+from vault_tool.vault import core_making, page_at_start, resolve, seen, work_left
 from vault_tool.vault.context import Context, find
 from vault_tool.vault.folder_project import project_of
 from vault_tool.vault.retrieval.engine import gather
@@ -173,9 +176,7 @@ def _settings_line(vault: Context) -> str:
     """One line that says why other settings are in force than `vault.toml` has; empty where they are its own."""
     fault = vault.settings_fault
     if MARK in fault:
-        from vault_tool.mcp.wording import ForClient  # for who is told what to do next
-
-        fault = worded(fault, ForClient("lean"))
+        fault = worded(fault, wording.ForClient("lean"))
     return f"\nNot as usual: {unframed(one_line(fault, _LONGEST_FAULT))}\n" if fault else ""
 
 
@@ -197,21 +198,15 @@ class _Place:
 
 def _start(vault: Context, project: str, where: _Place, *, compacted: bool) -> str:
     """The page that a prompt loads, in bounds and whole lines, with what is known of this session or of the ones before."""
-    # A prompt waits for this module, and needs nothing of what a session's start needs: half of all that there is to load.
-    from vault_tool.features.pages.pages import SMALLEST_BUDGET, rest_of_page
-    from vault_tool.vault.core_making import PAGE_TOKENS
-    from vault_tool.vault.page_at_start import page_at_start
-    from vault_tool.vault.work_left import note_shown
-
     beside = _of_this_session(vault) if compacted else _of_those_before(vault)
     beside += _pointed(vault, where, compacted=compacted)
     end = f"{beside}{_settings_line(vault)}{MORE}"
-    room = min(PAGE_CHARACTERS, PAGE_TOKENS * BYTES_A_TOKEN) - len(end.encode("utf-8", "replace"))
+    room = min(PAGE_CHARACTERS, core_making.PAGE_TOKENS * BYTES_A_TOKEN) - len(end.encode("utf-8", "replace"))
     if project and vault.who.session:
         with suppress(*seen.UNKEPT):
             seen.store(vault).update(vault.who.session, vault.clock.now(), lambda state: state.works_on(project), durable=False)
-    page = page_at_start(vault, project, rest_of_page)(room) if room >= SMALLEST_BUDGET else ""
-    note_shown(vault, page)
+    page = page_at_start.page_at_start(vault, project, pages.rest_of_page)(room) if room >= pages.SMALLEST_BUDGET else ""
+    work_left.note_shown(vault, page)
     return f"{page.rstrip()}\n{end}"
 
 
@@ -219,10 +214,8 @@ def _of_this_session(vault: Context) -> str:
     """The memories that this session wrote before its context was cut short, which is all that is sure to be known of it."""
     if not vault.who.session:
         return ""
-    from vault_tool.features.sessions.session_context import get_session_context  # as above
-
     seen.reset_seen(vault)
-    context = get_session_context(vault, limit=_WRITTEN)
+    context = session_context.get_session_context(vault, limit=_WRITTEN)
     lines = [
         f"- {resolve.short(vault, written.id)} {inline(written.title, 120)}\n"
         for written in context.written
@@ -238,8 +231,6 @@ def _pointed(vault: Context, where: _Place, *, compacted: bool) -> str:
     settings = capture_settings.settings_of(vault.root)
     if settings.mode != capture_settings.POINT or not settings.reads(vault.root, where.folder):
         return ""
-    from vault_tool.features.capture import pointing  # for those alone who said so
-
     if not compacted:
         now = vault.clock.now().timestamp()
         return pointing.of_notes(vault, where.folder, where.client, told_of(vault.root, now), now)
@@ -271,12 +262,10 @@ def _nothing_kept(vault: Context) -> str:
 
 def _of_those_before(vault: Context) -> str:
     """Tasks that ended sessions left, judging and keeping: the next session may do them."""
-    from vault_tool.features.sessions.ending import end_session  # as above
-
     lines = ""
     for session in taken(vault.root, keep=capture_settings.settings_of(vault.root).mode != capture_settings.OFF)[:_TOLD]:
         try:
-            left = end_session(vault.as_(session=session))
+            left = ending.end_session(vault.as_(session=session))
         except VaultError:
             continue
         if left.surfaced or left.attempts:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from vault_tool.hooks.clients import (
     COMPACTION,
@@ -24,6 +24,8 @@ from vault_tool.hooks.clients import (
     shaped,
     user_of,
 )
+
+T = TypeVar("T")
 
 _SETTINGS, _RECORD = "vault.toml", "_local/owner.json"
 # Most bytes that a client may say of an event.
@@ -84,46 +86,57 @@ def _given_up(printed: int, event: str, client: str) -> None:
 
 def _leave_owner() -> None:
     """Start an owner for the next event of the session, where this process had to answer by itself and one may be there."""
-    try:
+
+    def leave() -> None:
         root = _OWNERLESS.pop()
         from vault_tool.owner.next_command import start_at  # 1 ms, and only here
 
         start_at(str(root.resolve()))
-    except BaseException:  # noqa: BLE001  (as below: and an owner is a help, and no duty)
-        return
+
+    # An owner is a help, and no duty.
+    _without_fault(leave, None)
+
+
+def _without_fault(call: Callable[[], T], otherwise: T) -> T:
+    """The value of a call, `otherwise` if anything is wrong, for a client obeys whatever a hook complains of."""
+    try:
+        return call()
+    except BaseException:  # noqa: BLE001  (the boundary, panics of libraries too)
+        return otherwise
 
 
 def answered(event: str, client: str, data: bytes, environ: Mapping[str, str], vault: str = "", user: str = "") -> bytes:
     """The reply to a client's event, in the client's own shape; nothing if there is nothing to say, or anything is wrong."""
-    try:
-        fields = json.loads(data.decode("utf-8-sig"))
-        if not isinstance(fields, dict):
-            return b""
-        session, folder = session_of(fields), folder_of(fields, environ)
-        vault = vault or environ.get("VAULT_ROOT", "")
-        if event in (END, COMPACTION):
-            from vault_tool.hooks.ended import hand_over  # next to nothing, and all that an end has time for
+    return _without_fault(lambda: _answered(event, client, data, environ, vault, user), b"")
 
-            known = {"client": client, "user": user or user_of(fields, environ), "transcript": _transcript(fields)}
-            with suppress(OSError):
-                hand_over(session, folder, vault, environ, goes_on=event == COMPACTION, **known)
-        if event == END:
-            return b""
-        prompt, source = prompt_of(fields) if event == PROMPT else "", str(fields.get("source") or "startup")
-        # The client replays what it was given before.
-        if (event == PROMPT and not prompt) or (event == START and source == "resume"):
-            return b""
-        where = {"folder": _absolute(folder or "."), "vault": _absolute(vault)}
-        if event == START and vault and not _is_there(where["vault"], environ):
-            return shaped(client, event, GONE.format(vault=where["vault"], client=client))
-        who = {"session": session, "user": user or user_of(fields, environ)}
-        asked = {"event": event, "prompt": prompt, "source": source, "caller": os.urandom(8).hex(), **who, **where}
-        if event == START:
-            asked |= {"client": client, "transcript": _transcript(fields)}
-        text = _text(asked, environ)
-        return shaped(client, event, text) if text else b""
-    except BaseException:  # noqa: BLE001  (the boundary, panics of libraries too: a client obeys whatever a hook complains of)
+
+def _answered(event: str, client: str, data: bytes, environ: Mapping[str, str], vault: str, user: str) -> bytes:
+    fields = json.loads(data.decode("utf-8-sig"))
+    if not isinstance(fields, dict):
         return b""
+    session, folder = session_of(fields), folder_of(fields, environ)
+    vault = vault or environ.get("VAULT_ROOT", "")
+    if event in (END, COMPACTION):
+        from vault_tool.hooks.ended import hand_over  # next to nothing, and all that an end has time for
+
+        known = {"client": client, "user": user or user_of(fields, environ), "transcript": _transcript(fields)}
+        with suppress(OSError):
+            hand_over(session, folder, vault, environ, goes_on=event == COMPACTION, **known)
+    if event == END:
+        return b""
+    prompt, source = prompt_of(fields) if event == PROMPT else "", str(fields.get("source") or "startup")
+    # The client replays what it was given before.
+    if (event == PROMPT and not prompt) or (event == START and source == "resume"):
+        return b""
+    where = {"folder": _absolute(folder or "."), "vault": _absolute(vault)}
+    if event == START and vault and not _is_there(where["vault"], environ):
+        return shaped(client, event, GONE.format(vault=where["vault"], client=client))
+    who = {"session": session, "user": user or user_of(fields, environ)}
+    asked = {"event": event, "prompt": prompt, "source": source, "caller": os.urandom(8).hex(), **who, **where}
+    if event == START:
+        asked |= {"client": client, "transcript": _transcript(fields)}
+    text = _text(asked, environ)
+    return shaped(client, event, text) if text else b""
 
 
 def _transcript(fields: Mapping[str, Any]) -> str:

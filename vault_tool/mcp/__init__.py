@@ -16,5 +16,6 @@ if not TYPE_CHECKING:
             "listening": "what only a server needs: with the SDK three quarters of a second",
             "resources": "every verb, by the first page that is read",
             "server": "what only a server needs: with the SDK three quarters of a second",
+            "wording": "where an answer says what to do next",
         },
     )

@@ -8,21 +8,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from vault_tool.features.pages import pages
 from vault_tool.util.clock import parse_time
-from vault_tool.util.deferred import deferred
 from vault_tool.util.text import BYTES_A_TOKEN
-from vault_tool.vault import seen, work_left
+from vault_tool.vault import core_making, page_at_start, seen, work_left
 from vault_tool.vault.lean import Short, filled
 
 if TYPE_CHECKING:
-    from vault_tool.features.pages import pages
-    from vault_tool.vault import core_making, page_at_start
     from vault_tool.verbs.vault import Vault
-else:
-    # For a session's start, which most calls are not.
-    core_making = deferred("vault_tool.vault.core_making")
-    page_at_start = deferred("vault_tool.vault.page_at_start")
-    pages = deferred("vault_tool.features.pages.pages")
 
 _LISTS_BY = frozenset({"kinds", "subject_names", "tags", "not_tags", "project", "mood", "since", "until", "of_session", "limit"})
 

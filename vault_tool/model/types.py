@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from vault_tool.util.deferred import difflib
+
 
 class RecordClass(StrEnum):
     """The class of a record, whatever its type; results call this its `class`."""
@@ -124,10 +126,8 @@ _SLIP = 0.75
 
 def near_type(name: str, types: Iterable[str]) -> str:
     """The one of some types that a word is nearly, so that it may be a slip of it; empty where there is none."""
-    from difflib import get_close_matches  # 5 ms, for a word that is no type
-
     alike = [candidate for candidate in types if candidate[:1].casefold() == name[:1].casefold()]
-    return next(iter(get_close_matches(name.casefold(), alike, 1, _SLIP)), "")
+    return next(iter(difflib.get_close_matches(name.casefold(), alike, 1, _SLIP)), "")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from datetime import date
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from vault_tool.recall import time_words, times
 from vault_tool.recall.wishes import asks_for_advice
 from vault_tool.util.text import normal_name
 
@@ -165,18 +166,13 @@ def parse_question(text: str, conversational: bool = False, today: date | None =
 
 def _times(text: str, today: date) -> Times | None:
     """The times that a question names, if any. What reads them is loaded for these alone, and their words for questions."""
-    from vault_tool.recall.time_words import names_some
-
-    if not names_some(text):
+    if not time_words.names_some(text):
         return None
-    from vault_tool.recall.times import Times
-    from vault_tool.recall.times import read as read_times
-
-    spans, rest = read_times(text, today)
+    spans, rest = times.read(text, today)
     left = (part.strip(_AROUND).casefold() for part in rest.split())
     share = 1 - len(_telling(rest).split()) / max(1, len(_telling(text).split()))
     return (
-        Times(spans, rest, max(0.0, share), all(word in _HAPPENED or word in _ASKING or not word for word in left))
+        times.Times(spans, rest, max(0.0, share), all(word in _HAPPENED or word in _ASKING or not word for word in left))
         if spans
         else None
     )

@@ -25,6 +25,7 @@ from vault_tool.index.authorship import Owners
 from vault_tool.index.embedding import choose, onnx
 from vault_tool.index.relations import supersession
 from vault_tool.index.vault_index import Index, Refresh
+from vault_tool.index.vectors import service
 from vault_tool.index.viewing import UserIndex
 from vault_tool.machine import Machine
 from vault_tool.util.clock import Clock, stamp
@@ -474,11 +475,9 @@ class Context:
         return self._vectors
 
     def _open_vectors(self) -> Vectors:
-        from vault_tool.index.vectors.service import Vectors  # only what compares meanings needs it
-
         chosen = self.embedder.embedder
         store = self.machine.vectors
-        return Vectors(
+        return service.Vectors(
             self.root, lambda: self.whole_index, self.settings, self.repo, self.clock, chosen, self._embedder_of, store
         )
 

@@ -26,7 +26,7 @@ from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.hints import step
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
-from vault_tool.vault import core_of_day, drafts, screening
+from vault_tool.vault import core_of_day, drafts, screening, together
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, index_written
 
@@ -352,9 +352,7 @@ def writing_together(vault: Context, verb: str) -> Iterator[Together[Saved]]:
     An operation takes part whose vault has it as `together`.
     """
     with writer.lock(vault.root, vault.settings.lock_wait, verb):
-        from vault_tool.vault.together import Together  # few commands write so
-
-        yield Together(vault.repo, vault.settings.lock_wait)
+        yield together.Together(vault.repo, vault.settings.lock_wait)
 
 
 def _require_text(record: Record) -> None:

@@ -11,6 +11,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "capturing": "20 ms, where sessions are read",
+            "pointing": "where a person lets sessions be read",
             "session_drafts": "20 ms, where a model proposes memories",
         },
     )

@@ -13,6 +13,7 @@ from vault_tool.check.alike import LikeFindings, Told
 from vault_tool.errors import EditRefused, VaultError
 from vault_tool.features import stores
 from vault_tool.features.consolidation.passes import due
+from vault_tool.features.doctor import moved_notes
 from vault_tool.features.doctor.local_doubts import in_a_line, local_problems
 from vault_tool.features.doctor.note_check import checked
 from vault_tool.features.editing import editing
@@ -36,7 +37,7 @@ from vault_tool.util.atomic import temporary_name
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import shell, step
 from vault_tool.util.text import counted, normal_name, one_line
-from vault_tool.vault import another_address, dead_links, resolve, screening
+from vault_tool.vault import another_address, dead_links, note_history, resolve, screening
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.core_age import behind
 from vault_tool.vault.drafts import undecided
@@ -298,9 +299,7 @@ def _problems(vault: Context, pending: Sequence[git.UncommittedFile], *, thoroug
     yield from _tracked_by_mistake(vault)
     yield from _renamed(vault, pending)
     if vault.around is not None:
-        from vault_tool.features.doctor.moved_notes import lost_notes  # 10 ms, and few vaults serve a folder
-
-        yield from lost_notes(vault)
+        yield from moved_notes.lost_notes(vault)
     yield from _no_owner(vault)
     if asked := _another_address(vault):
         message = "all of this vault is by another address than yours, so nothing of it counts as yours"
@@ -363,9 +362,7 @@ def _renamed(vault: Context, pending: Sequence[git.UncommittedFile]) -> Iterator
         return
     changes = [change for change in pending if change.path.startswith(f"{layout.VAULT}/")]
     if {"new", "deleted"} <= {change.state for change in changes}:
-        from vault_tool.vault.note_history import with_their_old_places  # 10 ms, where a note may have been moved
-
-        changes = with_their_old_places(vault.repo, changes)
+        changes = note_history.with_their_old_places(vault.repo, changes)
     for change in changes:
         entry = vault.index.catalog.by_path(change.path)
         if change.state not in ("modified", "renamed") or entry is None or entry.record_class is not RecordClass.SUBJECT:

@@ -13,6 +13,7 @@ from vault_tool.features.subjects.subjects import require_free
 from vault_tool.files import frontmatter, layout, reader, writer
 from vault_tool.files.additions import says, with_fields
 from vault_tool.files.frontmatter import Set
+from vault_tool.files.merging import note_merge
 from vault_tool.files.parse import Parsed, parse
 from vault_tool.files.title_lines import with_title_of_text
 from vault_tool.generate.templates import answered, template
@@ -168,10 +169,8 @@ def edit(
 
 def _together(path: str, ours: bytes, theirs: bytes, was: str, base: str | None, both: bool, remarks: list[str]) -> bytes:
     """Both edits of a file in one text; StaleEdit where a person must choose."""
-    from vault_tool.files.merging.note_merge import merge  # what few edits need
-
     known = base.encode("utf-8") if base is not None else None
-    merged = merge(known, ours, theirs) if known is not None and content_hash(known) == was else None
+    merged = note_merge.merge(known, ours, theirs) if known is not None and content_hash(known) == was else None
     if merged is None or (merged.left and not both):
         raise StaleEdit(f"{path} was saved by somebody else since; nothing was written", "take up what it says now")
     remarks.append("what was saved meanwhile is in it too")

@@ -10,6 +10,7 @@ if not TYPE_CHECKING:
     __getattr__ = late_modules(
         __name__,
         {
+            "erasing": "where something is erased",
             "forgotten_words": "what erases, for `doctor`",
             "waiting_tombstones": "where somebody else forgot something",
         },

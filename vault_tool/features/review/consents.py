@@ -7,14 +7,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import NotFound, UsageError
+from vault_tool.features.erasing import erasing
 from vault_tool.features.remember.judging import judged, mark_signal
+from vault_tool.files import bin as draft_bin
+from vault_tool.files.parse import parse
 from vault_tool.generate.escape import link_path
 from vault_tool.model.consent import Consent, ConsentRecord, consent_of
 from vault_tool.model.signals import ConsentState, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
-from vault_tool.vault import person, resolve, screening
+from vault_tool.vault import generated_pages, person, resolve, screening
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.request import Answer, looks, verb
@@ -97,15 +100,10 @@ def consent(vault: Context, memory_id: str, state: str, *, as_user: str = "", tu
 
 def _empty_bin(vault: Context, entry: Entry) -> None:
     """Remove the refused drafts that repeat a memory which is now withheld, and those about the same person."""
-    from vault_tool.files.bin import DraftBin  # what few need is loaded where something lies in it
-    from vault_tool.files.parse import parse
-
-    lying = DraftBin(vault.root)
+    lying = draft_bin.DraftBin(vault.root)
     if not lying.drafts(vault.now()):
         return
-    from vault_tool.features.erasing.erasing import traces_of
-
-    traces, user = traces_of(vault, {entry.id: [entry]}, []), entry.text("user")
+    traces, user = erasing.traces_of(vault, {entry.id: [entry]}, []), entry.text("user")
 
     def told_of(draft: RefusedDraft) -> bool:
         theirs = user and parse(draft.name, draft.data, vault.settings.types).head.get("user") == user
@@ -116,10 +114,8 @@ def _empty_bin(vault: Context, entry: Entry) -> None:
 
 def made_anew_without(vault: Context, entry: Entry) -> Iterator[str]:
     """Regenerate the pages that show a memory which is now withheld; remarks on those that cannot be."""
-    from vault_tool.vault.generated_pages import make_anew  # 20 ms, and only what is taken off a page needs it
-
     # By the vault itself, as a timer would: the page is of everything that may be told.
-    yield from make_anew(vault.served(), lambda text: link_path(entry.path) in text or entry.title in text)
+    yield from generated_pages.make_anew(vault.served(), lambda text: link_path(entry.path) in text or entry.title in text)
 
 
 @verb

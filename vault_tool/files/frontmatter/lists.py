@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from vault_tool.files.frontmatter.values import Plain, Raw
 from vault_tool.model.fields import LISTS, SCHEMA
-from vault_tool.util.deferred import deferred_pattern
+from vault_tool.util.deferred import deferred_pattern, orjson
 from vault_tool.util.text import unwrap_link
 
 NULLS = frozenset({"null", "Null", "NULL", "~"})
@@ -163,8 +163,6 @@ def _of_json(text: str) -> list[str] | None:
     text = text.strip()
     if text[:1] != "[" or text[-1:] != "]" or text[1:2] == "[":
         return None
-    import orjson  # 2 ms, where a list came as text
-
     try:
         parsed = orjson.loads(text)
     except orjson.JSONDecodeError:

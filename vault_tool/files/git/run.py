@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -157,8 +158,6 @@ def honouring(
 
 def python(folder: Path, module: str, feed: bytes, limit: float) -> Result:
     """Run a module of ours, in a process of its own, that calls git by itself: it has the environment of our own calls."""
-    import sys  # for the rare call alone
-
     env = _inert_environment(_INERT)
     command = (sys.executable, "-P", "-m", module)
     try:

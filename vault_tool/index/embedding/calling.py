@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 from vault_tool.errors import EmbeddingUnavailable
+from vault_tool.util.outcome import Outcome, outcome_of
 
 T = TypeVar("T")
 
@@ -68,24 +69,21 @@ def within(seconds: float, call: Callable[[], T], who: str) -> T:
     """
     if seconds <= 0:
         raise TimedOut(f"{who} was not asked: the time to wait is over", LATER)
-    outcome: list[T] = []
-    fault: list[BaseException] = []
+    outcomes: list[Outcome[T]] = []
 
     def run() -> None:
-        try:
-            outcome.append(call())
-        except BaseException as raised:  # noqa: BLE001  (raised again by the caller's thread)
-            fault.append(raised)
+        outcomes.append(outcome_of(call))
 
     thread = threading.Thread(target=run, daemon=True, name=f"call to {who}")
     thread.start()
     with waiting(who, seconds):
         thread.join(seconds)
-    if fault:
-        raise fault[0]
-    if not outcome:
+    if not outcomes:
         raise TimedOut(f"{who} did not answer within {round(seconds, 1):g} s", f"see whether it is busy; {LATER}")
-    return outcome[0]
+    [outcome] = outcomes
+    if outcome.fault is not None:
+        raise outcome.fault
+    return cast("T", outcome.value)
 
 
 class TimedOut(EmbeddingUnavailable):

@@ -13,5 +13,6 @@ if not TYPE_CHECKING:
             "chroma": "10 ms, for those who chose Chroma",
             "chroma_client": "10 ms, for those who chose Chroma",
             "maintenance": "numpy, and few vaults that forget have vectors",
+            "service": "only what compares meanings needs it",
         },
     )

@@ -11,5 +11,6 @@ if not TYPE_CHECKING:
         __name__,
         {
             "engine": "15 ms, where meanings are compared",
+            "fates": "few ask it",
         },
     )

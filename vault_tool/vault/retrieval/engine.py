@@ -29,7 +29,7 @@ from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import lean_tokens
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.perhaps_changed import holding
-from vault_tool.vault.retrieval import chaining, retrievers, weighing
+from vault_tool.vault.retrieval import chaining, fates, retrievers, weighing
 from vault_tool.vault.retrieval.chaining import Link
 from vault_tool.vault.retrieval.doubts import Doubts
 from vault_tool.vault.retrieval.filters import require_kinds, unknown
@@ -139,10 +139,8 @@ def _answered(
         return results, degraded, None, fits
     named = [each for each in ranked if each.candidate.entry.id == asked.why_not]
     doubts.note(named, _bodies(named))
-    from vault_tool.vault.retrieval.fates import fate  # few ask it
-
     texts = list(_copy_texts(fitting, changes))
-    return results, degraded, fate(asked.why_not, pools, ranked, texts, results, read, asked, weights), fits
+    return results, degraded, fates.fate(asked.why_not, pools, ranked, texts, results, read, asked, weights), fits
 
 
 def _profile(asked: Query) -> Weights:

@@ -16,6 +16,7 @@ from vault_tool.index.schema import linked_as, links_of, path_name
 from vault_tool.index.text_search import Wording
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
+from vault_tool.recall import times as read_times
 from vault_tool.recall.candidate import Candidate, Key, Line
 from vault_tool.recall.match import BREADTH, NAMED_ALONE, NO_WORDS, beyond, mentioned
 from vault_tool.recall.question import COMMON, SELF, Question, telling_words, without, word_count
@@ -180,13 +181,11 @@ def _date(pool: Pool, question: Question) -> None:
     times = question.times
     if times is None:
         return
-    from vault_tool.recall.times import about
-
     for candidate in pool.candidates.values():
         observed = parse_time(candidate.entry.observed)
         days = (observed.date(),) if observed else ()
         candidate.timely = times.holds(
-            days, about(candidate.entry.title, candidate.entry.preview, candidate.entry.text("as_of"), *days)
+            days, read_times.about(candidate.entry.title, candidate.entry.preview, candidate.entry.text("as_of"), *days)
         )
         candidate.dated = times.share if candidate.timely >= times.most else 0.0
         # Nothing else is asked: what is of that time answers, whatever it says.
