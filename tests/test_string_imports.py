@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import vault_tool
+import vault_tool.features
+from vault_tool.vault import registered
 
 PACKAGE = Path(vault_tool.__file__).parent
 _CONTRACTS = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
@@ -136,7 +138,7 @@ DOORS = ("verbs.vault", "watch.worker", "watch.watcher", "cli.answering", "hooks
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_every_door_knows_how_to_finish_a_forgetting(door: str) -> None:
+def test_every_door_knows_how_to_finish_what_was_begun(door: str) -> None:
     code = f"import vault_tool.{door}; from vault_tool.vault import registered; print(len(registered.finishers()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "1"
+    assert done.stdout.strip() == str(len(registered.finishers())) != "0"

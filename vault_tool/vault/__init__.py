@@ -26,6 +26,7 @@ if not TYPE_CHECKING:
             "request": "as much as the open vault, for `vt --help`, which has none",
             "screening": "15 ms, for who names a session",
             "settings_in_force": "2 ms, where `vault.toml` cannot be used as it is",
+            "settings_stamps": "for a process that stays",
             "statuses": "most give the status that they looked up for several",
             "together": "where several write at once",
             "vector_upkeep": "20 ms",

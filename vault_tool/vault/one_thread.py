@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from vault_tool.files.layout import CONFIG_FILE, SETTINGS_FILE
-from vault_tool.files.local_trust import place
-from vault_tool.util.user_folder import global_place
+from vault_tool.vault import settings_stamps
 
 if TYPE_CHECKING:
     from vault_tool.util.location import Location
@@ -18,9 +15,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Opened = TypeVar("Opened", bound="Context")
-
-# A value that changes with the settings of a vault and of this machine, and with a repository around it.
-Stamps = tuple[tuple[int, ...], ...]
 
 
 class OneThread(Generic[Opened]):
@@ -33,7 +27,7 @@ class OneThread(Generic[Opened]):
         self._opening = opening
         self._thread = ThreadPoolExecutor(1, "vault")
         self._vault: Opened | None = None
-        self._settings: Stamps = ()
+        self._settings: settings_stamps.Stamps = ()
         self._location: Location | None = None
 
     def __call__(self, use: Callable[[Opened], T], /) -> Awaitable[T]:
@@ -51,11 +45,11 @@ class OneThread(Generic[Opened]):
     def _opened(self) -> Opened:
         if self._location is not None:
             self._location.require()
-        if self._vault is not None and self._settings != stamps_of(self._vault):
+        if self._vault is not None and self._settings != settings_stamps.stamps_of(self._vault):
             self._close()
         if self._vault is None:
             self._vault = self._opening()
-            self._settings = stamps_of(self._vault)
+            self._settings = settings_stamps.stamps_of(self._vault)
             # That of the first: what is opened again is to be the same vault.
             self._vault.location = self._location = self._location or self._vault.location
         self._vault.require_present()
@@ -65,20 +59,3 @@ class OneThread(Generic[Opened]):
         if self._vault is not None:
             self._vault.close()
             self._vault = None
-
-
-def stamps_of(vault: Context) -> Stamps:
-    """The state of the files that an open vault read beside its notes: where it changes, the vault is opened anew."""
-    root, own = vault.root, place(vault.root)
-    shared = Path(global_place(vault.environ)) / SETTINGS_FILE
-    files = (vault.settings_path, own / CONFIG_FILE, root / ".git", root.parent / ".git", shared)
-    return (*map(_stamp, files), (hash(own),))
-
-
-def _stamp(path: Path) -> tuple[int, ...]:
-    try:
-        status = path.stat()
-    except OSError:
-        return ()
-    # A folder's own times move with whatever happens in it.
-    return (status.st_ino,) if path.name == ".git" else (status.st_size, status.st_mtime_ns, status.st_ino)
