@@ -141,4 +141,4 @@ DOORS = ("verbs.vault", "watch.worker", "watch.watcher", "cli.answering", "hooks
 def test_every_door_knows_how_to_finish_what_was_begun(door: str) -> None:
     code = f"import vault_tool.{door}; from vault_tool.vault import registered; print(len(registered.finishers()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == str(len(registered.finishers())) != "0"
+    assert done.stdout.strip() == str(len(list(registered.finishers()))) != "0"
