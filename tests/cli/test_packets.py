@@ -21,7 +21,7 @@ def _next(root: Path) -> tuple[list[str], str]:
 
 def _types(root: Path, line: str, source: str) -> None:
     """Type the command in backticks, with what its writer has to say."""
-    said = {"CONTENT": "-", "ID": source, "SUMMARY": "It is what we run.", "SOURCE": source}
+    said = {"CONTENT": "-", "ID": source, "SUMMARY": "It is what we run.", "MEMORY": source}
     words = [said.get(word, word) for word in shlex.split(line.split("`")[1])[1:]]
     done = vt(*words, cwd=root, input="It is what we run, and why.\n")
     assert done.returncode == Exit.DONE, done.stderr

@@ -23,7 +23,7 @@ if not TYPE_CHECKING:
             "one_thread": "what only a server needs: with the SDK three quarters of a second",
             "open_pass": "2 ms, where a vault had passes",
             "page_at_start": "20 ms, once a day",
-            "request": "as much as the open vault, for `vt --help`, which has none",
+            "request": "as much as the open vault, for a list of commands, which opens none",
             "screening": "15 ms, for who names a session",
             "settings_in_force": "2 ms, where `vault.toml` cannot be used as it is",
             "settings_stamps": "for a process that stays",
