@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
 
 import click
@@ -13,6 +14,7 @@ from vault_tool.features.capture import capturing as captures
 from vault_tool.features.capture.capture_log import Reading
 from vault_tool.features.capture.capture_settings import CALLS_A_DAY, TOKENS_A_DAY
 from vault_tool.features.capture.capturing import Capture
+from vault_tool.features.capture.judge import CLIENTS
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.person import at_terminal
 
@@ -33,8 +35,9 @@ from vault_tool.vault.person import at_terminal
     type=TEXT,
     default="",
     metavar="MODEL",
-    help="The model that proposes memories: ollama:NAME, or ollama:NAME@HOST.",
+    help="The model that proposes memories: ollama:NAME, ollama:NAME@HOST, or claude.",
 )
+@click.option("--program", type=TEXT, default="", metavar="PATH", help="With --by claude: the whole path of Claude Code.")
 @click.option("--folder", "folders", type=TEXT, multiple=True, metavar="PATH", help="Read sessions in it; / is everywhere.")
 @click.option("--not", "but", type=TEXT, multiple=True, metavar="PATH", help="Never those in it.")
 @click.option("--calls-a-day", type=int, metavar="N", help=f"Ask a model at most so often a day; {CALLS_A_DAY} if never said.")
@@ -46,6 +49,7 @@ def capture(
     named: str | None,
     mode: str | None,
     by: str,
+    program: str,
     folders: Sequence[str],
     but: Sequence[str],
     calls_a_day: int | None,
@@ -72,12 +76,24 @@ def capture(
         ):
             if not click.confirm(question, default=False):
                 raise UsageError("nothing was set", "name the folders that are meant")
+    if mode == "draft" and by in CLIENTS and at_terminal():
+        program = _program(by, program)
     with call.open_vault() as vault:
         captured = captures.capture(
-            vault, named or "", mode=mode, folders=folders, but=but, by=by, calls_a_day=calls_a_day, tokens_a_day=tokens_a_day,
-            log=log,
+            vault, named or "", mode=mode, folders=folders, but=but, by=by, program=program, calls_a_day=calls_a_day,
+            tokens_a_day=tokens_a_day, log=log,
         )  # fmt: skip
         return call.emit(captured, _turns if named else _log if log else _set, vault)
+
+
+def _program(by: str, program: str) -> str:
+    """The program of a client, as a person at the terminal confirms it: what it is told leaves this machine."""
+    path = click.prompt(f"Which program is {by}?", default=program or shutil.which(by) or None)
+    if not click.confirm(
+        f"Is {path} to be started for sessions that ended, and what they say sent to its provider?", default=False
+    ):
+        raise UsageError("nothing was set", "`vt capture --set point` needs no model")
+    return str(path)
 
 
 _WHAT = {

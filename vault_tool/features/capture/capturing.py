@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +25,8 @@ from vault_tool.features.capture.capture_settings import (
     settings_of,
 )  # fmt: skip
 from vault_tool.features.capture.ended_sessions import count
+from vault_tool.features.capture.headless import environment, require_trusted
+from vault_tool.features.capture.judge import CLIENTS as CLIENTS_ASKED
 from vault_tool.features.capture.judges import chosen, where_of
 from vault_tool.features.capture.pointing import worth_keeping
 from vault_tool.features.capture.session_digest import RULES
@@ -104,10 +107,10 @@ def capture(
     """Show whether sessions of agents' clients are read on this machine, or set it (`mode`), which only a person may.
 
     `off` reads nothing. `point` asks no model: the next session in the same folder is shown up to 6 turns of one that ended,
-    once. `draft` has a model (`by`: ollama:MODEL) propose memories of a session that ended, which wait for review, at most so
-    many calls and tokens a day. It is for sessions in the `folders`, by default in the repository that holds the vault, and never
-    for those in `but`. With a `session`, by its id or file, it is told what would be read of it and sent, and nothing is kept.
-    With `log` each reading by a model is told.
+    once. `draft` has a model (`by`: ollama:MODEL, claude) propose memories of a session that ended, which wait for review, at
+    most so many calls and tokens a day; `program` is the whole path of the client that is started for it. It is for sessions in
+    the `folders`, by default in the repository that holds the vault, and never for those in `but`. With a `session`, by its id or
+    file, it is told what would be read of it and sent, and nothing is kept. With `log` each reading by a model is told.
     """
     if mode is None and (folders or but or by or program or calls_a_day is not None or tokens_a_day is not None):
         raise UsageError("folders, models and bounds are set together with what is read", f"add {option('mode', 'point')}")
@@ -181,7 +184,17 @@ def _wanted(vault: Context, mode: str, folders: Sequence[str], but: Sequence[str
     if not asked.by and before.mode == DRAFT:
         return replace(settings, by=by, host=before.host, program=before.program, environ=before.environ)
     named, host = chosen(by, vault.machine)
-    return replace(settings, by=named, host=host)
+    settings = replace(settings, by=named, host=host)
+    if named not in CLIENTS_ASKED:
+        if asked.program:
+            raise UsageError(f"{named} is asked over the network, by no program", f"leave {option('program')} away")
+        return settings
+    program = asked.program or shutil.which(named, path=vault.environ.get("PATH")) or ""
+    if not program:
+        raise UsageError(f"no program `{named}` is in PATH", f"name its whole path: {option('program')}")
+    return replace(
+        settings, program=require_trusted(str(Path(program).expanduser().absolute())), environ=environment(vault.environ)
+    )
 
 
 def _bound(bound: int | None, otherwise: int, name: str) -> int:

@@ -6,7 +6,8 @@ import re
 
 from vault_tool.errors import UsageError
 from vault_tool.features.capture.capture_settings import CaptureSettings
-from vault_tool.features.capture.judge import CLIENTS, OLLAMA, Judge
+from vault_tool.features.capture.headless import ClaudeJudge
+from vault_tool.features.capture.judge import CLAUDE, CLIENTS, OLLAMA, Judge
 from vault_tool.features.capture.ollama_judge import OllamaJudge
 from vault_tool.machine import Machine, is_loopback, readable_host
 from vault_tool.util.text import one_line
@@ -22,6 +23,8 @@ def judge_of(settings: CaptureSettings, machine: Machine, lock: int | None = Non
     provider, _, model = settings.by.partition(":")
     if provider == OLLAMA and model:
         return OllamaJudge(settings.host or _on_this_machine(machine, model), model)
+    if settings.by == CLAUDE and settings.program:
+        return ClaudeJudge(settings.program, settings.environ, lock)
     raise UsageError("no model was chosen that could be asked", f"choose one of {OLLAMA}:MODEL, {', '.join(CLIENTS)}")
 
 
