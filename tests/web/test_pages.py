@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.founding import own_copy
+from tests.git_repos import write
 from tests.web.conftest import WIDTHS, Served, browsing, serving_pages
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ PAGES = (
     "/",
     "/commit/HEAD",
     "/health",
+    "/mend?path={broken}",
     "/time",
     "/time/{today}",
     "/session?name=monday",
@@ -50,6 +52,9 @@ PAGES = (
 """Every page, as an address in the vault of this module: names in braces are those of `tell`, and the day."""
 
 
+BROKEN = "vault/broken.md"
+
+
 @pytest.fixture(scope="module")
 def told(story: tuple[Path, dict[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, list[str]]]:
     """The story's vault, served, and the addresses of its pages."""
@@ -58,7 +63,8 @@ def told(story: tuple[Path, dict[str, str]], tmp_path_factory: pytest.TempPathFa
     with serving_pages(root) as found:
         with found.vault() as vault:
             today = vault.now()[:10]
-        yield found, [path.format(**ids, today=today) for path in PAGES]
+        write(root, BROKEN, "---\nid: [\n---\nThe quay is closed.\n")
+        yield found, [path.format(**ids, today=today, broken=BROKEN) for path in PAGES]
 
 
 @pytest.mark.parametrize("width", WIDTHS)

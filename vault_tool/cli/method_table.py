@@ -23,7 +23,8 @@ _ITSELF = "vault_tool.verbs.vault"
 
 # Verbs that other doors ask than a program: what a person does at a terminal, and the files of the memory tool.
 ELSEWHERE = frozenset(
-    {"delete_memories", "edit_waiting", "find_conflict", "list_files", "next_packet", "read_file", "skip_packets"}
+    {"delete_memories", "edit_waiting", "faulty_file", "find_conflict", "list_files", "local_graph", "mend_file"}
+    | {"next_packet", "read_file", "skip_packets", "versions"}
 )
 
 # Methods that are called otherwise than their function, whose name Python has for something else; and those of no open vault.

@@ -20,7 +20,7 @@ from vault_tool.errors import VaultError
 from vault_tool.mcp.listening import App, Door, serve_http
 from vault_tool.vault.one_thread import OneThread
 from vault_tool.vault.person import Presence
-from vault_tool.web import live, places
+from vault_tool.web import editors, live, places
 from vault_tool.web.asking import AnswerCache, Flashes, status_of
 from vault_tool.web.door import Entrance, guarded
 from vault_tool.web.rendering import FOLDER, page
@@ -72,7 +72,7 @@ async def serve(app: App, listener: socket) -> None:
 
 
 def _routes() -> list[BaseRoute]:
-    routes: list[BaseRoute] = [*live.ROUTES, *places.ROUTES]
+    routes: list[BaseRoute] = [*live.ROUTES, *places.ROUTES, *editors.ROUTES]
     for name in PAGES:
         routes += import_module(f"vault_tool.web.pages.{name}").ROUTES
     return routes

@@ -23,9 +23,9 @@ from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import content_hash
 from vault_tool.web.asking import Form, act, ask, done_with, form_of, status_of
+from vault_tool.web.editors import editor_of
 from vault_tool.web.graphs import SMALL, drawn
 from vault_tool.web.pages.map import addresses
-from vault_tool.web.pages.today import editor_link
 from vault_tool.web.rendering import memory_path, render, subject_path
 from vault_tool.web.sparklines import confidence_line, confidence_sentence, retention_line, retention_sentence
 from vault_tool.web.word_changes import changes
@@ -55,7 +55,9 @@ async def memory(request: Request) -> Response:
     values = await ask(request, lambda vault: _found(vault, named, editing=bool(query.get("edit")), question=question))
     if values["memory"].record_class == RecordClass.SUBJECT.value:
         return RedirectResponse(subject_path(values["memory"].id), 303)
-    return await render(request, "memory.html", title=values["memory"].title, editor=editor_link, question=question, **values)
+    return await render(
+        request, "memory.html", title=values["memory"].title, editor=editor_of(request), question=question, **values
+    )
 
 
 async def page(request: Request) -> Response:
@@ -65,7 +67,7 @@ async def page(request: Request) -> Response:
     if shown.id:
         return RedirectResponse(memory_path(shown.id), 303)
     root = await ask(request, lambda vault: vault.root)
-    return await render(request, "page.html", title=shown.title, memory=shown, editor=editor_link, root=root)
+    return await render(request, "page.html", title=shown.title, memory=shown, editor=editor_of(request), root=root)
 
 
 async def edit(request: Request) -> Response:
@@ -78,7 +80,7 @@ async def edit(request: Request) -> Response:
             raise UsageError("its file holds characters that a browser does not keep", f"edit {before.path} in an editor")
         return await _form(request, before, before.source.text)
     form = await form_of(request)
-    was, base, text = form.get("was", ""), _carried(form.get("base", "")), form.text("text")
+    was, base, text = form.get("was", ""), carried(form.get("base", "")), form.text("text")
     if "body" in form and base is not None:
         text = _composed(base, form)
     shown: Any = None
@@ -87,7 +89,7 @@ async def edit(request: Request) -> Response:
         assert shown.source is not None
         text = with_line_ends(text, base if base is not None else shown.source.text)
         # What both changed is kept twice where that was asked for, seen from the text that the first form began with.
-        first = _carried(form.get("first", "")) if form.get("both") else None
+        first = carried(form.get("first", "")) if form.get("both") else None
         began, hash_ = (base, was) if first is None else (first, content_hash(first.encode("utf-8")))
         done = await act(request, lambda vault: vault.edit(named, text=text, was=hash_, base=began, both=bool(form.get("both"))))
     except VaultError as fault:
@@ -137,8 +139,8 @@ async def _form(
         between=between,
         fault=fault,
         was=was or (shown.source.hash if shown is not None else ""),
-        base=_packed(compared_text),
-        first=_packed(began),
+        base=packed(compared_text),
+        first=packed(began),
     )
 
 
@@ -149,12 +151,12 @@ def _composed(base: str, form: Form) -> str:
     return with_text(base, form.text("body"), field="" if unchanged else field, title=title)
 
 
-def _packed(text: str | None) -> str:
+def packed(text: str | None) -> str:
     """A text as a field of a form carries it unharmed: browsers make one line end of all."""
     return "" if text is None else urlsafe_b64encode(text.encode("utf-8")).decode("ascii")
 
 
-def _carried(field: str) -> str | None:
+def carried(field: str) -> str | None:
     """The text that a form carried; None for none."""
     try:
         return urlsafe_b64decode(field).decode("utf-8") if field else None
@@ -220,7 +222,7 @@ def _found(vault: Vault, named: str, *, editing: bool, question: str) -> dict[st
         "retention": (retention_line(shown, now), retention_sentence(shown, now)),
         "edge_types": [spec.name for spec in vault.settings.types.of_class(RecordClass.EDGE)],
         "editing": editing, "title_field": title_field, "own_title": str(shown.head.get(title_field) or ""),
-        "base": _packed(shown.source.text) if shown.source else "",
+        "base": packed(shown.source.text) if shown.source else "",
         "fate": _fate(vault, question, shown.id) if question else None,
     }  # fmt: skip
 

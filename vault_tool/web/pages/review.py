@@ -12,7 +12,7 @@ from vault_tool.errors import UsageError, VaultError
 from vault_tool.features.review.reviewing import edit_waiting
 from vault_tool.util.text import counted
 from vault_tool.web.asking import act, ask, done_with, form_of
-from vault_tool.web.pages.today import editor_link
+from vault_tool.web.editors import editor_of
 from vault_tool.web.rendering import render
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _MOST = 100
 
 async def review(request: Request) -> Response:
     """The page: the longest waiting first."""
-    return await render(request, "review.html", title="Review", editor=editor_link, **await ask(request, _found))
+    return await render(request, "review.html", title="Review", editor=editor_of(request), **await ask(request, _found))
 
 
 async def decide(request: Request) -> Response:

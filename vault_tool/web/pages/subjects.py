@@ -14,9 +14,9 @@ from starlette.routing import Route
 from vault_tool.features.reading.local_graph import local_graph
 from vault_tool.util.text import normal_name
 from vault_tool.web.asking import act, ask, cached, done_with, form_of
+from vault_tool.web.editors import editor_of
 from vault_tool.web.graphs import SMALL, drawn
 from vault_tool.web.pages.map import addresses
-from vault_tool.web.pages.today import editor_link
 from vault_tool.web.rendering import render, subject_path, url
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ async def merging(request: Request) -> Response:
 
     values = await ask(request, use)
     title = f"Merge {values['gone'].name} into {values['kept'].name}?"
-    return await render(request, "merge.html", title=title, editor=editor_link, **values)
+    return await render(request, "merge.html", title=title, editor=editor_of(request), **values)
 
 
 async def merge(request: Request) -> Response:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,6 +18,7 @@ from vault_tool.features.consolidation.passes import waiting_in_words
 from vault_tool.features.history.undo import undoable
 from vault_tool.util.text import counted, tokens
 from vault_tool.web.asking import act, ask, back_to, cached, done_with, form_of
+from vault_tool.web.editors import editor_of
 from vault_tool.web.rendering import render
 
 if TYPE_CHECKING:
@@ -63,11 +63,6 @@ STEPS: Mapping[str, tuple[str, Callable[[Vault], Any]]] = MappingProxyType(
 )
 
 
-def editor_link(root: Any, path: str, line: int) -> str:
-    """The address by which an editor of this machine opens a file of the vault at a line."""
-    return f"vscode://file{quote(f'{root}/{path}')}:{max(1, line)}"
-
-
 async def today(request: Request) -> Response:
     """The page."""
     return await render(request, "today.html", title="Home", **await ask(request, lambda vault: _found(request, vault)))
@@ -109,7 +104,7 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
         "core": core.text, "sections": sections,
         "core_parts": [(section.name, section.tokens) for section in sections],
         "steps": tuple(_steps(status, report, len(problems))),
-        "problems": problems[:_MOST], "problem_count": len(problems), "root": vault.root, "editor": editor_link,
+        "problems": problems[:_MOST], "problem_count": len(problems), "root": vault.root, "editor": editor_of(request),
     }  # fmt: skip
 
 
