@@ -117,7 +117,18 @@ def test_no_key_of_an_item_is_pressed_on_any_page_with_nothing_chosen(
     chromium: Browser, retold: tuple[Path, dict[str, str]]
 ) -> None:
     root, ids = retold
-    pages = ("/", "/ask?q=pump", "/subjects", "/subject/Lab", "/review", "/people", "/time", "/health", f"/memory/{ids['hum']}")
+    pages = (
+        "/",
+        "/memories",
+        "/memories?q=pump",
+        "/subjects",
+        "/subject/Lab",
+        "/review",
+        "/people",
+        "/time",
+        "/health",
+        f"/memory/{ids['hum']}",
+    )
     with serving_pages(root) as served, browsing(chromium, served) as found:
         page = found.page
         for path in pages:

@@ -33,7 +33,9 @@ def test_an_answer_says_how_it_came_about_and_what_belongs_together(told: Told) 
     served, ids = told
     text = unescape(served.get("/ask", q="what of the heat pump in the cold?"))
     best = text.index("best answer")
-    assert ids["understood"] in text[:best] and "match " in text and "What its rank is made of" in text
+    assert ids["understood"] in text[:best]
+    opened = unescape(served.get("/memories", q="what of the heat pump in the cold?", open=ids["understood"]))
+    assert "match " in opened and "What its rank is made of" in opened and "Why it was found" in opened
     tree = text[text.index("What belongs together") :]
     assert tree.index(ids["problem"]) < tree.index("solved by") < tree.index(ids["solved"]) and "what failed" in tree
     with served.vault() as vault:
@@ -264,10 +266,18 @@ def test_results_come_as_one_types_and_keys_do_for_everything(chromium: Browser,
         page.locator("#q").focus()  # it is by itself, sooner or later
         page.keyboard.type("heater in the drain")
         page.wait_for_selector(f'#results[data-q="heater in the drain"] a[href="/memory/{ids["solved"]}"]')
+        # The address holds it, so that Back and a reload show the same.
+        page.wait_for_url("**/memories?q=heater+in+the+drain")
         page.keyboard.press("Escape")
         page.keyboard.press("j")
         page.keyboard.press("Enter")
-        page.wait_for_url(f"**/memory/{ids['solved']}")
+        page.wait_for_selector("#panel >> text=Why it was found")
+        page.keyboard.press("Escape")
+        page.wait_for_selector("#panel .panel", state="detached")
+        page.goto(f"{served.url}/memory/{ids['solved']}")
+        page.go_back()
+        page.wait_for_selector(f'#results[data-q="heater in the drain"] a[href="/memory/{ids["solved"]}"]')
+        page.goto(f"{served.url}/memory/{ids['solved']}")
         page.wait_for_load_state()
         page.keyboard.press("p")
         page.wait_for_selector("text=Pinned: it does not fade")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, quote
@@ -62,7 +62,7 @@ class Form(Mapping[str, str]):
 
 @dataclass(frozen=True, slots=True)
 class Flash:
-    """The result of the page before, shown once, on the page that follows. `undo` is the commit that one press takes back,
+    """The result of the page before, shown once, on the page that follows. `undo` are the commits that one press takes back,
     `restore` are the drafts that one press brings back from the bin.
     """
 
@@ -174,12 +174,16 @@ def cached(request: Request, name: str, use: Callable[[Vault], T]) -> Callable[[
     return lambda vault: answers.of(vault, name, use)
 
 
-def done_with(request: Request, message: str, *, back: str, result: Any = None, undo: bool = True) -> Response:
-    """On to the page `back`, which says what was done; a `result` that carries a commit can be undone there with one press."""
+def done_with(
+    request: Request, message: str, *, back: str, result: Any = None, undo: bool = True, commits: Sequence[str] = ()
+) -> Response:
+    """On to the page `back`, which says what was done; a `result` that carries a commit can be undone there with one press, and
+    so can all `commits` together.
+    """
     commit = getattr(result, "commit", None) or ""
     warnings = tuple(map(str, remarks(result)))
     lying = tuple(getattr(result, "binned", ()))
-    token = request.app.state.flashes.add(Flash(message, commit, commit if undo else "", warnings, lying))
+    token = request.app.state.flashes.add(Flash(message, commit, " ".join(commits or [commit]) if undo else "", warnings, lying))
     path, hash_, part = local_path(back).partition("#")
     joint = "&" if "?" in path else "?"
     return RedirectResponse(f"{path}{joint}{_DONE}={token}{hash_}{part}", 303)

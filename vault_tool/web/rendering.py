@@ -27,7 +27,7 @@ from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import worded
 from vault_tool.util.note_links import links_in, path_of
-from vault_tool.util.text import counted, link_label
+from vault_tool.util.text import beginning, counted, link_label
 from vault_tool.vault import resolve
 from vault_tool.web.asking import Flash, ask, compared
 from vault_tool.web.icons import colour_of, icon_of, type_words
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 _DAY = len("2026-11-20")
+# Characters of a text beside its title in a list.
+_BEYOND = 200
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 _LINK = re.compile(r"!?\[\[([^\[\]\n]{1,300})\]\]")
@@ -104,7 +106,7 @@ def _state(freshness: Freshness) -> _State:
 
 def _as_it_stands(vault: Vault, flash: Flash | None) -> Flash | None:
     """The result that was just told, with an Undo if that would be taken now."""
-    if flash is None or not flash.undo or not undoable(vault, [flash.undo])[flash.undo]:
+    if flash is None or not flash.undo or " " in flash.undo or not undoable(vault, [flash.undo])[flash.undo]:
         return flash
     return replace(flash, undo="")
 
@@ -127,7 +129,7 @@ def _environment() -> Environment:
     )
     environment.filters.update(
         markdown=markdown, ago=ago, day=day, short=short, percent=percent, url=url, memory=memory_path, subject=subject_path,
-        one=one_of, exactly=exactly, icon=icon_of, colour=colour_of, words=type_words,
+        one=one_of, exactly=exactly, icon=icon_of, colour=colour_of, words=type_words, beyond=beyond,
     )  # fmt: skip
     return environment
 
@@ -273,6 +275,14 @@ def url(path: str, /, **query: Any) -> str:
     """A path with its query; what is empty is left out."""
     pairs = [f"{quote(name)}={quote(str(value), safe='')}" for name, value in query.items() if value not in ("", None, False, ())]
     return f"{path}?{'&'.join(pairs)}" if pairs else path
+
+
+def beyond(text: str, title: str) -> str:
+    """The part of a memory's text that its title does not say, in one line; nothing where the title is all of it."""
+    line = " ".join((text or "").split())
+    start = title.rstrip("…. ")
+    rest = line[len(start) :].lstrip(".:!? ") if line.startswith(start) else line
+    return "" if rest in ("", title) else beginning(rest, _BEYOND)
 
 
 def memory_path(identity: str) -> str:

@@ -129,10 +129,7 @@ def list_memories(
         project=project, mood=mood, since=since, until=until, session=session,
     )  # fmt: skip
     moment = before.moment if before else vault.clock.now()
-    filters = Filters(vault, asked)
-    entries = (entry for entry in _of_class(vault, record_class) if filters.wants(entry))
-    fitting = [entry for entry in entries if _is_by(entry, by) and _is_in(entry, folder)]
-    chosen = _with_status(vault, fitting, status)
+    chosen = selected(vault, asked, record_class=record_class, by=by, folder=folder, status=status)
     places = _places(vault, chosen, sort, moment)
     rest = [place for place in sorted(places, reverse=True) if before is None or place < before.place]
     shown = [places[place] for place in rest[:limit]]
@@ -145,6 +142,13 @@ def list_memories(
         next=_Cursor(sort, moment, rest[limit - 1]).text() if len(rest) > limit else None,
         warnings=() if chosen else tuple(_nearest_names(vault, asked, by)),
     )
+
+
+def selected(vault: Context, asked: Query, *, record_class: str, by: str, folder: str, status: str) -> list[Entry]:
+    """The memories that a list is of, in no order."""
+    filters = Filters(vault, asked)
+    entries = (entry for entry in _of_class(vault, record_class) if filters.wants(entry))
+    return _with_status(vault, [entry for entry in entries if _is_by(entry, by) and _is_in(entry, folder)], status)
 
 
 def _require_one_of(what: str, value: str, known: Sequence[str]) -> None:

@@ -32,10 +32,13 @@ async def commit(request: Request) -> Response:
 
 
 async def undo(request: Request) -> Response:
-    """Take one operation back."""
+    """Take an operation back, or several that were one press, the last first."""
     form = await form_of(request)
-    done = await act(request, lambda vault: vault.undo(form.get("target", "")))
-    return done_with(request, f"Taken back: {done.subject}", back=back_to(request, form, "/"), result=done)
+    targets = form.get("target", "").split() or [""]
+    results = await act(request, lambda vault: [vault.undo(target) for target in reversed(targets)])
+    message = f"Taken back: {results[0].subject}" if len(results) == 1 else f"Taken back: {len(results)} changes"
+    commits = [result.commit for result in results if result.commit]
+    return done_with(request, message, back=back_to(request, form, "/"), result=results[-1], commits=commits)
 
 
 async def find(request: Request) -> Response:

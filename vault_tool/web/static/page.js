@@ -15,12 +15,15 @@ function choose(step) {
   const next = all[Math.min(all.length - 1, Math.max(0, at < 0 ? 0 : at + step))];
   all.forEach((one) => one.classList.toggle("chosen", one === next));
   next.scrollIntoView({ block: "nearest" });
-  const first = next.querySelector("a[href], button, input, summary");
+  const first = next.querySelector("a.title") || next.querySelector("a[href], button, summary, input");
   if (first) first.focus({ preventScroll: true });
 }
 
 document.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && event.target.form) { event.preventDefault(); event.target.form.requestSubmit(); return; }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const close = event.key === "Escape" && !typing(event.target) && !document.querySelector("dialog[open]") && document.querySelector("[data-close]");
+  if (close) { event.preventDefault(); close.click(); return; }
   if (event.key === "Escape" && typing(event.target)) { event.preventDefault(); event.target.blur(); return; }
   if (typing(event.target) || event.isComposing || document.querySelector("dialog[open]")) return;
   if (going) {
@@ -50,8 +53,112 @@ document.addEventListener("click", (event) => {
   if (all) document.querySelectorAll(`input[type=checkbox][name="${CSS.escape(all.dataset.tickAll)}"]`).forEach((box) => { box.checked = all.checked; });
 });
 
+// The list and what is open beside it are taken from another address of the same page; the address follows, so Back leads to it.
+let asked = 0;
+async function turnTo(address, parts, push) {
+  const turn = ++asked;
+  const answer = await fetch(address, { headers: { accept: "text/html" } }).catch(() => null);
+  if (turn !== asked) return;
+  if (!answer) { gone(true); return; }
+  if (!answer.ok) { location.href = address; return; }
+  const found = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const focused = focusOf();
+  for (const part of parts) document.getElementById(part).replaceChildren(...found.getElementById(part).childNodes);
+  document.getElementById("room").className = found.getElementById("room").className;
+  const results = document.getElementById("results");
+  results.dataset.q = found.getElementById("results").dataset.q;
+  if (push !== null) history[push ? "pushState" : "replaceState"](null, "", address);
+  document.title = found.title;
+  focusAgain(focused);
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-side], a[data-close]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  const closing = link.matches("[data-close]"), open = document.querySelector("#panel .panel");
+  turnTo(closing ? link.href : link.dataset.side, ["panel"], !closing && !open);
+  document.querySelectorAll(".row-of").forEach((row) => row.classList.toggle("open", !closing && row.contains(link)));
+});
+addEventListener("popstate", () => location.reload());
+
+let typedAt = 0;
+document.addEventListener("input", (event) => {
+  const form = event.target.closest("form[data-live]");
+  if (!form) return;
+  clearTimeout(typedAt);
+  typedAt = setTimeout(() => {
+    const words = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+    turnTo(`${form.getAttribute("action")}?${words}`, ["results", "panel"], false);
+  }, 250);
+});
+
+// What has the focus, to be found again in a page that was made anew: by its id, or by where it leads.
+function focusOf() {
+  const one = document.activeElement;
+  if (!one || one === document.body) return null;
+  if (one.id) return `[id="${CSS.escape(one.id)}"]`;
+  const scope = one.closest("[id]");
+  const within = scope && scope.id !== "main" ? `[id="${CSS.escape(scope.id)}"] ` : "";
+  if (one.matches("a[href]")) return `${within}a[href="${CSS.escape(one.getAttribute("href"))}"]`;
+  if (one.matches("summary")) { const at = [...document.querySelectorAll("summary")].findIndex((other) => other === one); return { at, text: one.textContent }; }
+  const form = one.closest("form[action]");
+  const name = one.name ? `[name="${CSS.escape(one.name)}"]` : "", value = one.matches("button") && one.value ? `[value="${CSS.escape(one.value)}"]` : "";
+  return `${within}${form ? `form[action="${CSS.escape(form.getAttribute("action"))}"] ` : ""}${one.tagName.toLowerCase()}${name}${value}`;
+}
+function focusAgain(where) {
+  if (!where || (document.activeElement && document.activeElement !== document.body)) return;
+  const one = typeof where === "string" ? document.querySelector(where)
+    : [...document.querySelectorAll("summary")].filter((other) => other.textContent === where.text)[0];
+  if (one) one.focus({ preventScroll: true });
+}
+
+// A server that ended is said at once; what is typed stays in the tab, and comes back where it was typed.
+const KEEP = "typed ";
+function gone(is) {
+  document.getElementById("gone").hidden = !is;
+  document.body.classList.toggle("gone", is);
+}
+const keepable = () => [...document.querySelectorAll("main textarea, main input:not([type=hidden]):not([type=checkbox]):not([type=radio]):not([type=search])")];
+document.addEventListener("input", (event) => {
+  if (!event.target.closest("main textarea, main input")) return;
+  const texts = keepable().filter((one) => one.value !== one.defaultValue).map((one) => [one.name, one.id, one.value]);
+  try { sessionStorage.setItem(KEEP + location.pathname, JSON.stringify(texts)); } catch { /* a tab without storage */ }
+});
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (form.method !== "post" || form.dataset.sure) return;
+  event.preventDefault();
+  const alive = await fetch("/alive").then((answer) => answer.ok, () => false);
+  if (!alive) { gone(true); return; }
+  gone(false);
+  try { sessionStorage.removeItem(KEEP + location.pathname); } catch { /* as above */ }
+  form.dataset.sure = "1";
+  leaving = true;
+  form.requestSubmit(event.submitter);
+  setTimeout(() => { delete form.dataset.sure; leaving = false; }, 3000);
+});
+let leaving = false;
+addEventListener("beforeunload", (event) => { if (!leaving && document.querySelector("main textarea") && dirty()) event.preventDefault(); });
+addEventListener("DOMContentLoaded", () => {
+  let texts = [];
+  try { texts = JSON.parse(sessionStorage.getItem(KEEP + location.pathname) || "[]"); } catch { /* as above */ }
+  if (texts.length) {
+    const bar = document.getElementById("typed");
+    bar.hidden = false;
+    bar.querySelector("[data-put-back]").addEventListener("click", () => {
+      for (const [name, id, value] of texts) {
+        const field = keepable().find((one) => (id && one.id === id) || (!id && one.name === name));
+        if (field) { field.value = value; const box = field.closest("details"); if (box) box.open = true; }
+      }
+      bar.hidden = true;
+    });
+    bar.querySelector("[data-drop]").addEventListener("click", () => { sessionStorage.removeItem(KEEP + location.pathname); bar.hidden = true; });
+  }
+});
+
 function dirty() {
-  return [...document.querySelectorAll("main input, main textarea, main select")].some((one) =>
+  return [...document.querySelectorAll("main input:not([type=search]), main textarea, main select")].some((one) =>
     one.type === "checkbox" || one.type === "radio" ? one.checked !== one.defaultChecked
       : one.tagName === "SELECT" ? [...one.options].some((option) => option.selected !== option.defaultSelected && [...one.options].some((o) => o.defaultSelected))
       : one.value !== one.defaultValue);
@@ -61,21 +168,28 @@ async function showChanges() {
   const main = document.getElementById("main");
   if (main.dataset.live === "off") return;
   if (dirty()) { document.getElementById("changed").hidden = false; return; }
-  const answer = await fetch(location.href, { headers: { accept: "text/html" } });
-  if (!answer.ok) return;
-  const found = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
+  const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
+  if (!answer || !answer.ok) return;
+  const anew = new DOMParser().parseFromString(await answer.text(), "text/html"), found = anew.getElementById("main");
   if (main.dataset.live === "off") return;
   if (!found || dirty()) { document.getElementById("changed").hidden = false; return; }
   const open = [...main.querySelectorAll("details")].map((one) => one.open);
   const chosen = items().filter((one) => one.classList.contains("chosen")).map(nameOf)[0];
-  const focused = main.contains(document.activeElement) ? document.activeElement.id : "";
+  const focused = focusOf(), searched = document.getElementById("q");
+  const typed = searched && document.activeElement === searched ? [searched.value, searched.selectionStart] : null;
   main.replaceChildren(...found.childNodes);
-  if (focused && document.getElementById(focused)) document.getElementById(focused).focus({ preventScroll: true });
+  for (const part of ["places", "state"]) {
+    const old = document.getElementById(part), now = anew.getElementById(part);
+    if (old && now && old.innerHTML !== now.innerHTML) old.replaceChildren(...now.childNodes);
+  }
+  focusAgain(focused);
+  if (typed) { const field = document.getElementById("q"); field.value = typed[0]; field.setSelectionRange(typed[1], typed[1]); }
+  const count = main.querySelectorAll("[data-item]").length;
+  document.getElementById("live").textContent = `The page was brought up to date: ${count} in its list.`;
   main.querySelectorAll("details").forEach((one, at) => { if (open[at]) one.open = true; });
   // By what it is and not by its place: another may stand there now.
   const again = chosen === undefined ? undefined : items().find((one) => nameOf(one) === chosen);
   if (again) again.classList.add("chosen");
-  if (window.htmx) htmx.process(main);
   main.dispatchEvent(new CustomEvent("vault:shown", { bubbles: true }));
 }
 
@@ -92,7 +206,8 @@ if (window.EventSource) {
     if (source) { source.close(); source = null; }
     if (document.visibilityState !== "visible") return;
     source = new EventSource("/live");
-    source.addEventListener("seq", heard);
+    source.addEventListener("seq", (event) => { gone(false); heard(event); });
+    source.addEventListener("error", () => { if (document.visibilityState === "visible") fetch("/alive").then(() => gone(false), () => gone(true)); });
   };
   document.addEventListener("visibilitychange", listen);
   addEventListener("pagehide", () => { if (source) source.close(); });

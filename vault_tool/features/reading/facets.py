@@ -1,0 +1,71 @@
+"""Counts of a list's memories by what could narrow it further, and how much each of some memories weighs: for a person's page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from vault_tool.features.reading.listing import selected
+from vault_tool.util.text import unwrap_link
+from vault_tool.vault.context import Context
+from vault_tool.vault.retrieval.query import Query
+
+_MOST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """The commonest values of each field with their counts, by the name of the field's filter."""
+
+    counts: Mapping[str, tuple[tuple[str, int], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """How true a memory is held to be, and how present it is: both 0 to 1."""
+
+    truth: float
+    retention: float
+
+
+def facets(
+    vault: Context,
+    *,
+    kinds: Sequence[str] = (),
+    record_class: str = "",
+    subject_names: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    not_tags: Sequence[str] = (),
+    by: str = "",
+    session: str | None = None,
+    user: str | None = None,
+    status: str = "",
+    project: str | None = None,
+    folder: str = "",
+    since: str | None = None,
+    until: str | None = None,
+) -> Facets:
+    """The facets of the list that the same filters give."""
+    vault = vault.for_user(user) if user else vault
+    asked = Query(
+        query="", kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags), not_tags=tuple(not_tags),
+        project=project, since=since, until=until, session=session,
+    )  # fmt: skip
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ("type", "subject", "tag", "by", "session", "project")}
+    for entry in selected(vault, asked, record_class=record_class, by=by, folder=folder, status=status):
+        counts["type"][entry.type] += 1
+        counts["subject"].update(unwrap_link(name) for name in entry.subjects)
+        counts["tag"].update(entry.texts("tags"))
+        counts["by"][entry.text("model") or entry.origin] += 1
+        for name in ("session", "project"):
+            if value := entry.text(name):
+                counts[name][value] += 1
+    return Facets({name: tuple(counter.most_common(_MOST)) for name, counter in counts.items()})
+
+
+def weights(vault: Context, ids: Iterable[str]) -> dict[str, Weight]:
+    """The weight of each of some memories, by its id."""
+    entries = [entry for identity in ids for entry in vault.index.catalog.cached_by_id(identity)[:1]]
+    weighed = vault.standings.weigh(entries, live=True, few=True)
+    return {memory.entry.id: Weight(memory.belief.truth, min(1.0, max(0.0, memory.score))) for memory in weighed}

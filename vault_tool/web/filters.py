@@ -1,0 +1,96 @@
+"""The filters of a list of memories as its address has them, as typed words (`tag:incident`) or as fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from vault_tool.web.rendering import url
+
+# The filters by the words of the address, with the parameter of the verbs that each is; those of several values first.
+_SEVERAL = {"type": "kinds", "subject": "subject_names", "tag": "tags", "not_tag": "not_tags"}
+_ONE = {
+    "class": "record_class", "by": "by", "session": "session", "user": "user", "status": "status", "project": "project",
+    "folder": "folder", "since": "since", "until": "until",
+}  # fmt: skip
+NAMES = (*_SEVERAL, *_ONE)
+# A question is narrowed by these in its verb; by the others its results are narrowed here.
+_LIST_ALONE = ("record_class", "by", "status", "folder")
+
+_TYPED = re.compile(rf"""(?:^|(?<=\s))({"|".join(NAMES)}):(?:"([^"]*)"|(\S+))""")
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter that is set: its words, and the address of the list without it."""
+
+    name: str
+    value: str
+    without: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The question and the filters of an address: `fields` has the values of each, in the order in which they were given."""
+
+    question: str
+    fields: Mapping[str, tuple[str, ...]]
+    sort: str = ""
+    path: str = "/memories"
+
+    @classmethod
+    def of(cls, query: Mapping[str, str], path: str = "/memories") -> Wanted:
+        """The filters of an address; words of its question that are filters count as such."""
+        fields: dict[str, list[str]] = {}
+        question = query.get("q", "")
+        for name, quoted, plain in _TYPED.findall(question):
+            fields.setdefault(name, []).append(quoted or plain)
+        for name in NAMES:
+            # A name of the older address, which has a comma between values.
+            given = query.get(name, "") or (query.get("kind", "") if name == "type" else "")
+            values = given.split(",") if name in _SEVERAL else [given]
+            for value in filter(None, map(str.strip, values)):
+                if value not in fields.setdefault(name, []):
+                    fields[name].append(value)
+        kept = {name: tuple(values if name in _SEVERAL else values[-1:]) for name, values in fields.items() if values}
+        return cls(" ".join(_TYPED.sub("", question).split()), kept, query.get("sort", ""), path)
+
+    def parameters(self, *, ranked: bool) -> dict[str, Any]:
+        """The arguments that the filters are to the verbs, of a question or of a list."""
+        several: dict[str, Any] = {_SEVERAL[name]: list(values) for name, values in self.fields.items() if name in _SEVERAL}
+        single = {_ONE[name]: values[0] for name, values in self.fields.items() if name in _ONE}
+        return several | {name: value for name, value in single.items() if not (ranked and name in _LIST_ALONE)}
+
+    def admits(self, result: Any) -> bool:
+        """Whether a result of a question passes the filters that only lists know."""
+        values = {name: values[0] for name, values in self.fields.items()}
+        status, by, folder = values.get("status", "all"), values.get("by", ""), values.get("folder", "").strip("/")
+        return (
+            status in ("all", result.status)
+            and values.get("class", result.record_class) == result.record_class
+            and (not by or by in (result.origin, getattr(result, "model", None)))
+            and (not folder or f"/{folder}/" in f"/{result.path}")
+        )
+
+    def address(self, **more: Any) -> str:
+        """The address of the list, with `more` words beside its own."""
+        return url(self.path, **self.words(), **more)
+
+    def words(self) -> dict[str, str]:
+        """The words of its address."""
+        fields = {name: ",".join(self.fields[name]) for name in NAMES if name in self.fields}
+        return {"q": self.question, **fields, "sort": self.sort}
+
+    def with_value(self, name: str, value: str) -> str:
+        """The address of the list with one more filter."""
+        before = self.fields.get(name, ()) if name in _SEVERAL else ()
+        return replace(self, fields={**self.fields, name: (*before, value)}).address()
+
+    def chips(self) -> Iterator[Chip]:
+        """The filters that are set, each with the address of the list without it."""
+        for name, values in self.fields.items():
+            for value in values:
+                rest = tuple(other for other in values if other != value)
+                yield Chip(name, value, replace(self, fields={**self.fields, name: rest}).address())
