@@ -39,7 +39,7 @@ def test_the_list_is_that_of_the_verb_by_the_same_filters(told: Told) -> None:
             {"by": "m1"},
             {"status": "overtaken"},
         )
-        answers = [[one.id for one in vault.list(**one).results] for one in asked]  # type: ignore[arg-type]
+        answers = [[one.id for one in vault.list(**one).results] for one in asked]
         every = [one.id for one in vault.list().results]
     addresses = ("type=problem,solution", "tag=noise", "session=monday", "by=m1", "status=overtaken")
     assert _rows(served.get("/memories")) == every

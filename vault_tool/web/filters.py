@@ -32,7 +32,7 @@ class Chip:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Selection:
     """The question and the filters of an address: `fields` has the values of each, in the order in which they were given."""
 
     question: str
@@ -41,7 +41,7 @@ class Wanted:
     path: str = "/memories"
 
     @classmethod
-    def of(cls, query: Mapping[str, str], path: str = "/memories") -> Wanted:
+    def of(cls, query: Mapping[str, str], path: str = "/memories") -> Selection:
         """The filters of an address; words of its question that are filters count as such."""
         fields: dict[str, list[str]] = {}
         question = query.get("q", "")
@@ -49,13 +49,13 @@ class Wanted:
             fields.setdefault(name, []).append(quoted or plain)
         for name in NAMES:
             # A name of the older address, which has a comma between values.
-            given = query.get(name, "") or (query.get("kind", "") if name == "type" else "")
-            values = given.split(",") if name in _SEVERAL else [given]
+            field_text = query.get(name, "") or (query.get("kind", "") if name == "type" else "")
+            values = field_text.split(",") if name in _SEVERAL else [field_text]
             for value in filter(None, map(str.strip, values)):
                 if value not in fields.setdefault(name, []):
                     fields[name].append(value)
-        kept = {name: tuple(values if name in _SEVERAL else values[-1:]) for name, values in fields.items() if values}
-        return cls(" ".join(_TYPED.sub("", question).split()), kept, query.get("sort", ""), path)
+        by_name = {name: tuple(values if name in _SEVERAL else values[-1:]) for name, values in fields.items() if values}
+        return cls(" ".join(_TYPED.sub("", question).split()), by_name, query.get("sort", ""), path)
 
     def parameters(self, *, ranked: bool) -> dict[str, Any]:
         """The arguments that the filters are to the verbs, of a question or of a list."""

@@ -17,7 +17,7 @@ from vault_tool.features.reading.facets import facets, weights
 from vault_tool.features.reading.listing import SORTS, STATUSES
 from vault_tool.util.text import counted
 from vault_tool.web.asking import Form, act, ask, back_to, cached, done_with, form_of
-from vault_tool.web.filters import NAMES, Wanted
+from vault_tool.web.filters import NAMES, Selection
 from vault_tool.web.rendering import render
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ class Chain:
 async def memories(request: Request) -> Response:
     """The list that the address asks for, with the memory that is open beside it."""
     query = request.query_params
-    wanted = Wanted.of(query)
+    selection = Selection.of(query)
     values: dict[str, Any] = {
-        "wanted": wanted,
+        "selection": selection,
         "query": query,
         "fault": None,
         "opened": None,
@@ -69,11 +69,11 @@ async def memories(request: Request) -> Response:
     values |= {"subject": None, "facets": {}, "chains": (), "weights": {}, "limit": _limit(query)}
     try:
         # A filter half typed is no reason to take the page away.
-        values |= await ask(request, lambda vault: _found(request, vault, wanted))
+        values |= await ask(request, lambda vault: _found(request, vault, selection))
     except VaultError as fault:
         values["fault"] = fault
     return await render(
-        request, "memories.html", title=wanted.question or "Memories", summands=_summands, multipliers=_multipliers,
+        request, "memories.html", title=selection.question or "Memories", summands=_summands, multipliers=_multipliers,
         chained=_CHAINED, sorts=SORT_WORDS, statuses=STATUSES, names=NAMES, **values,
     )  # fmt: skip
 
@@ -136,38 +136,38 @@ _DONE = {
 }  # fmt: skip
 
 
-def _found(request: Request, vault: Vault, wanted: Wanted) -> dict[str, Any]:
+def _found(request: Request, vault: Vault, selection: Selection) -> dict[str, Any]:
     query = request.query_params
-    answer = _answer(vault, wanted, query) if wanted.question else None
+    answer = _answer(vault, selection, query) if selection.question else None
     if answer is not None and answer.mode == "question":
-        results = [result for result in answer.results if wanted.admits(result)]
+        results = [result for result in answer.results if selection.admits(result)]
         values = {"answer": answer, "results": results, "chains": tuple(_chains(results))}
         values["opened"] = _opened(vault, query.get("open", ""), results)
         values["weights"] = weights(vault, (result.id for result in results))
         return values
     if answer is not None:
-        wanted = Wanted("", {**wanted.fields, "subject": (answer.subject.name,)}, wanted.sort)
-    parameters = wanted.parameters(ranked=False)
-    sort = wanted.sort if wanted.sort in SORTS else "created"
+        selection = Selection("", {**selection.fields, "subject": (answer.subject.name,)}, selection.sort)
+    parameters = selection.parameters(ranked=False)
+    sort = selection.sort if selection.sort in SORTS else "created"
     listed = cached(
         request,
-        f"list {wanted.address(after=query.get('after', ''))}",
+        f"list {selection.address(after=query.get('after', ''))}",
         lambda vault: vault.list(**parameters, sort=sort, limit=_PAGE, after=query.get("after", "")),
     )(vault)
-    counts = cached(request, f"facets {wanted.address()}", lambda vault: facets(vault, **parameters))(vault).counts
+    counts = cached(request, f"facets {selection.address()}", lambda vault: facets(vault, **parameters))(vault).counts
     return {
-        "subject": answer, "listed": listed, "results": listed.results, "facets": counts, "wanted": wanted,
+        "subject": answer, "listed": listed, "results": listed.results, "facets": counts, "selection": selection,
         "opened": _opened(vault, query.get("open", ""), ()), "weights": weights(vault, (row.id for row in listed.results)),
-        "after": wanted.address(after=listed.next) if listed.next else "",
+        "after": selection.address(after=listed.next) if listed.next else "",
     }  # fmt: skip
 
 
-def _answer(vault: Vault, wanted: Wanted, query: Mapping[str, str]) -> Any:
+def _answer(vault: Vault, selection: Selection, query: Mapping[str, str]) -> Any:
     """The answer, without counting it as used: a person looks at how it is made."""
-    more = {"profile": query["profile"]} if query.get("profile") else {}
+    more: dict[str, Any] = {"profile": query["profile"]} if query.get("profile") else {}
     return vault.recall(
-        wanted.question, explain=True, count=False, why_not=query.get("why_not", "").strip(), limit=_limit(query),
-        doubtful=bool(query.get("doubtful")), **wanted.parameters(ranked=True), **more,
+        selection.question, explain=True, count=False, why_not=query.get("why_not", "").strip(), limit=_limit(query),
+        doubtful=bool(query.get("doubtful")), **selection.parameters(ranked=True), **more,
     )  # fmt: skip
 
 
