@@ -137,6 +137,11 @@ def _files(home: Path, root: Path) -> None:
     for path, text in {
         home / "Notes/One.md": "# One\n\nA note on [[Two]].\n",
         home / ".claude/projects/-home-ann-shop/memory/pnpm.md": MEMORY_FILE,
+        home / "Downloads/data-2026-11-25/memories.json": json.dumps([{"conversations_memory": "Builds a beekeeping app."}]),
+        home / "Downloads/chatgpt/conversations.json": json.dumps([{"title": "Ports", "mapping": {}}]),
+        home / "claude-mem.json": json.dumps({"summaries": [{"memory_session_id": "s-1", "learned": "Ports clash."}]}),
+        home / "memory.jsonl": json.dumps({"type": "entity", "name": "Ada", "observations": ["Plays chess"]}),
+        home / "mem0.json": json.dumps([{"id": "m-1", "memory": "Likes hiking", "user_id": "ann"}]),
         home / ".claude/memory/graph/facts/one.md": note(1, title="One"),
         root / "vault/inbox/idea.md": "# An idea\n\nTo be thought about.\n",
         root / "redis.md": "Redis is the cache, never the store.\n",

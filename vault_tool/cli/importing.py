@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.names import takes
-from vault_tool.cli.options import Call, Short, VaultCommand, VaultGroup, command, writes
+from vault_tool.cli.options import Call, Short, VaultCommand, VaultGroup, command, standard_input, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
 from vault_tool.features.imports import foreign_export, markdown_folder, memory_graph
@@ -95,6 +98,18 @@ def cognitive_memory(call: Call, folder: str, name: str, project: str, dry_run: 
         return call.emit(done, _imported, vault)
 
 
+@contextmanager
+def _pasted(source: str) -> Iterator[str]:
+    """The path of an export; `-` is a private file of what standard input holds."""
+    if source != "-":
+        yield source
+        return
+    with tempfile.TemporaryDirectory(prefix="vt-import-") as folder:
+        path = Path(folder) / "pasted.txt"
+        path.write_bytes(standard_input())
+        yield str(path)
+
+
 def _of_an_export(kind: str, help: str, example: str, metavar: str, about: str) -> VaultCommand:
     """The command that takes in exports of one kind; without a kind, of whichever it is."""
 
@@ -108,12 +123,12 @@ def _of_an_export(kind: str, help: str, example: str, metavar: str, about: str) 
         call: Call, source: str, name: str, since: str | None, only: str, subject_names: tuple[str, ...], chats: bool,
         all_kinds: bool, dry_run: bool,
     ) -> Exit:  # fmt: skip
-        with call.open_vault() as vault, call.progress("importing") as progress:
+        with _pasted(source) as path, call.open_vault() as vault, call.progress("importing") as progress:
             done = foreign_export.import_from(
-                vault, source, kind=kind, name=name, since=since, only=only, subject_names=subject_names, chats=chats,
+                vault, path, kind=kind, name=name, since=since, only=only, subject_names=subject_names, chats=chats,
                 all_kinds=all_kinds, dry_run=dry_run, progress=progress,
             )  # fmt: skip
-            return call.emit(done, _imported, vault)
+            return call.emit(replace(done, source="standard input") if source == "-" else done, _imported, vault)
 
     imports.help = help
     return imports
@@ -121,17 +136,46 @@ def _of_an_export(kind: str, help: str, example: str, metavar: str, about: str) 
 
 FOUND_OUT = _of_an_export("", "Take in an export, of whichever tool.", "vt import ~/Downloads/export.zip", "FILE", "The export.")
 
-import_.add_command(
-    _of_an_export(
-        "claude-code",
-        "Take in Claude Code's memories (tried on invented ones only).\n\n"
-        "Each file of a project's `memory` becomes a preference or fact with the project as its subject; CLAUDE.md and rules\n"
-        "become pages, sessions with --chats.",
-        "vt import claude-code ~/.claude/projects",
-        "DIR",
-        "`~/.claude`, its `projects`, or one of these.",
-    )
-)
+_EXPORTS = (
+    (
+        "claude-code", "Take in Claude Code's memories (tried on invented ones only).",
+        "Each file of a project's `memory` becomes a preference or fact of that project; CLAUDE.md and rules become pages.",
+        "~/.claude/projects", "DIR", "`~/.claude`, its `projects`, or one of these.",
+    ),
+    (
+        "claude", "Take in Claude's export (tried on invented ones only).",
+        "Each paragraph of its memories becomes a fact or preference, a project a subject, its documents pages.",
+        "~/Downloads/data-2026-11-25", "FILE", "The zip, a folder of several, or a file of it.",
+    ),
+    (
+        "chatgpt", "Take in ChatGPT's export (tried on invented ones only).",
+        "It holds conversations alone; for its memories see `vt import memories`.",
+        "~/Downloads/chatgpt --chats", "FILE", "The zip, its folder, or its conversations.json.",
+    ),
+    (
+        "claude-mem", "Take in claude-mem's database (tried on invented ones only).",
+        "Summaries, decisions and fixes; the rest with --all-kinds.", "~/claude-mem.json", "FILE",
+        "The database, or the JSON that its script writes.",
+    ),
+    (
+        "server-memory", "Take in the memory server's graph (tried on invented ones only).",
+        "Entities become subjects, observations and relations facts.", "~/memory.jsonl", "FILE",
+        "Its memory.jsonl or memory.json.",
+    ),
+    (
+        "mem0", "Take in mem0's memories (tried on invented ones only).",
+        "Each is a fact or preference of its user; equal texts are taken once.", "~/mem0.json", "FILE",
+        "The answer of `get_all`.",
+    ),
+    (
+        "memories", "Take in pasted memories (tried on invented ones only).",
+        "A line each, `[2026-03-01] - Prefers short answers.`, as assistants list them when asked.", "- < turn.txt", "FILE",
+        "A text, or - for standard input.",
+    ),
+)  # fmt: skip
+
+for _kind, _first, _more, _example, _metavar, _about in _EXPORTS:
+    import_.add_command(_of_an_export(_kind, f"{_first}\n\n{_more}", f"vt import {_kind} {_example}", _metavar, _about))
 import_.add_command(markdown)
 import_.add_command(cognitive_memory)
 

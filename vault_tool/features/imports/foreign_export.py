@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from vault_tool.errors import UsageError
+from vault_tool.features.imports import foreign_rows
 from vault_tool.features.imports.copy_paths import CopyPaths
 from vault_tool.features.imports.import_run import Imported, Intake
 from vault_tool.files.export_files import ExportFiles
@@ -34,6 +35,9 @@ from vault_tool.vault.folder_project import client_project
 from vault_tool.vault.operation import Operation
 from vault_tool.vault.parameters import require_moment
 from vault_tool.vault.request import of_the_whole, verb
+
+# The kind that is any text at all, if a person says so.
+PASTED = "memories"
 
 
 @verb
@@ -69,7 +73,8 @@ def import_from(
             intake.tally.problems.append(problem)
         taking = _Taking(intake, wants)
         wishes = Wanted(chats=chats, all_kinds=all_kinds, project_of=lambda folder: client_project(vault, folder))
-        intake.batches(taking.taken(KINDS[form].items(files, wishes)), taking.take, _size, "memories")
+        items = foreign_rows.database_items if foreign_rows.is_database(files) else KINDS[form].items
+        intake.batches(taking.taken(items(files, wishes)), taking.take, _size, "memories")
     done = intake.report(str(source), taking.places.root)
     return replace(done, form=KINDS[form].words, tried=TRIED, warnings=(*done.warnings, *taking.remarks))
 
@@ -77,7 +82,9 @@ def import_from(
 def _kind(files: ExportFiles, asked: str, shown: str) -> str:
     if asked and asked not in KINDS:
         raise UsageError(f"`{one_line(asked, 40)}` is no kind of export that is known", f"known are {', '.join(KINDS)}")
-    if asked and KINDS[asked].fits(files):
+    if asked in ("", foreign_rows.CLAUDE_MEM) and foreign_rows.is_database(files):
+        return foreign_rows.CLAUDE_MEM
+    if asked == PASTED or (asked and KINDS[asked].fits(files)):
         return asked
     form = kind_of(files)
     if asked and form:

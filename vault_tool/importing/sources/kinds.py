@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from vault_tool.files.export_files import ExportFiles
-from vault_tool.importing.sources import claude_code
+from vault_tool.importing.sources import (
+    chatgpt_export,
+    claude_code,
+    claude_export,
+    claude_mem_rows,
+    graph_lines,
+    mem0_export,
+    pasted_memories,
+)
 from vault_tool.importing.sources.foreign_items import Item, Wanted
 
 TRIED = "tried on invented exports only"
@@ -23,6 +31,12 @@ class ExportKind:
 
 KINDS: Mapping[str, ExportKind] = {
     "claude-code": ExportKind("Claude Code's folder", claude_code.fits, claude_code.items),
+    "claude": ExportKind("Claude's export", claude_export.fits, claude_export.items),
+    "chatgpt": ExportKind("ChatGPT's export", chatgpt_export.fits, chatgpt_export.items),
+    "claude-mem": ExportKind("claude-mem's memory", claude_mem_rows.fits, claude_mem_rows.items),
+    "server-memory": ExportKind("the memory server's graph", graph_lines.fits, graph_lines.items),
+    "mem0": ExportKind("mem0's memories", mem0_export.fits, mem0_export.items),
+    "memories": ExportKind("a list of memories", pasted_memories.fits, pasted_memories.items),
 }
 """In the order in which they are tried: one that is told apart surely before one that much could be."""
 
