@@ -34,6 +34,8 @@ ACTS: Mapping[str, tuple[str, ...]] = {
     "review accepts": ("review", "--accept", "{held}"),
     "review refuses": ("review", "--refuse", "{held}"),
     "review edits": ("review", "--edit", "{held}"),
+    "sync set up": ("sync", "--set-up", "../hub.git"),
+    "sync its own repository": ("sync", "--own-repository", "../elsewhere"),
     "review settles": ("review", "--both", "{copied}"),
     "review for another": ("review", "--as-user", "ann", "--accept", "{hers}"),
     "forget": ("forget", "{fact}", "--yes"),
@@ -207,9 +209,9 @@ EVERYBODY = frozenset((
     "list-passes", "get-consolidation-report", "recall", "search", "list", "list-observations", "search-observations", "get",
     "show", "tags", "related", "open-map", "open-around", "open-intersection", "read", "op", "snapshot", "new", "edit",
     "adopt", "people", "commit", "import", "activity", "log", "history", "diff", "decay", "core", "reflection", "reflect",
-    "sync", "mcp", "get-stats", "prove", "status", "reindex", "embed", "watch", "owner", "completion",
+    "merge-note", "mcp", "get-stats", "prove", "status", "reindex", "embed", "watch", "owner", "completion",
 ))  # fmt: skip
-PART_OF_IT = frozenset({"config", "serve", "doctor", "consent", "capture"})
+PART_OF_IT = frozenset({"config", "sync", "serve", "doctor", "consent", "capture"})
 """Commands that everybody has, and of which a person alone has a part."""
 
 

@@ -114,6 +114,8 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "moved": {"was": "vault/gone.md", "path": "vault/rack.md"},
     "embed": {},
     "sync": {},
+    "set_up": {"address": "ext::sh"},
+    "own_repository": {"folder": "."},
     "decay": {},
     "core": {"preview": True},
     "schedule": {},
@@ -152,7 +154,7 @@ MORE: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 PERSONS = frozenset({
     "review", "settle_texts", "consent", "list_consents", "forget", "purge", "people", "export_user", "forget_user", "edit",
-    "undo", "adopt_local", "moved",
+    "undo", "adopt_local", "moved", "set_up", "own_repository",
 })  # fmt: skip
 """What only a person may do."""
 

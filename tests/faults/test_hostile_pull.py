@@ -366,6 +366,7 @@ TYPED: dict[str, tuple[str, ...]] = {
     "diff": ("diff",),
     "undo": ("undo", "{rule}"),
     "sync": ("sync",),
+    "merge-note": ("merge-note", "CORE.md", "CORE.md", "CORE.md", "vault/x.md"),
     "decay": ("decay",),
     "core": ("core",),
     "reflection": ("reflection",),

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.options import Call, Short, command, writes
-from vault_tool.cli.saved import SHOWN_COMMIT, problem_table
+from vault_tool.cli.saved import SHOWN_COMMIT, commit_of, problem_table
 from vault_tool.errors import Exit
-from vault_tool.features.sync import syncing
+from vault_tool.features.sync import note_driver, setting_up, syncing
+from vault_tool.features.sync.setting_up import OwnRepository, SetUp
 from vault_tool.features.sync.syncing import Synced
 from vault_tool.util.text import counted
+from vault_tool.vault.person import at_terminal
 
 _SHOWN = 20
 
@@ -22,16 +25,56 @@ _SHOWN = 20
 @click.option("--no-push", is_flag=True, help="Only receive.")
 @click.option("--dry-run", is_flag=True, help="Say what would be merged, and change nothing.")
 @click.option("--confirm", is_flag=True, help="It is meant that many notes go, or that the history was rewritten.")
+@click.option(
+    "--set-up", is_flag=False, flag_value="", default=None, metavar="[URL]", help="Name the remote, and give git its driver."
+)
+@click.option(
+    "--own-repository", default="", metavar="DIR", help="Write the vault with its history into a repository of its own."
+)
 @writes
-def sync(call: Call, remote: str, no_push: bool, dry_run: bool, confirm: bool) -> Exit:
+def sync(
+    call: Call, remote: str, no_push: bool, dry_run: bool, confirm: bool, set_up: str | None, own_repository: str
+) -> Exit:  # fmt: skip
     """Bring the vault and its remote together.
 
     Hand edits are committed, what others pushed is merged, and what is here alone is pushed; never by force. A memory that both
     sides changed is merged field by field; where both changed one place, both texts are kept for vt review.
     """
     with call.open_vault() as vault:
+        if own_repository:
+            return call.emit(setting_up.own_repository(vault, own_repository), _moved_out, vault)
+        if set_up is not None:
+            readers = setting_up.set_up(vault, set_up, dry_run=True).readers
+            if dry_run or (at_terminal() and not click.confirm(f"{readers}. Go on?", err=True)):
+                return call.emit(setting_up.set_up(vault, set_up, dry_run=True), _set_up, vault)
+            return call.emit(setting_up.set_up(vault, set_up), _set_up, vault)
         done = syncing.sync(vault, remote=remote, push=not no_push, dry_run=dry_run, confirm=confirm)
         return call.emit(done, _synced, vault)
+
+
+@command("merge-note", "vt merge-note %O %A %B %P")
+@click.argument("base", type=click.Path(exists=True, dir_okay=False), metavar="BASE", help="What both came of.")
+@click.argument("ours", type=click.Path(exists=True, dir_okay=False), metavar="OURS", help="Our file, which gets the result.")
+@click.argument("theirs", type=click.Path(exists=True, dir_okay=False), metavar="THEIRS", help="The other file.")
+@click.argument("path", metavar="PATH", help="Where it lies in the vault.")
+def merge_note(call: Call, base: str, ours: str, theirs: str, path: str) -> Exit:
+    """Merge one note, as git asks for it.
+
+    vt sync --set-up tells git to; it ends with 1 and git's marks where the two cannot be one.
+    """
+    merged = note_driver.merge_note(Path(base), Path(ours), Path(theirs), path)
+    return Exit.DONE if merged else Exit.FINDINGS
+
+
+def _set_up(done: SetUp, short: Short) -> Iterator[Block]:
+    yield done.readers
+    if not done.dry_run:
+        yield fields(("remote", f"{done.remote} ({done.address})"), ("driver", done.driver), ("commit", commit_of(done)))
+
+
+def _moved_out(done: OwnRepository, short: Short) -> Iterator[Block]:
+    yield fields(("repository", done.path), ("commits", done.commits))
+    yield from done.next
 
 
 def _synced(done: Synced, short: Short) -> Iterator[Block]:

@@ -100,6 +100,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("diff", "history", "Show what changed and is not committed."),
         Listed("undo", "history", "Take back one operation."),
         Listed("sync", "syncing", "Bring the vault and its remote together."),
+        Listed("merge-note", "syncing", "Merge one note, as git asks for it."),
     ),
     "Pages": (
         Listed("decay", "pages", "Show how far memories have faded, best first."),
@@ -163,6 +164,7 @@ PARTS = {
     "drain": "turn", "link_beats": "turn", "purge": "forget", "list_consents": "consent", "forget_user": "forget",
     "export_user": "export", "adopt_local": "doctor", "moved": "doctor",
     "unsettled": "review", "settle_texts": "review", "consolidate_next": "consolidate",
+    "set_up": "sync", "own_repository": "sync",
 }  # fmt: skip
 
 

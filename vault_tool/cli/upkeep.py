@@ -136,6 +136,7 @@ def _status(status: verb.Status, short: Short, capture: str) -> Iterator[Block]:
         ("CORE.md", f"{CoreAge(status.core_memories, status.core_days)}: `vt core`" if status.core_memories else ""),
         ("in conflict", git.conflicted),
         ("remotes", git.remotes),
+        ("upstream", _upstream(git)),
         ("problems", ", ".join(counted(count, severity) for severity, count in status.problems.items()) or "none"),
         *_embeddings(status),
         ("watcher", _watcher(status)),
@@ -232,3 +233,11 @@ def _reindexed(done: verb.Reindexed, short: Short) -> Iterator[Block]:
         ("as last committed", done.stale),
         ("not removed", done.withheld),
     )
+
+
+def _upstream(git: verb.GitStatus) -> str:
+    """The upstream with how far the branch is ahead of it and behind it, as it was last fetched."""
+    if not git.upstream:
+        return ""
+    sides = [f"{count} {word}" for count, word in ((git.ahead, "ahead"), (git.behind, "behind")) if count]
+    return f"{git.upstream}: {', '.join(sides) or 'in step'}{f', as fetched {git.fetched[:16]}' if git.fetched else ''}"

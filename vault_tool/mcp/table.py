@@ -260,7 +260,7 @@ WITHHELD: Mapping[str, str] = {
     **dict.fromkeys(
         ("import_markdown", "import_cognitive_memory", "import_from", "config", "project", "init"), "setting up is its owner's"
     ),
-    "sync": "where a vault goes is its owner's to say",
+    **dict.fromkeys(("sync", "set_up", "own_repository"), "where a vault goes is its owner's to say"),
     "prove": "its figures are for the person whose memory it is",
     **dict.fromkeys(
         ("turn", "drain", "backstop", "list_turns", "get_turn", "link_beats"),

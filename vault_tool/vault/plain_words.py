@@ -58,6 +58,8 @@ _DONE_BY: Mapping[str, str] = {
     "search": "a search",
     "show": "a look at the memory",
     "status": "the state of the vault",
+    "set_up": "a remote, which a person names,",
+    "own_repository": "a repository of its own, which a person makes,",
     "sync": "bringing vault and remote together, which a person does,",
     "tag": "tagging it",
     "tags": "the list of tags",

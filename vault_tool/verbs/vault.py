@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from vault_tool.features.subjects import projects as _projects
     from vault_tool.features.subjects import subjects as _subjects
     from vault_tool.features.subjects import syntheses as _syntheses
+    from vault_tool.features.sync import setting_up as _setting_up
     from vault_tool.features.sync import syncing as _syncing
     from vault_tool.features.turns import accept as _accept
     from vault_tool.features.turns import backstop as _backstop
@@ -124,6 +125,7 @@ else:
     _projects = deferred_verbs("vault_tool.features.subjects.projects")
     _subjects = deferred_verbs("vault_tool.features.subjects.subjects")
     _syntheses = deferred_verbs("vault_tool.features.subjects.syntheses")
+    _setting_up = deferred_verbs("vault_tool.features.sync.setting_up")
     _syncing = deferred_verbs("vault_tool.features.sync.syncing")
     _accept = deferred_verbs("vault_tool.features.turns.accept")
     _backstop = deferred_verbs("vault_tool.features.turns.backstop")
@@ -241,3 +243,5 @@ class Vault(Context):
     prove = _proving.prove
     sync = _syncing.sync
     import_from = _foreign_export.import_from
+    set_up = _setting_up.set_up
+    own_repository = _setting_up.own_repository

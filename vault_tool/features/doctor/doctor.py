@@ -22,7 +22,7 @@ from vault_tool.features.erasing import forgotten_words, waiting_tombstones
 from vault_tool.files import git, layout, local_trust, reader, tombstones, watcher_presence
 from vault_tool.files.disks import network_disk
 from vault_tool.files.frontmatter import Remove
-from vault_tool.files.git import rewriting
+from vault_tool.files.git import driver, rewriting
 from vault_tool.files.parse import record
 from vault_tool.files.render import body_text
 from vault_tool.index.authorship import doubts, taken_away
@@ -60,7 +60,11 @@ _ANOTHER_ADDRESS = "another-address"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitStatus:
-    """How the vault stands to git; `absence` says why there is none."""
+    """How the vault stands to git; `absence` says why there is none.
+
+    `ahead` and `behind` count commits beside what was last `fetched` of the upstream; with `lacks_driver` this clone has no
+    driver for notes, which the attributes name.
+    """
 
     branch: str | None = None
     commit: str | None = None
@@ -69,6 +73,11 @@ class GitStatus:
     waiting: int = 0
     obstacle: str | None = None
     remotes: tuple[str, ...] = ()
+    upstream: str = ""
+    ahead: int = 0
+    behind: int = 0
+    fetched: str = ""
+    lacks_driver: bool = False
     absence: str = ""
 
 
@@ -387,6 +396,7 @@ def _git_status(vault: Context, pending: Sequence[git.UncommittedFile], remotes:
     if repo is None:
         return GitStatus(absence=vault.git_absence())
     head = git.head(repo)
+    beside = driver.standing(repo, head.branch) if remotes and head.branch else driver.Standing()
     return GitStatus(
         branch=head.branch,
         commit=head.commit,
@@ -395,6 +405,11 @@ def _git_status(vault: Context, pending: Sequence[git.UncommittedFile], remotes:
         waiting=len(vault.local.pending()),
         obstacle=git.obstacle(repo),
         remotes=remotes,
+        upstream=beside.upstream,
+        ahead=beside.ahead,
+        behind=beside.behind,
+        fetched=beside.fetched,
+        lacks_driver=beside.lacks_driver,
     )
 
 
@@ -410,6 +425,12 @@ def _advice(withheld: str, tracked: GitStatus, problems: Mapping[str, int]) -> I
         them = "it" if tracked.uncommitted == 1 else "them"
         files = counted(tracked.uncommitted, "uncommitted file")
         yield f"{step('diff')} shows {files}, {step('commit')} gathers {them}"
+    if tracked.ahead or tracked.behind:
+        sides = [f"{tracked.behind} behind {tracked.upstream}"] if tracked.behind else []
+        sides += [f"{tracked.ahead} ahead{'' if sides else f' of {tracked.upstream}'}"] if tracked.ahead else []
+        yield f"{', '.join(sides)}: {step('sync')}"
+    if tracked.lacks_driver:
+        yield f"git merges notes here as any text: {step('set_up')} gives it the vault's driver"
 
 
 def _to_settle(copies: int, unsettled: int, contested: int) -> Iterator[str]:

@@ -113,8 +113,8 @@ def sync(
     finish(vault)
     settings, head = settings_of(repo), git.head(repo)
     branch = _require_branch(repo, head)
-    where = elsewhere.upstream(settings, branch, remote)
     _require_alone(repo)
+    where = elsewhere.upstream(settings, branch, remote)
     elsewhere.require_addresses(repo, where.remote, push=push)
     left: tuple[Problem, ...] = ()
     if not dry_run:
@@ -164,7 +164,7 @@ def _require_branch(repo: git.Repo, head: GitHead) -> str:
 
 def _require_alone(repo: git.Repo) -> None:
     if repo.prefix:
-        own = f"{step('sync', own_repository=...)} gives it one, with its history"
+        own = f"{step('own_repository', folder=...)} gives it one, with its history"
         raise Refused(
             f"the vault lies in a repository with other things ({repo.work_tree}), and sync is for a vault's own",
             f"{own}; or go on with {shell('git pull')} and {shell('git push')}",

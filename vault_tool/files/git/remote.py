@@ -79,14 +79,14 @@ def upstream(settings: CommitSettings, branch: str, named: str = "") -> Upstream
     """
     names = remote_names(settings)
     if named and named not in names:
-        known = f"there are: {', '.join(names)}" if names else f"there is none; {step('sync', set_up=...)} names one"
+        known = f"there are: {', '.join(names)}" if names else f"there is none; {step('set_up', address=...)} names one"
         raise UsageError(f"no remote is called {one_line(named, 60)}", known)
     configured = settings.config.get(f"branch.{branch}.remote".lower(), settings.config.get(f"branch.{branch}.remote", ""))
     merged = settings.config.get(f"branch.{branch}.merge", "").removeprefix("refs/heads/")
     if configured in names and merged and named in ("", configured):
         return Upstream(configured, merged)
     if not names:
-        raise Refused("the vault has no remote to be kept in step with", f"{step('sync', set_up=...)} names one")
+        raise Refused("the vault has no remote to be kept in step with", f"{step('set_up', address=...)} names one")
     chosen = named or ("origin" if "origin" in names else names[0] if len(names) == 1 else "")
     if not chosen:
         raise Refused(f"which remote is meant is not said: there are {', '.join(names)}", f"{step('sync', remote=names[0])}")
@@ -127,7 +127,7 @@ def require_addresses(repo: Repo, remote: str, *, push: bool) -> tuple[str, ...]
         result = call(repo.work_tree, *args)
         if result.code:
             why = masked(first_line(result.err))
-            raise GitError(f"the remote {remote} has no address: {why}", f"{step('sync', set_up=...)} names one")
+            raise GitError(f"the remote {remote} has no address: {why}", f"{step('set_up', address=...)} names one")
         addresses += [line for line in result.out.decode(errors="replace").splitlines() if line]
     return tuple(require_address(address) for address in dict.fromkeys(addresses))
 
