@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from vault_tool.features.history import activity as _activity
     from vault_tool.features.history import history as _history
     from vault_tool.features.history import undo as _undo
+    from vault_tool.features.history import versions as _versions
     from vault_tool.features.imports import foreign_export as _foreign_export
     from vault_tool.features.imports import markdown_folder as _markdown_folder
     from vault_tool.features.imports import memory_graph as _memory_graph
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from vault_tool.features.proof import proving as _proving
     from vault_tool.features.reading import get as _get
     from vault_tool.features.reading import listing as _listing
+    from vault_tool.features.reading import local_graph as _local_graph
     from vault_tool.features.recall import present_state as _present_state
     from vault_tool.features.recall import recall as _recall
     from vault_tool.features.recall import search as _search
@@ -97,6 +99,7 @@ else:
     _activity = deferred_verbs("vault_tool.features.history.activity")
     _history = deferred_verbs("vault_tool.features.history.history")
     _undo = deferred_verbs("vault_tool.features.history.undo")
+    _versions = deferred_verbs("vault_tool.features.history.versions")
     _foreign_export = deferred_verbs("vault_tool.features.imports.foreign_export")
     _markdown_folder = deferred_verbs("vault_tool.features.imports.markdown_folder")
     _memory_graph = deferred_verbs("vault_tool.features.imports.memory_graph")
@@ -106,6 +109,7 @@ else:
     _proving = deferred_verbs("vault_tool.features.proof.proving")
     _get = deferred_verbs("vault_tool.features.reading.get")
     _listing = deferred_verbs("vault_tool.features.reading.listing")
+    _local_graph = deferred_verbs("vault_tool.features.reading.local_graph")
     _present_state = deferred_verbs("vault_tool.features.recall.present_state")
     _recall = deferred_verbs("vault_tool.features.recall.recall")
     _search = deferred_verbs("vault_tool.features.recall.search")
@@ -245,3 +249,5 @@ class Vault(Context):
     import_from = _foreign_export.import_from
     set_up = _setting_up.set_up
     own_repository = _setting_up.own_repository
+    versions = _versions.versions
+    local_graph = _local_graph.local_graph
