@@ -253,7 +253,7 @@ PAIRS: dict[str, tuple[Work, Work, Work, tuple[str, ...]]] = {
     "forget and move": (nothing, forget, move("elsewhere"), ()),
     "gone and tag": (nothing, gone, tag("xb"), ("tags: [base, xb]",)),
     "move and move": (nothing, move("moved-a"), move("moved-b"), ()),
-    "two ids at one path": (nothing, new_note("c.md", A + "2", "First"), new_note("c.md", B + "2", "Second"), ("First", "Second")),
+    "two ids at one path": (nothing, new_note("c.md", A + "2", "First"), new_note("c.md", B + "2", "Other"), ("First", "Other")),
     "a page": (nothing, page("Written at A"), page("Written at B"), ("Written at A", "Written at B")),
     "core": (nothing, lambda case: case.vault.core(), lambda case: case.vault.core(), ()),
     "crlf and tag": (nothing, crlf, tag("xb"), ("xb",)),
