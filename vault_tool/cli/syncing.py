@@ -53,9 +53,9 @@ def sync(
 
 
 @command("merge-note", "vt merge-note %O %A %B %P")
-@click.argument("base", type=click.Path(exists=True, dir_okay=False), metavar="BASE", help="Their common base.")
-@click.argument("ours", type=click.Path(exists=True, dir_okay=False), metavar="OURS", help="Our file, which gets the result.")
-@click.argument("theirs", type=click.Path(exists=True, dir_okay=False), metavar="THEIRS", help="The other file.")
+@click.argument("base", type=click.Path(), metavar="BASE", help="Their common base.")
+@click.argument("ours", type=click.Path(), metavar="OURS", help="Our file, which gets the result.")
+@click.argument("theirs", type=click.Path(), metavar="THEIRS", help="The other file.")
 @click.argument("path", metavar="PATH", help="Its path in the vault.")
 def merge_note(call: Call, base: str, ours: str, theirs: str, path: str) -> Exit:
     """Merge one note, as git asks for it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from vault_tool.errors import NotFound
 from vault_tool.files.layout import FileKind, file_kind
 from vault_tool.files.merging.note_merge import merge
 from vault_tool.files.merging.other_files import merge_file
@@ -12,6 +13,9 @@ from vault_tool.files.merging.other_files import merge_file
 
 def merge_note(base: Path, ours: Path, theirs: Path, path: str) -> bool:
     """Merge three files as git gives them, into `ours`; False, with git's own marks in it, where the two cannot be one."""
+    for file in (base, ours, theirs):
+        if not file.is_file():
+            raise NotFound(f"there is no file {file}", "git names the three files itself")
     texts = [file.read_bytes() for file in (base, ours, theirs)]
     # Git gives an empty file where both sides added the note.
     known = texts[0] or None
