@@ -237,7 +237,7 @@ TOOLS: Mapping[str, Described] = {
     "doctor": Described("Every problem of the vault's files, by path and line."),
 }  # fmt: skip
 
-# The verbs that are no tools, and why not.
+# The verbs that are no tools, and why not. Another one that is about the whole vault (`@of_the_whole`) is its owner's.
 WITHHELD: Mapping[str, str] = {
     **dict.fromkeys(("forget", "forget_user", "purge"), "what is erased is for a person to say"),
     **dict.fromkeys(("consent", "list_consents"), "whom a memory is about answers for it, not who wrote it"),
