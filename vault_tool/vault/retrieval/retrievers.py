@@ -181,11 +181,12 @@ def _date(pool: Pool, question: Question) -> None:
     times = question.times
     if times is None:
         return
+    about = read_times.about
     for candidate in pool.candidates.values():
         observed = parse_time(candidate.entry.observed)
         days = (observed.date(),) if observed else ()
         candidate.timely = times.holds(
-            days, read_times.about(candidate.entry.title, candidate.entry.preview, candidate.entry.text("as_of"), *days)
+            days, about(candidate.entry.title, candidate.entry.preview, candidate.entry.text("as_of"), *days)
         )
         candidate.dated = times.share if candidate.timely >= times.most else 0.0
         # Nothing else is asked: what is of that time answers, whatever it says.
