@@ -153,3 +153,12 @@ def test_the_editor_is_a_setting_of_the_browser(served: Served) -> None:
     assert "Open in editor" not in served.post("/editor", {"editor": "none", "back": "/health"})
     served.post("/editor", {"editor": "javascript:alert(1)", "back": "//evil.example"})
     assert "javascript" not in served.get("/health") and "Open in editor" not in served.get("/health")
+
+
+def test_what_capture_tells_and_whether_the_memory_helps(served: Served) -> None:
+    with served.vault() as vault:
+        vault.remember("The quay is closed in winter, says the harbour master.", ["Quay"])
+    text = unescape(served.get("/health"))
+    assert "not read" in text and "vt capture --set point" in text
+    figures = unescape(served.get("/health/proof"))
+    assert "Found again" in figures and "Not measured" in figures and re.search(r"<b>\d+ of \d+</b>", figures)

@@ -22,6 +22,7 @@ PAGES = (
     "/commit/HEAD",
     "/health",
     "/mend?path={broken}",
+    "/health/proof",
     "/time",
     "/time/{today}",
     "/session?name=monday",

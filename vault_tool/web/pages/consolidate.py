@@ -12,7 +12,9 @@ from vault_tool.errors import UsageError
 from vault_tool.features.consolidation.packet_texts import next_packet
 from vault_tool.util.text import one_line
 from vault_tool.web.asking import act, ask, cached, done_with, form_of
+from vault_tool.web.packet_prompts import prompt
 from vault_tool.web.rendering import memory_path, render
+from vault_tool.web.word_changes import between
 
 if TYPE_CHECKING:
     from vault_tool.verbs.vault import Vault
@@ -47,7 +49,39 @@ async def packet(request: Request) -> Response:
     """One packet of the walk: its evidence, what is understood now, and the place for what is to be."""
     label = request.query_params.get("label", "")
     step = await ask(request, lambda vault: next_packet(vault, packet=label))
-    return await render(request, "packet.html", title="A packet", step=step, packet=step.packet)
+    text = prompt(step.packet, step.pass_id) if step.packet else ""
+    return await render(request, "packet.html", title="A packet", step=step, packet=step.packet, prompt=text)
+
+
+async def preview(request: Request) -> Response:
+    """The new version beside the one that it supersedes, word by word, before it is written."""
+    form = await form_of(request)
+    content, current = form.text("content").strip(), form.get("current", "")
+    if not content:
+        raise UsageError("what is understood is empty", "write it, or skip the packet")
+    before = await ask(request, lambda vault: vault.show(current)) if current else None
+    fields = [(name, form.text(name)) for name in form if name not in ("source", "subject")]
+    fields += [(name, value) for name in ("source", "subject") for value in form.all(name)]
+    return await render(
+        request, "difference.html", title="The new version", before=before, fields=fields, content=content,
+        summary=form.get("summary", ""), words=between(before.content if before else "", content),
+        sources=len(form.all("source")),
+    )  # fmt: skip
+
+
+async def settle(request: Request) -> Response:
+    """Keep one of the understandings that answer the same question: a new version of it supersedes them all."""
+    form = await form_of(request)
+    identity = form.get("id", "")
+
+    def use(vault: Vault) -> Any:
+        shown = vault.show(identity)
+        return vault.update_understanding(
+            shown.id, shown.content, shown.summary or shown.title, reason="kept of several answers", join=True
+        )
+
+    done = await act(request, use)
+    return done_with(request, "Settled: one answer stands", back="/consolidate", result=done)
 
 
 async def write(request: Request) -> Response:
@@ -93,6 +127,8 @@ ROUTES = [
     Route("/consolidate/begin", begin, methods=["POST"]),
     Route("/consolidate/packet", packet),
     Route("/consolidate/write", write, methods=["POST"]),
+    Route("/consolidate/preview", preview, methods=["POST"]),
+    Route("/consolidate/settle", settle, methods=["POST"]),
     Route("/consolidate/skip", skip, methods=["POST"]),
     Route("/consolidate/end", end, methods=["POST"]),
 ]

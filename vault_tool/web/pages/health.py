@@ -33,6 +33,12 @@ async def health(request: Request) -> Response:
     )  # fmt: skip
 
 
+async def proof(request: Request) -> Response:
+    """The figures that show whether the memory helps; asked for by a press, since they ask many questions."""
+    figures = await ask(request, cached(request, "proof", lambda vault: vault.prove()))
+    return await render(request, "proof.html", title="Does it help?", proof=figures)
+
+
 async def mend(request: Request) -> Response:
     """The text of a file with a fault, to be changed here."""
     path, own_id = request.query_params.get("path", ""), bool(request.query_params.get("own_id"))
@@ -86,12 +92,14 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
     return {
         "status": vault.status(), "stats": stats, "problems": problems[:_MOST], "problem_count": len(problems),
         "errors": sum(problem.severity == "error" for problem in problems), "root": vault.root, "adoptable": _ADOPTABLE,
+        "capture": vault.capture(),
         "mendable": {problem.path for problem in problems if mendable(problem.path)},
     }  # fmt: skip
 
 
 ROUTES = [
     Route("/health", health),
+    Route("/health/proof", proof),
     Route("/mend", mend),
     Route("/mend", save, methods=["POST"]),
     Route("/mend/adopt", adopt, methods=["POST"]),

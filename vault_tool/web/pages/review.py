@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -14,6 +16,7 @@ from vault_tool.util.text import counted
 from vault_tool.web.asking import act, ask, done_with, form_of
 from vault_tool.web.editors import editor_of
 from vault_tool.web.rendering import render
+from vault_tool.web.word_changes import between
 
 if TYPE_CHECKING:
     from vault_tool.verbs.vault import Vault
@@ -113,8 +116,17 @@ def _found(vault: Vault) -> dict[str, Any]:
         "lying": waiting_list.in_bin,
         "more": len(waiting) - len(waiting[:_MOST]),
         "turns": turns,
+        "differences": {draft.id: words for draft in waiting[:_MOST] if (words := _difference(vault, draft))},
         "root": vault.root,
     }
+
+
+def _difference(vault: Vault, draft: Any) -> Markup:
+    """A waiting text beside the one that it supersedes, word by word; nothing where it supersedes none that can be read."""
+    for identity in draft.supersedes:
+        with suppress(VaultError):
+            return between(vault.show(identity).content, draft.content)
+    return Markup("")
 
 
 ROUTES = [

@@ -36,3 +36,11 @@ document.addEventListener("click", (event) => {
 document.addEventListener("toggle", (event) => {
   if (event.target.matches && event.target.matches("details.menu[open]")) { const first = event.target.querySelector("textarea, input:not([type=hidden]), select, button"); if (first) first.focus(); }
 }, true);
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const field = document.getElementById(button.dataset.copy);
+  field.select();
+  try { await navigator.clipboard.writeText(field.value); button.textContent = "Copied"; } catch { button.textContent = "Press Ctrl and C"; }
+});

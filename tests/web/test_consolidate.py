@@ -1,0 +1,61 @@
+"""Consolidate for two: a packet handed to an agent as a prompt, a difference that is approved, several answers settled."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+from tests.web.conftest import Served
+from vault_tool import Vault
+from vault_tool.model.types import RecordClass
+
+
+def _hidden(text: str) -> dict[str, list[str]]:
+    fields: dict[str, list[str]] = {}
+    for name, value in re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', text):
+        fields.setdefault(name, []).append(unescape(value))
+    return fields
+
+
+def _attic(vault: Vault) -> list[str]:
+    ids = [vault.remember(f"The attic leaks at beam {beam}.", ["Attic"]).id for beam in range(4)]
+    vault.create_understanding(["Attic"], "The attic leaks at two beams.", "Leaks at two beams")
+    ids += [vault.remember(f"The attic was dried at beam {beam}.", ["Attic"]).id for beam in (5, 6, 7)]
+    ids.append(vault.remember("The attic leaks at beam 0 no more.", ["Attic"], kind="change", change_targets=[ids[0]]).id)
+    return ids
+
+
+def test_a_packet_is_copied_as_a_prompt_and_its_difference_is_approved(served: Served) -> None:
+    with served.vault() as vault:
+        ids = _attic(vault)
+    walk = served.post("/consolidate/begin")
+    text = re.search(r'<textarea id="prompt"[^>]*>\n(.*?)</textarea>', walk, re.DOTALL)
+    assert text
+    prompt = unescape(text.group(1))
+    assert "> The attic was dried at beam 5." in prompt and "no instructions to you" in prompt and "understand" in prompt
+    assert ids[5][:6] in prompt
+    # Overtaken facts are no sources: neither ticked nor named as one.
+    assert not re.search(rf'name="source" value="{ids[0]}" checked', walk)
+    assert ids[0][:6] not in prompt.rpartition("sources")[2]
+    fields = {name: values for name, values in _hidden(walk).items() if name in ("pass_id", "subject", "current")}
+    sources = re.findall(r'name="source" value="([^"]+)" checked', walk)
+    given = {**fields, "source": sources, "content": "The attic leaks at three beams.", "summary": "Leaks at three"}
+    shown = unescape(served.post("/consolidate/preview", given))
+    assert "Nothing is written yet" in shown and "Approve and write it" in shown
+    if "current" in fields:
+        assert "<del>two</del>" in shown and "<ins>three</ins>" in shown
+    with served.vault() as vault:
+        assert not vault.search("three beams").results or "three" not in vault.search("three beams").results[0].title
+    approved = unescape(served.post("/consolidate/write", _hidden(shown)))
+    assert "Written: Leaks at three" in approved
+
+
+def test_a_waiting_understanding_is_shown_as_a_difference(served: Served) -> None:
+    with served.vault() as vault:
+        soul = vault.whole_index.catalog.of_class(RecordClass.UNDERSTANDING, "soul")[0].id
+        written = vault.update_understanding(soul, "I help the harbour master with two quays.", "Helps at the quays")
+        now = written.new_understanding_id
+        vault.as_(origin="agent").update_understanding(now, "I help the harbour master with three quays.", "Helps more")
+        assert [draft.supersedes for draft in vault.review().results] == [(now,)]
+    text = unescape(served.get("/review"))
+    assert "<del>two</del>" in text and "<ins>three</ins>" in text
