@@ -81,6 +81,9 @@ class Config:
     )
     write_policy: str = _option("auto", "Whether agents' observations wait for a person's review.", "auto", "review")
     understanding_policy: str = _option("auto", "Whether agents' understandings wait for a person's review.", "auto", "review")
+    review: tuple[str, ...] = _option(
+        (), "Types or classes of which agents' memories wait for a person's review, beside what the two policies say."
+    )
     turn_writes: str = _option(
         "child", "Who writes what turns accept: the owner or a process of its own, or the next write.", "child", "later"
     )
@@ -162,12 +165,33 @@ def _loaded(text: str, where: str, unknown: list[Unknown], *, stops: bool = True
             faults.append(f"`{name}` must be one of {', '.join(choices)}, not {_shown(value)}")
         elif read is not None:
             values[name] = read
+    _know_reviewed(values, unknown)
     if stops:
         faults = [*(fault.message for fault in unknown), *faults]
     if faults:
         more = f" (and {len(faults) - _MOST_TOLD} more)" if len(faults) > _MOST_TOLD else ""
         raise ConfigError(f"{where}: {'; '.join(faults[:_MOST_TOLD])}{more}", f"mend {where}; {step('config')} lists the options")
     return Config(**values)
+
+
+def review_words(types: Registry) -> frozenset[str]:
+    """The words that `review` may have: types, and the classes of what agents write."""
+    memories = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
+    names = (name for name, spec in types.specs.items() if spec.record_class in memories)
+    return frozenset(names) | {record_class.value for record_class in memories}
+
+
+def _know_reviewed(values: dict[str, Any], unknown: list[Unknown]) -> None:
+    """Take out of `review` the words that are no types or classes: each asks for nothing."""
+    words = review_words(values.get("types") or Registry())
+    for name in values.get("review", ()):
+        if name not in words:
+            listed = ", ".join(sorted(words))
+            unknown.append(
+                Unknown("review", f"`review` knows no `{one_line(name, 40)}`, which asks for nothing: its words are {listed}")
+            )
+    if "review" in values:
+        values["review"] = tuple(name for name in values["review"] if name in words)
 
 
 def _without_unknown(name: str, value: Any, unknown: list[Unknown]) -> Any:

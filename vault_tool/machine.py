@@ -29,6 +29,9 @@ _FORMER = {
 # How the projects of folders are called, by the folder: no setting of the lists, for it names several.
 PROJECTS = "projects"
 
+# What more waits for a person here: `vault.toml` has an option of the same name.
+REVIEW = "review"
+
 _FILE_MODE = 0o600
 _LONGEST = 2000
 
@@ -88,6 +91,8 @@ class Machine:
     owner: str = _option("on", "Whether a process may be started in the background.", "VAULT_OWNER", "on", "off")
     projects: Mapping[str, str] = field(default_factory=dict)
     """How the projects of folders are called, by the folder's path."""
+    review: tuple[str, ...] = ()
+    """More types or classes of which agents' memories wait for a person here than `vault.toml` says; no setting of the lists."""
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where each option that was set was set: `_config.json` or a variable's name."""
     fault: str = ""
@@ -121,6 +126,7 @@ def read(path: Path, environ: Mapping[str, str], *, own_file: bool = True) -> Ma
     sources: dict[str, str] = {}
     table = _table(path, faults) if own_file else {}
     projects = _projects(table.pop(PROJECTS, {}), path.name, faults)
+    review = _words(table.pop(REVIEW, []), path.name, faults)
     for name, value in _translated(table, environ.get(variable_of("provider"), "").strip()).items():
         if name in _OPTIONS:
             values[name], sources[name] = value, path.name
@@ -133,7 +139,7 @@ def read(path: Path, environ: Mapping[str, str], *, own_file: bool = True) -> Ma
     checked = {name: _checked(name, value, sources[name], faults) for name, value in values.items()}
     if faults:
         raise ConfigError("; ".join(faults[:20]), f"mend it, or set it with {step('config', provider=...)}")
-    return Machine(**checked, projects=projects, sources=sources)
+    return Machine(**checked, projects=projects, review=review, sources=sources)
 
 
 def write(path: Path, changes: Mapping[str, str]) -> None:
@@ -177,6 +183,15 @@ def _projects(value: Any, source: str, faults: list[str]) -> dict[str, str]:
         return dict(value)
     faults.append(f"{source}: `{PROJECTS}` must be names by folders")
     return {}
+
+
+def _words(value: Any, source: str, faults: list[str]) -> tuple[str, ...]:
+    if isinstance(value, str):
+        value = value.split(",")
+    if isinstance(value, list) and all(isinstance(word, str) for word in value):
+        return tuple(filter(None, (word.strip() for word in value)))
+    faults.append(f"{source}: `{REVIEW}` must be a list of types or classes")
+    return ()
 
 
 def unusable(fault: str) -> Machine:

@@ -17,7 +17,7 @@ MODULES = {
     "bring-to-mind": 89,
     "consolidate": 110,
     "mark-useful": 75,
-    "create-understanding": 97,
+    "create-understanding": 99,
     "reflect": 99,
     "status": 104,
 }

@@ -10,7 +10,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.supersession import cycles
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
-from vault_tool.util.text import counted
+from vault_tool.util.text import counted, with_article
 
 _PAIR = 2
 
@@ -44,7 +44,7 @@ def supersedes_other_type(scope: Scope) -> Iterable[Problem]:
         for target in entry.texts("supersedes"):
             old = scope.first(target)
             if old and old.record_class is RecordClass.UNDERSTANDING and old.type != entry.type and not _merged(scope, old):
-                message = f"a {entry.type} that supersedes {named(old)}, a {old.type}"
+                message = f"{with_article(entry.type)} that supersedes {named(old)}, {with_article(old.type)}"
                 yield note(
                     entry.path, 0, "supersedes-other-type", message, "take the id out of `supersedes` if that was not meant"
                 )

@@ -11,6 +11,7 @@ from vault_tool.model.problems import Problem, error, note, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import STORY_EDGES, RecordClass
 from vault_tool.util.hints import shell, step
+from vault_tool.util.text import with_article
 
 _O, _U, _S, _C = RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT, RecordClass.CONSOLIDATION
 _MEMORY = frozenset({_O, _U})
@@ -88,7 +89,7 @@ def edge_shape(scope: Scope) -> Iterable[Problem]:
         for name, allowed in zip(("from_id", "to_id"), ENDS.get(edge.type, ("", "")), strict=True):
             end = scope.first(edge.text(name))
             if allowed and end and end.record_class in _MEMORY and end.type != allowed:
-                message = f"`{name}` of {edge.type} is usually a {allowed}; {named(end)} is of type {end.type}"
+                message = f"`{name}` of {edge.type} is usually {with_article(allowed)}; {named(end)} is of type {end.type}"
                 yield note(edge.path, 0, "edge-shape", message, f"correct `{name}`, or choose another type of edge")
     for entry in scope.snapshot.of_class(_O):
         end = scope.first(entry.text("problem"))

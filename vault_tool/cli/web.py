@@ -22,6 +22,7 @@ from vault_tool.files.layout import LOCAL
 from vault_tool.files.local_trust import place
 from vault_tool.mcp import listening
 from vault_tool.util.deferred import deferred
+from vault_tool.util.text import with_article
 from vault_tool.vault.person import require_person
 from vault_tool.verbs import vault
 from vault_tool.web import app as web_app
@@ -80,7 +81,7 @@ def _require_owner(call: Call) -> None:
     if call.user:
         raise UsageError("the page is for whoever keeps the whole vault", "leave --user away; `People` is a page of it")
     if call.origin not in ("", "owner"):
-        raise UsageError(f"the page is its owner's, and not for an {call.origin}", "leave --origin away")
+        raise UsageError(f"the page is its owner's, and not for {with_article(call.origin)}", "leave --origin away")
 
 
 def _listener(port: int | None) -> socket:

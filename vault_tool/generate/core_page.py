@@ -181,7 +181,7 @@ class _Sections:
         self._form = form
         self._as_of = as_of
         by_claim = {claim: item for item in items if (claim := claims.of(item.entry, item.belief)) is not None}
-        ordered = in_order(by_claim)
+        ordered = {section: _newer_first(claims_there, by_claim) for section, claims_there in in_order(by_claim).items()}
         self._vouched = {claim.path: claim.vouched for claim in by_claim}
         typical: dict[_Part, list[CoreItem]] = defaultdict(list)
         for section, claims_there in ordered.items():
@@ -237,6 +237,36 @@ class _Sections:
         return self._form.section(
             section, self._common.get(part, ""), more=not vouched and bool(self._lines.get((section, True)))
         )
+
+
+def _newer_first(ordered: Sequence[Claim], by_claim: Mapping[Claim, CoreItem]) -> list[Claim]:
+    """The claims of a section, what seems to have been changed directly below what changed it, where the first of both stood.
+
+    Nothing of somebody else's comes above what a person stands behind by that.
+    """
+    by_id = {claim.id: claim for claim in ordered}
+    newer = {claim: by_id.get(by_claim[claim].perhaps_changed_by) for claim in ordered if by_claim[claim].perhaps_changed_by}
+    older: dict[Claim, list[Claim]] = defaultdict(list)
+    for claim, other in newer.items():
+        if other is not None and other.rank == claim.rank:
+            older[other].append(claim)
+    below = {claim for claims in older.values() for claim in claims}
+    placed: dict[Claim, None] = {}
+
+    def place(claim: Claim) -> None:
+        if claim not in placed:
+            placed[claim] = None
+            for each in older.get(claim, ()):
+                place(each)
+
+    for claim in ordered:
+        first, seen = claim, {claim}
+        while first in below and (other := newer.get(first)) is not None and other not in seen:
+            first = other
+            seen.add(other)
+        place(first)
+        place(claim)
+    return list(placed)
 
 
 def _interleaved(

@@ -64,9 +64,21 @@ def tag_name(tag: str) -> str:
     return normal_name(tag.strip().removeprefix("#"))
 
 
+# Beginnings that are spoken otherwise than they are written.
+_SILENT = ("hour", "honest", "honour", "honor", "heir")
+_AS_CONSONANTS = ("uni", "use", "usu", "util", "eu", "one", "once", "url")
+
+
 def counted(count: int, what: str, many: str = "") -> str:
     """`1 error`, `2 errors`: a number with its noun; `many` is the plural of one that does not form it with an s."""
     return f"{count:,} {what if count == 1 else many or f'{what}s'}"
+
+
+def with_article(noun: str) -> str:
+    """A noun of the tool or of a vault with its article: `a soul`, `an orientation`."""
+    word = noun.lstrip("`").casefold()
+    vowel = word.startswith(_SILENT) or (word[:1] in ("a", "e", "i", "o", "u") and not word.startswith(_AS_CONSONANTS))
+    return f"{'an' if vowel else 'a'} {noun}"
 
 
 def tokens(text: str) -> int:

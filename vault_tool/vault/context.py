@@ -32,7 +32,7 @@ from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.hints import if_there, option, shell, step
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.location import Location
-from vault_tool.util.text import one_line
+from vault_tool.util.text import one_line, with_article
 from vault_tool.util.user_folder import global_place, global_vault_at
 from vault_tool.vault import registered, settings_in_force
 from vault_tool.vault.person import Presence
@@ -197,7 +197,7 @@ class Context:
         if chosen not in ORIGINS:
             raise UsageError(f"origin `{chosen}` is none of {', '.join(ORIGINS)}", f"pass {option('origin')} or set VAULT_ORIGIN")
         if person and chosen != "owner":
-            raise UsageError(f"a person is asking, and not an {chosen}", "leave `origin` away, or `person`")
+            raise UsageError(f"a person is asking, and not {with_article(chosen)}", "leave `origin` away, or `person`")
         who = Who(chosen, session or env.get("VAULT_SESSION", ""), model or env.get("VAULT_MODEL", ""), user, project)
         opened = cls(find(path, env), who, clock)
         opened.environ = env

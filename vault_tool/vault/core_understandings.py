@@ -18,6 +18,7 @@ from vault_tool.model.authority import Effect, authority, by_origin, replacing
 from vault_tool.model.problems import Severity
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.util.text import with_article
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
@@ -71,7 +72,7 @@ def warnings(vault: Context, kinds: Mapping[str, CoreKind], moment: datetime) ->
             )
         for path, reason in entries.refused.items():
             last = "; its owner's last good text of it is" if path in entries.texts else ""
-            warned.append(f"a {kind} is not served, {reason}{last}: look at {path}")
+            warned.append(f"{with_article(kind)} is not served, {reason}{last}: look at {path}")
     return tuple(warned)
 
 

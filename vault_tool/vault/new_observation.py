@@ -19,7 +19,7 @@ from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.recall.wishes import INSTRUCTION, wish_in
 from vault_tool.util.clock import end_of, parse_time, stamp, until
 from vault_tool.util.hints import option, step
-from vault_tool.util.text import normal_name, one_line, unwrap_link
+from vault_tool.util.text import normal_name, one_line, unwrap_link, with_article
 from vault_tool.vault import contests, registered, resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
@@ -127,7 +127,7 @@ def _observation_type(vault: Context, kind: str, new: bool) -> str:
             RecordClass.SUBJECT: "create_subjects",
         }
         raise UsageError(
-            f"`{kind}` is the type of an {record_class}",
+            f"`{kind}` is the type of {with_article(record_class)}",
             f"use {step(verb[record_class]) if record_class in verb else step('new', type=kind)}",
         )
     if not new:
@@ -176,7 +176,9 @@ def remarks_on(vault: Context, record: Observation) -> list[str]:
             f"{count} subjects are {count * (count - 1) // 2} claims of a relation: tag what it is about, not what it touches"
         )
     if record.type in ("solution", "failed_tactic") and not record.problem:
-        remarks.append(f"a {record.type} without a problem: name it with {option('problem')}, so that it is found from there")
+        remarks.append(
+            f"{with_article(record.type)} without a problem: name it with {option('problem')}, so that it is found from there"
+        )
     if record.type == "change" and not record.change_targets:
         remarks.append(f"a change without targets: name what it changes with {option('change_targets')}")
     if record.origin != OWNER and record.type != INSTRUCTION and wish_in(record.body) == INSTRUCTION:

@@ -17,7 +17,7 @@ from vault_tool.model.records import Edge, Record
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash, normal_body
-from vault_tool.vault import screening
+from vault_tool.vault import asked_reviews, screening
 from vault_tool.vault.context import Context
 from vault_tool.vault.drafts import undecided
 
@@ -58,12 +58,16 @@ def policy(vault: Context, record: Record) -> Policy:
         return "auto"
     if waits_by_its_type(record, origin):
         return "review"
-    settings = vault.settings
-    chosen = {
-        RecordClass.OBSERVATION: settings.write_policy,
-        RecordClass.UNDERSTANDING: settings.understanding_policy,
-    }.get(record.record_class, "auto")
-    return "review" if chosen == "review" else "auto"
+    return "auto" if asked_reviews.words(vault).isdisjoint((record.type, record.record_class.value)) else "review"
+
+
+def why_waits(vault: Context, record: Record) -> str:
+    """Why a record waits by the settings, or as what it is."""
+    if waits_by_its_type(record, getattr(record, "origin", "") or vault.who.origin):
+        return IDENTITY_WAITS
+    if record.record_class.value in asked_reviews.words(vault):
+        return UNDERSTANDINGS_WAIT if record.record_class is RecordClass.UNDERSTANDING else OBSERVATIONS_WAIT
+    return f"agents' memories of type {record.type} are reviewed in this vault (`review`)"
 
 
 def waits_by_its_type(record: Record, origin: str) -> bool:

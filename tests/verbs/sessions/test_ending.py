@@ -48,7 +48,7 @@ def offered(agent: Vault) -> list[Attempt]:
 def test_what_was_shown_is_offered_until_it_is_voted_on(agent: Vault, known: str) -> None:
     agent.bring_to_mind("pool connections")
     (one,) = agent.end_session().surfaced
-    assert (one.id, one.how, one.record_class) == (known, ("bring_to_mind",), "observation")
+    assert (one.id, one.how, one.title) == (known, ("bring_to_mind",), agent.show(known).title)
     done = agent.end_session(votes=[{"id": known[:8], "value": "useful", "reason": "It named the cap."}])
     assert [(v.id, v.value, v.reason, v.already) for v in done.votes] == [(known, "useful", "It named the cap.", False)]
     assert done.votes[0].utility and done.votes[0].utility > 0.5

@@ -38,6 +38,9 @@ BUDGET = 3000
 PACKET = 800
 FEWEST = 200
 
+# The present text has at least one part in so many of a packet, and the lines that say what is cut so many tokens.
+_HEAD_LEAST, _FRAME = 5, 20
+
 # Kept of a budget for the orientation, which comes last: one part in so many, at most so much.
 _LAST_SHARE, _LAST = 5, 300
 
@@ -344,8 +347,6 @@ class _Trip:
 
     def _text(self, plan: PacketPlan | None, room: int) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """A packet's text in at most `room` tokens, the ids of what is new in it, and of what of that is shown."""
-        # What is written for the orientation stands for all of the former one, so more of that is shown.
-        head = list(self._head(plan, room // 2 if plan else room * 3 // 4))
         if plan is None:
             entries: list[Entry] = [e for e in written_in(self.vault, self._open()) if e.type != "orientation"]
             rows = [(entry, entry.text("summary")) for entry in entries]
@@ -356,14 +357,21 @@ class _Trip:
             rows = [(entry, body_of(self.vault, entry)) for entry in entries]
         old = all_overtaken(self.vault)
         longest = max(40, room // 3)
-        shown: list[str] = []
-        lines: list[str] = []
-        left = room - text_tokens("\n".join(head)) - 20
+        every: list[tuple[str, int]] = []
         for entry, text in rows:
             was = "was: " if entry.path in old else ""
             head_of_line = f"{resolve.short(self.vault, entry.id)} {was}{entry.type} {entry.observed[:10]} "
             line = head_of_line + shortened(unframed(one_line(text)), longest).text
-            left -= text_tokens(line) + 1
+            every.append((line, text_tokens(line) + 1))
+        # What is new has the greater part, for the present text is a `get` away. What is written for the orientation stands for
+        # all of the former one, so more of that is shown.
+        lines_cost = sum(cost for _, cost in every) + _FRAME
+        head = list(self._head(plan, max(room // _HEAD_LEAST, min(room - lines_cost, room * 3 // 4)) if plan else room * 3 // 4))
+        shown: list[str] = []
+        lines: list[str] = []
+        left = room - text_tokens("\n".join(head)) - _FRAME
+        for (entry, _), (line, cost) in zip(rows, every, strict=True):
+            left -= cost
             if left < 0 and shown:
                 break
             lines.append(line)
@@ -393,8 +401,9 @@ class _Trip:
                 yield f"{named} ({resolve.short(self.vault, side.id)}): {unframed(side.text('summary'))}"
 
     def _so_far(self, entry: Entry, room: int) -> str:
-        text = shortened(unframed(body_of(self.vault, entry).strip()), room).text
-        return f"So far ({resolve.short(self.vault, entry.id)}): {text}"
+        short = resolve.short(self.vault, entry.id)
+        present = shortened(unframed(body_of(self.vault, entry).strip()), room)
+        return f"So far ({short}): {present.text}{'' if present.whole else f' (cut: get {short} has the rest)'}"
 
     def _orientation(self) -> Entry | None:
         held = holding_place(self.vault.index.catalog, "orientation", ())

@@ -11,7 +11,7 @@ from vault_tool.model.fields import OF_WORDS
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.hints import step
-from vault_tool.util.text import normal_name, one_line
+from vault_tool.util.text import normal_name, one_line, with_article
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, global_root
 from vault_tool.vault.parameters import require_moment, require_word
@@ -114,7 +114,9 @@ class RequestChecker:
         if named.strip():
             self.problem(home, "/memory/links/problem_id", named)
         elif kind in NEEDS_PROBLEM:
-            self.add("/memory/links/problem_id", f"a {kind} needs the problem that it is for", "write the problem first")
+            self.add(
+                "/memory/links/problem_id", f"{with_article(kind)} needs the problem that it is for", "write the problem first"
+            )
         for name in ("change_targets", "related_memory_ids"):
             for number, target in enumerate(links.get(name, ())):
                 self.memory(home, pointer("memory", "links", name, number), target)

@@ -166,7 +166,7 @@ def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_r
     )  # fmt: skip
     unsure = draft.confidence is not None and draft.confidence < SURE_ENOUGH
     if unsure or memory.get("ask") or review_policy.policy(home, record) == "review":
-        why = UNSURE if unsure else review_policy.ASKED if memory.get("ask") else review_policy.OBSERVATIONS_WAIT
+        why = UNSURE if unsure else review_policy.ASKED if memory.get("ask") else review_policy.why_waits(home, record)
         return _queue_for_review(home, record, edges, base, why)
     return base if dry_run else _stored(op, record, edges, base)
 

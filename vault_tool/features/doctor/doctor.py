@@ -37,7 +37,7 @@ from vault_tool.util.atomic import temporary_name
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import shell, step
 from vault_tool.util.text import counted, normal_name, one_line
-from vault_tool.vault import another_address, dead_links, note_history, resolve, screening
+from vault_tool.vault import another_address, asked_reviews, dead_links, note_history, resolve, screening
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.core_age import behind
 from vault_tool.vault.drafts import undecided
@@ -302,6 +302,7 @@ def _problems(vault: Context, pending: Sequence[git.UncommittedFile], *, thoroug
         problems = catalog.derived(("check", graves), lambda: checked(catalog, vault.settings.types, graves))
     yield from problems
     yield from vault.settings_problems
+    yield from asked_reviews.problems(vault)
     yield from local_problems(vault)
     yield from _tombstones(vault)
     yield from _taken_away(vault)
@@ -460,8 +461,8 @@ def _no_owner(vault: Context) -> tuple[Problem, ...]:
 
 
 def waiting_for_review(vault: Context) -> int:
-    """How many drafts and others' tombstones wait for a person."""
-    return len(undecided(vault)) + len(_waiting_tombstones(vault))
+    """How many drafts, others' tombstones and changes of the settings wait for a person."""
+    return len(undecided(vault)) + len(_waiting_tombstones(vault)) + (asked_reviews.waiting(vault) is not None)
 
 
 def _waiting_tombstones(vault: Context) -> list[WaitingTombstone]:

@@ -14,7 +14,7 @@ from vault_tool.files.parse import parse
 from vault_tool.model.ids import canonical
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, STORY_EDGES, RecordClass
-from vault_tool.util.text import content_hash, counted, normal_body, one_line
+from vault_tool.util.text import content_hash, counted, normal_body, one_line, with_article
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
@@ -158,7 +158,9 @@ def resolve_target(vault: Context, named: str) -> tuple[str, list[Entry]]:
         whole, known = entry.id, list(vault.index.catalog.get(entry.id))
     if entry is not None and entry.record_class not in (*MEMORIES, RecordClass.EDGE):
         hint = "rename it or delete its file by hand" if entry.record_class is RecordClass.SUBJECT else "name a memory"
-        raise UsageError(f"`{one_line(entry.title, 60)}` is a {entry.record_class}, and memories alone are forgotten", hint)
+        raise UsageError(
+            f"`{one_line(entry.title, 60)}` is {with_article(entry.record_class)}, and memories alone are forgotten", hint
+        )
     return whole, known
 
 

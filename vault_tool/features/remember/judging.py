@@ -14,7 +14,7 @@ from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES
-from vault_tool.util.text import one_line
+from vault_tool.util.text import one_line, with_article
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
@@ -67,7 +67,9 @@ def judged(vault: Context, named: str, *, begun: bool = False) -> Entry:
     entry = resolve.find(vault, named, begun=begun)
     if entry.record_class not in MEMORIES:
         shown = f"{resolve.short(vault, entry.id)} ({one_line(entry.title, 40)})"
-        raise UsageError(f"{shown} is a {entry.record_class}, which claims nothing", "judge an observation or an understanding")
+        raise UsageError(
+            f"{shown} is {with_article(entry.record_class)}, which claims nothing", "judge an observation or an understanding"
+        )
     return entry
 
 

@@ -18,7 +18,7 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, STORY_EDGES, RecordClass, is_type_name
 from vault_tool.util.hints import step
-from vault_tool.util.text import body_hash, one_line, tag_name
+from vault_tool.util.text import body_hash, one_line, tag_name, with_article
 from vault_tool.vault import contests, person, resolve, vouching
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
@@ -132,7 +132,9 @@ def tag(vault: Context, memory_id: str, add: Sequence[str] = (), remove: Sequenc
         entry = resolve.find(vault, memory_id)
         resolve.require_own(vault, entry)
         if entry.record_class not in (*MEMORIES, RecordClass.SUBJECT):
-            raise UsageError(f"`{one_line(entry.title, 40)}` is a {entry.record_class}, which has no tags", "name a memory")
+            raise UsageError(
+                f"`{one_line(entry.title, 40)}` is {with_article(entry.record_class)}, which has no tags", "name a memory"
+            )
         before = entry.texts("tags")
         has = {tag_name(tag) for tag in before}
         removed = [tag for tag in before if tag_name(tag) in removing]
@@ -320,7 +322,7 @@ def _end(vault: Context, named: str, kind: str) -> Entry:
     if entry.record_class is RecordClass.SUBJECT and kind in STORY_EDGES:
         return entry
     hint = "relate subjects by a memory tagged with both" if entry.record_class is RecordClass.SUBJECT else "name a memory"
-    raise UsageError(f"`{entry.title}` is a {entry.record_class}: {kind} links two memories", hint)
+    raise UsageError(f"`{entry.title}` is {with_article(entry.record_class)}: {kind} links two memories", hint)
 
 
 def _reason_differs(vault: Context, edge: Entry, why: str) -> tuple[str, ...]:

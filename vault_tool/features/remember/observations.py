@@ -219,7 +219,7 @@ def _add(op: Operation, draft: Observation, names: Sequence[str], asks: bool) ->
         )  # fmt: skip
     record = replace(draft, subjects=tagging.names)
     if waits:
-        return _queue_for_review(vault, record, review_policy.ASKED if asks else review_policy.OBSERVATIONS_WAIT)
+        return _queue_for_review(vault, record, review_policy.ASKED if asks else review_policy.why_waits(vault, record))
     path = op.create(record)
     op.log(record, path)
     return AddedObservation(

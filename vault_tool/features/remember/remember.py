@@ -86,7 +86,7 @@ def remembered(op: Operation, draft: Observation, subject_names: Sequence[str], 
     if twin is not None:
         return _repeated(op, twin, draft, tagging)
     if ask or review_policy.policy(vault, draft) == "review":
-        why = review_policy.ASKED if ask else review_policy.OBSERVATIONS_WAIT
+        why = review_policy.ASKED if ask else review_policy.why_waits(vault, draft)
         return _queue_for_review(vault, draft, tagging, why, op.verb)
     return _save(vault, op, draft, tagging)
 

@@ -28,7 +28,7 @@ from vault_tool.model.supersession import Place, place_of
 from vault_tool.util.clock import stamp
 from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.vault import contests, drafts, person, repeats, resolve, screening, vouching
+from vault_tool.vault import asked_reviews, contests, drafts, person, repeats, resolve, screening, vouching
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import tag
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -39,6 +39,9 @@ from vault_tool.vault.two_texts import TwoTexts, two_texts
 Editor = Callable[[Path], None]
 
 _ACT = "look at what waits for review"
+
+# So many letters of an id at least name one.
+_FEWEST_LETTERS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +70,7 @@ class Waiting:
     project: str = ""
     refused_at: str = ""
     problems: tuple[Problem, ...] = ()
-    what: Literal["memory", "tombstone"] = "memory"
+    what: Literal["memory", "tombstone", "settings"] = "memory"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +154,7 @@ def review(
     vault = vault if as_user else person.acting(vault, _ACT)
     inbox = Inbox(vault.root)
     graves, accept, refuse = ((), accept, refuse) if as_user else _decided_tombstones(vault, inbox, accept, refuse)
+    settings, accept, refuse = ([], accept, refuse) if as_user else _decided_settings(vault, accept, refuse)
     vouched, accept = ([], accept) if as_user else _vouched(vault, inbox, accept)
     listing = not (as_user or bin or accept or refuse or everything or restore)
     with writing(vault, "review") as op:
@@ -174,9 +178,13 @@ def review(
         lying = {draft.id for draft in DraftBin(vault.root).drafts(vault.now())} if dropped else frozenset()
         return Reviewed(
             **saved.fields(*(contests.unsettled(vault) if listing else ())),
-            accepted=(*(decision for decision in graves if isinstance(decision, Accepted)), *vouched, *accepted),
+            accepted=(
+                *(decision for decision in (*graves, *settings) if isinstance(decision, Accepted)),
+                *vouched,
+                *accepted,
+            ),
             refused=(
-                *(decision for decision in graves if isinstance(decision, str)),
+                *(decision for decision in (*graves, *settings) if isinstance(decision, str)),
                 *(note.id for note in dropped),
                 *filter(None, over),
             ),
@@ -190,6 +198,7 @@ def review(
                     _shown_tombstone(vault, tombstone)
                     for tombstone in (waiting_tombstones.waiting(vault) if not (as_user or bin) else ())
                 ),
+                *(() if as_user or bin else _changed_settings(vault)),
             ),
             unsettled=() if as_user or bin else two_texts(vault.with_withheld()),
         )
@@ -224,6 +233,45 @@ def _decided_tombstones(
         done.append(tombstone.id)
     left = [[named for named, match in decisions.items() if match is None] for decisions in (accepting, refusing)]
     return tuple(done), left[0], left[1]
+
+
+def _decided_settings(
+    vault: Context, accept: Sequence[str], refuse: Sequence[str]
+) -> tuple[list[Accepted | str], Sequence[str], Sequence[str]]:
+    """Decide on the change of the settings that waits, where its id is named; what became of it, and the other names."""
+    change = asked_reviews.waiting(vault) if accept or refuse else None
+    if change is None:
+        return [], accept, refuse
+
+    def is_meant(named: str) -> bool:
+        return len(named.strip()) >= _FEWEST_LETTERS and change.id.startswith(named.strip().lower())
+
+    done: list[Accepted | str] = []
+    if any(map(is_meant, accept)):
+        asked_reviews.decide(vault, change, accepted=True)
+        done.append(Accepted(id=change.id, title=_loosened(change), path=layout.SETTINGS_FILE))
+    elif any(map(is_meant, refuse)):
+        asked_reviews.decide(vault, change, accepted=False)
+        done.append(change.id)
+    return done, [named for named in accept if not is_meant(named)], [named for named in refuse if not is_meant(named)]
+
+
+def _loosened(change: asked_reviews.Held) -> str:
+    return f"no review of {', '.join(change.words)} any more"
+
+
+def _changed_settings(vault: Context) -> Iterator[Waiting]:
+    """The change of the settings that waits, if any: to accept it puts it in force, to refuse it lets the words count on."""
+    change = asked_reviews.waiting(vault)
+    if change is not None:
+        yield Waiting(
+            id=change.id, what="settings", record_class="page", type="settings", title=_loosened(change),
+            content=f"{layout.SETTINGS_FILE} asked for it, and a commit of {change.author} took it out.", details={}, subjects=(),
+            path=layout.SETTINGS_FILE, since=stamp(datetime.fromtimestamp(change.at, UTC)),
+            reason="a change by others that asks for less waits for the owner",
+            context={"accept": "puts it in force", "refuse": "asks for the review still", "commit": change.commit},
+            origin=change.author,
+        )  # fmt: skip
 
 
 def _vouched(vault: Context, inbox: Inbox, accept: Sequence[str]) -> tuple[list[Accepted], Sequence[str]]:

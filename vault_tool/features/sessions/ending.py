@@ -66,6 +66,19 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Surfaced:
+    """One memory that the session was shown and has not judged: what it takes to say whether it helped, and by which verbs it
+    came; the rest is a `get` away.
+    """
+
+    id: str
+    type: str
+    title: str
+    how: tuple[str, ...]
+    scope: str = "repo"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEnd(Answer):
     """The end of a session as far as it is open: `surfaced` memories to vote on, `attempts` to record.
 
@@ -74,7 +87,7 @@ class SessionEnd(Answer):
     """
 
     session: str
-    surfaced: tuple[ShownMemory, ...]
+    surfaced: tuple[Surfaced, ...]
     attempts: tuple[Attempt, ...]
     votes: tuple[Voted, ...]
     recorded: tuple[Recorded, ...]
@@ -122,7 +135,10 @@ def end_session(
     to_vote, open_tries = ([], []) if items else (_to_vote(vault, session), attempts_of(vault, session))
     return SessionEnd(
         session=session,
-        surfaced=tuple(to_vote[:limit]),
+        surfaced=tuple(
+            Surfaced(id=shown.id, type=shown.type, title=shown.title, how=shown.how, scope=shown.scope)
+            for shown in to_vote[:limit]
+        ),
         attempts=tuple(open_tries[-limit:]),
         votes=tuple(voted for voted, _ in taken),
         recorded=tuple(recorded for recorded, _ in done),

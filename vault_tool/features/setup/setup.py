@@ -24,7 +24,7 @@ from vault_tool.util.hints import option, step
 from vault_tool.util.json_text import read_own
 from vault_tool.util.note_links import is_note
 from vault_tool.util.text import counted, one_line
-from vault_tool.vault import person
+from vault_tool.vault import asked_reviews, person
 from vault_tool.vault.context import Context, Who, home_in
 from vault_tool.vault.generated_pages import first_pages
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -38,7 +38,7 @@ ATTRIBUTES = "vault/** -text"
 
 NOTES = ("here", "own")
 _MANY = 20
-_POLICIES = ("write_policy", "understanding_policy")
+_POLICIES = ("write_policy", "understanding_policy", "review")
 # Files after which no more are counted: somebody's whole home is no folder of notes.
 _ENOUGH = 20_000
 
@@ -259,7 +259,7 @@ def config(
     if name == global_choice.NAME and value is not None:
         remarks = global_choice.make_global(vault, value)
     elif value is not None:
-        if name in _POLICIES and value != "review":
+        if name in _POLICIES and _asks_for_less(vault, name, value):
             person.require_person(vault, f"set {name} to {one_line(value, 20)}")
         if machine_settings.known(name):
             raise machine_settings.not_here(name)
@@ -286,6 +286,15 @@ def config(
         results=results,
         machine_path=str(vault.local.place / layout.CONFIG_FILE),
         machine=ours,
+    )
+
+
+def _asks_for_less(vault: Context, name: str, value: str) -> bool:
+    """Whether less would wait for a person with a value of one of these settings."""
+    if name != "review":
+        return value != "review"
+    return not asked_reviews.of_settings(vault.settings) <= asked_reviews.of_settings(
+        replace(vault.settings, review=tuple(_items(value)))
     )
 
 

@@ -88,7 +88,7 @@ def _take(op: Operation, batch: TurnBatch, turn: QueuedTurn, candidate: Mapping[
     names = [anchor["name"] for anchor in candidate["anchors"]]
     reason = turn.reason if turn.held else ""
     if not reason and review_policy.policy(vault, draft) == "review":
-        reason = review_policy.OBSERVATIONS_WAIT
+        reason = review_policy.why_waits(vault, draft)
     if not reason:
         reason = _objection(op, replace(draft, subjects=tuple(names)), candidate["anchors"])
     if reason:

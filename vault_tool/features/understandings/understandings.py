@@ -17,7 +17,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.hints import option, step
-from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
+from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line, with_article
 from vault_tool.vault import contests, open_pass, resolve, review_policy
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
@@ -454,10 +454,11 @@ def _require_fitting(kind: str, subject_names: Sequence[str]) -> None:
     """Which understanding is a subject's own follows from its kind and the number of its subjects: they must agree."""
     count = len({normal_name(name) for name in subject_names})
     if not count and kind not in KEPT_TYPES:
-        raise UsageError(f"a {kind} understanding needs a subject", f"name it with {option('subject_names')}")
+        raise UsageError(f"{with_article(kind)} understanding needs a subject", f"name it with {option('subject_names')}")
     if count > 1 and kind in ("single_subject", "structural"):
         raise UsageError(
-            f"a {kind} understanding has one subject, not {count}", f"what several share needs {option('kind', 'relationship')}"
+            f"{with_article(kind)} understanding has one subject, not {count}",
+            f"what several share needs {option('kind', 'relationship')}",
         )
     if count == 1 and kind == "relationship":
         raise UsageError(
@@ -569,7 +570,7 @@ def _entries(vault: Context, ids: Iterable[str]) -> Iterator[Entry]:
 def _save(op: Operation, record: Understanding) -> _Destination:
     if review_policy.policy(op.vault, record) == "review":
         identity = review_policy.waits_by_its_type(record, record.origin)
-        why = review_policy.IDENTITY_WAITS if identity else review_policy.UNDERSTANDINGS_WAIT
+        why = review_policy.why_waits(op.vault, record)
         held = review_policy.hold(op.vault, record, why, verb=op.verb)
         remarks = (review_policy.WAITS, *([why] if identity else []))
         return _Destination(held.id, held.path, Saved(warnings=remarks), pending=True)
