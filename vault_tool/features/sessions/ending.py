@@ -136,7 +136,8 @@ def end_session(
     return SessionEnd(
         session=session,
         surfaced=tuple(
-            Surfaced(id=shown.id, type=shown.type, title=shown.title, how=shown.how, scope=shown.scope)
+            Surfaced(id=each.id, type=each.type, title=each.title, how=each.how, scope=each.scope)
+            for each in to_vote[:limit]
             for shown in to_vote[:limit]
         ),
         attempts=tuple(open_tries[-limit:]),
