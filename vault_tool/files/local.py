@@ -6,7 +6,6 @@ import json
 import os
 import re
 import stat
-import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +24,7 @@ from vault_tool.model.ids import canonical
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind, Use
 from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder, storage, temporary_hashes
 from vault_tool.util.clock import parse_time
-from vault_tool.util.deferred import deferred
+from vault_tool.util.deferred import deferred, uuid
 from vault_tool.util.folder import opened
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import content_hash, one_line

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import uuid
 from collections.abc import Iterable
+
+from vault_tool.util.deferred import uuid
 
 SHORTEST_PREFIX = 4
 SHOWN_PREFIX = 6

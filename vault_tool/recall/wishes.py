@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from vault_tool.util.deferred import deferred_pattern
+
 PREFERENCE, INSTRUCTION = "preference", "instruction"
 
 # So much of a text is looked at: a wish is said at its beginning.
@@ -11,17 +13,17 @@ _READ = 400
 # A title of a note has fewer words, or one that is written large: `Always On VPN`.
 _LEAST_WORDS = 4
 
-_SENTENCE = re.compile(r"(?<=[.!?;\n])\s+")
-_SPEAKER = re.compile(r"^(?:[\w .-]{1,30}: |- )")
+_SENTENCE = deferred_pattern(r"(?<=[.!?;\n])\s+")
+_SPEAKER = deferred_pattern(r"^(?:[\w .-]{1,30}: |- )")
 _ASKED = "ask|say|want|request|mention"
-_RULE = re.compile(
+_RULE = deferred_pattern(
     r"^(?:please |also |but |and |ok(?:ay)?,? |so )*(?:(?:always|never) [a-z]|(?:don't|do not) (?:ever |you ever )[a-z]"
     r"|from now on,? [a-z]|(?:make sure|be sure|remember) (?:to |you )?always [a-z]"
     rf"|when(?:ever)? (?:i|we) (?:{_ASKED})\b.*, ?(?:please |then |always )*[a-z]"
     r"|(?:immer|niemals|ab jetzt|siempre|nunca|toujours|ne jamais|jamais) [a-zäöüéèñ])",
     re.IGNORECASE,
 )
-_LARGE = re.compile(r"^(?:\S+ )?(?:Always|Never|ALWAYS|NEVER) [A-Z]")
+_LARGE = deferred_pattern(r"^(?:\S+ )?(?:Always|Never|ALWAYS|NEVER) [A-Z]")
 _HOW_MUCH = "really|strongly|generally|usually|much|definitely|absolutely|personally|also|still"
 _DAILY = "eat|use|drink|buy|wear|read|watch|stay|travel|fly|work"
 _LIKES = (
@@ -33,14 +35,14 @@ _IS = (
     "not (?:fond|keen) o[fn]"
 )
 _HAS = "preference|aversion|fear|phobia|allergy|dislike|intolerance"
-_WISH = re.compile(
+_WISH = deferred_pattern(
     rf"\b(?:i|we)(?:'d| would)? (?:(?:{_HOW_MUCH}) )*(?:{_LIKES})\b"
     rf"|\b(?:i'm|i am|we're) (?:{_IS})|\bi have (?:an? )?(?:\w+ )?(?:{_HAS})\b|\bmy (?:\w+ )?(?:preference|favou?rite)\b"
     rf"|\b[a-z]+ (?:(?:{_HOW_MUCH}) )?(?:prefers|dislikes|avoids|is allergic to|would rather|can't stand)\b"
     r"|\bich (?:mag|bevorzuge|hasse|esse kein)|\bprefiero\b|\bje (?:préfère|déteste|n'aime pas)\b",
     re.IGNORECASE,
 )
-_ADVICE = re.compile(
+_ADVICE = deferred_pattern(
     r"\b(?:recommend|recommendations?|suggest(?:ions?)?|advise|advice|tips?|ideas?|help me|should (?:i|we)\b"
     r"|(?:how|where|what|which) (?:do|can|could|should|would|might) (?:i|we|you)\b|how to\b|best way|good way|walk me through"
     r"|show me|guide me|explain|(?:can|could|would) you\b|(?:i'm|i am|we're) (?:planning|looking|trying|thinking|about to)"
@@ -49,7 +51,7 @@ _ADVICE = re.compile(
     re.IGNORECASE,
 )
 # Who asks for what was said already wants no more than that.
-_LOOKS_BACK = re.compile(
+_LOOKS_BACK = deferred_pattern(
     r"\b(?:summar\w+|the order|did|have (?:i|we)|i (?:brought|told|said|mentioned)"
     r"|(?:our|my) (?:chats?|conversations?|sessions?)|over the past|progress\w*|evolv\w+)\b",
     re.IGNORECASE,
