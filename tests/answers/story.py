@@ -130,6 +130,8 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "import_markdown": {"source": "notes"},
     "import_cognitive_memory": {"source": "notes"},
     "import_from": {"source": "notes"},
+    "export_as": {"form": "jsonl", "path": "notes/One.md"},
+    "restore": {"source": "notes"},
     "config": {"name": "write_policy"},
     "project": {"name": "Lab", "folder": "notes"},
     "capture": {},

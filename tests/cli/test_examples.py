@@ -141,6 +141,7 @@ def _files(home: Path, root: Path) -> None:
         home / "Downloads/chatgpt/conversations.json": json.dumps([{"title": "Ports", "mapping": {}}]),
         home / "claude-mem.json": json.dumps({"summaries": [{"memory_session_id": "s-1", "learned": "Ports clash."}]}),
         home / "memory.jsonl": json.dumps({"type": "entity", "name": "Ada", "observations": ["Plays chess"]}),
+        home / "vault.jsonl": json.dumps({"format": "vault_tool-jsonl", "version": 1}),
         home / "mem0.json": json.dumps([{"id": "m-1", "memory": "Likes hiking", "user_id": "ann"}]),
         home / ".claude/memory/graph/facts/one.md": note(1, title="One"),
         root / "vault/inbox/idea.md": "# An idea\n\nTo be thought about.\n",

@@ -167,7 +167,7 @@ def test_what_is_about_the_whole_vault_is_not_asked_for_one_user(shared: Vault, 
             "forget_user": ("ann",), "export_user": ("ann", "x"),
         "purge": (["Harbour hours"],), "adopt": (["a.md"],), "merge_subjects": ("Harbour", "Crane"), "edit": ("x", "true"),
         "new": ("fact", "true"), "update_subject_summary": ("Harbour", "x"), "import_markdown": (Path("x"),),
-        "import_cognitive_memory": (Path("x"),), "import_from": (Path("x"),),
+        "import_cognitive_memory": (Path("x"),), "import_from": (Path("x"),), "restore": ("x",), "export_as": ("jsonl", "x"),
         "moved": ("old.md", "new.md"), "settle_texts": ("abc", "this"),
     }  # fmt: skip
     with pytest.raises(UsageError, match="whole vault"):

@@ -15,6 +15,7 @@ from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, VaultCommand, VaultGroup, command, standard_input, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
+from vault_tool.features.exports import restoring
 from vault_tool.features.imports import foreign_export, markdown_folder, memory_graph
 from vault_tool.features.imports.import_run import Imported
 from vault_tool.model.problems import Problem
@@ -136,6 +137,33 @@ def _of_an_export(kind: str, help: str, example: str, metavar: str, about: str) 
 
 FOUND_OUT = _of_an_export("", "Take in an export, of whichever tool.", "vt import ~/Downloads/export.zip", "FILE", "The export.")
 
+
+@command("jsonl", "vt import jsonl ~/vault.jsonl")
+@click.argument("source", type=click.Path(), metavar="FILE", help="The file that `vt export jsonl` wrote.")
+@click.option("--restore", "whole", is_flag=True, help="Make an empty vault what the other was, origins too.")
+@click.option("--name", default="", help="A name for the import; else jsonl.")
+@takes(foreign_export.import_from, "since", "only", "subject_names")
+@writes
+@takes(foreign_export.import_from, "dry_run")
+def jsonl(
+    call: Call, source: str, whole: bool, name: str, since: str | None, only: str, subject_names: tuple[str, ...], dry_run: bool
+) -> Exit:
+    """Take in memories of another vault of this tool's, as imports.
+
+    With --restore, by a person and into an empty vault, notes and judgements are again what they were, byte for byte.
+    """
+    with call.open_vault() as vault, call.progress("importing") as progress:
+        if whole:
+            return call.emit(restoring.restore(vault, source, dry_run=dry_run), _restored, vault)
+        done = foreign_export.import_from(
+            vault, source, kind="jsonl", name=name, since=since, only=only, subject_names=subject_names, dry_run=dry_run,
+            progress=progress,
+        )  # fmt: skip
+        return call.emit(done, _imported, vault)
+
+
+import_.add_command(jsonl)
+
 _EXPORTS = (
     (
         "claude-code", "Take in Claude Code's memories (tried on invented ones only).",
@@ -178,6 +206,15 @@ for _kind, _first, _more, _example, _metavar, _about in _EXPORTS:
     import_.add_command(_of_an_export(_kind, f"{_first}\n\n{_more}", f"vt import {_kind} {_example}", _metavar, _about))
 import_.add_command(markdown)
 import_.add_command(cognitive_memory)
+
+
+def _restored(done: restoring.Restored, short: Short) -> Iterator[Block]:
+    yield f"{'would restore' if done.dry_run else 'restored'} {counted(done.files, 'file')} from {done.source}"
+    yield fields(
+        ("origins", [f"{origin} {count}" for origin, count in sorted(done.origins.items())]),
+        ("not read", len(done.problems) or None),
+        ("last commit", commit_of(done)),
+    )
 
 
 def _imported(done: Imported, short: Short) -> Iterator[Block]:

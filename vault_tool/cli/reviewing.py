@@ -12,7 +12,7 @@ import click
 
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Body, Heading, Table, detail_fields, fields, table
-from vault_tool.cli.names import MEMORY
+from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import commit_of, consent_table, named_elsewhere, problem_table, short_ids
 from vault_tool.cli.setup import in_editor
@@ -22,6 +22,7 @@ from vault_tool.features.conflicts.settling import Settled, Unsettled
 from vault_tool.features.erasing import forgetting, purging
 from vault_tool.features.erasing.forgetting import Forgotten
 from vault_tool.features.erasing.purging import Purged
+from vault_tool.features.exports import exporting
 from vault_tool.features.people import rights
 from vault_tool.features.people.rights import ForgottenUser
 from vault_tool.features.review import consents, reviewing
@@ -212,17 +213,36 @@ def _erasing(
     return lambda look: forgetting.forget(vault, ids[0], dry_run=look), _forgotten
 
 
-@command("export", "vt export ~/ann --all-of ann")
-@click.argument("folder", type=click.Path(), metavar="DIR", help="A folder that is not there yet.")
+@command("export", "vt export ~/ann --all-of ann", "vt export jsonl ~/whole.jsonl")
+@click.argument("folder", type=click.Path(), metavar="DIR", help="A folder that is not there yet; or jsonl or server-memory.")
+@click.argument("file", type=click.Path(), required=False, metavar="[FILE]", help="The file of that form.")
 @click.option("--all-of", default="", metavar="USER", help="The person; --user does as well.")
-def export(call: Call, folder: str, all_of: str) -> Exit:
+@takes(exporting.export_as, "since", "subject_names", "with_hidden", "force")
+def export(
+    call: Call, folder: str, file: str | None, all_of: str, since: str | None, subject_names: tuple[str, ...], with_hidden: bool,
+    force: bool,
+) -> Exit:  # fmt: skip
     """Write out all that is about one person.
 
     Their notes as they are, and records.json: judgements of these, consent, what waits for review, and the turns that
     this machine keeps. Nothing that is about anybody else.
+
+    With a form and a file instead: `jsonl` has every field of the whole memory, for `vt import jsonl`; `server-memory` is
+    the memory server's graph.
     """
+    if file is not None:
+        with call.open_vault() as vault:
+            done = exporting.export_as(
+                vault, folder, file, since=since, subject_names=subject_names, with_hidden=with_hidden, force=force
+            )
+            return call.emit(done, _exported_as, vault)
     with replace(call, user="").open_vault() as vault:
         return call.emit(rights.export_user(vault, all_of or call.user, folder), _exported, vault)
+
+
+def _exported_as(done: exporting.ExportedAs, short: Short) -> Iterator[Block]:
+    yield f"written to {done.path} as {done.form}"
+    yield fields(*done.written.items(), ("left out", [f"{reason} {count}" for reason, count in sorted(done.left_out.items())]))
 
 
 def _one_by_one(call: Call, vault: Context, results: tuple[Waiting, ...], join: bool) -> bool:

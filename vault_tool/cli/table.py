@@ -162,7 +162,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
 # Verbs that are an option of another's command.
 PARTS = {
     "drain": "turn", "link_beats": "turn", "purge": "forget", "list_consents": "consent", "forget_user": "forget",
-    "export_user": "export", "adopt_local": "doctor", "moved": "doctor",
+    "export_user": "export", "export_as": "export", "restore": "import", "adopt_local": "doctor", "moved": "doctor",
     "unsettled": "review", "settle_texts": "review", "consolidate_next": "consolidate",
     "set_up": "sync", "own_repository": "sync",
 }  # fmt: skip

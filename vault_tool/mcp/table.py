@@ -258,7 +258,8 @@ WITHHELD: Mapping[str, str] = {
         "upkeep, which the owner, a timer or the watcher does; the pages are resources",
     ),
     **dict.fromkeys(
-        ("import_markdown", "import_cognitive_memory", "import_from", "config", "project", "init"), "setting up is its owner's"
+        ("import_markdown", "import_cognitive_memory", "import_from", "restore", "export_as", "config", "project", "init"),
+        "setting up is its owner's",
     ),
     **dict.fromkeys(("sync", "set_up", "own_repository"), "where a vault goes is its owner's to say"),
     "prove": "its figures are for the person whose memory it is",

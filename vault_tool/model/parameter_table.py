@@ -99,6 +99,8 @@ MEANINGS: Mapping[str, Meaning] = {
     # No tool takes these.
     "only": Meaning("Only what this pattern fits.", metavar="REGEX"),
     "chats": Meaning("Conversations too, a page each."),
+    "with_hidden": Meaning("Also what no reader is shown."),
+    "force": Meaning("Write over a file that is none of ours."),
     "all_kinds": Meaning("Also the kinds that are left out else."),
     "explain": Meaning("Show every factor of each score."),
     "world": Meaning("Only this world's.", metavar="NAME"),

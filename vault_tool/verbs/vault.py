@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     from vault_tool.features.embedding import embedding as _embedding
     from vault_tool.features.erasing import forgetting as _forgetting
     from vault_tool.features.erasing import purging as _purging
+    from vault_tool.features.exports import exporting as _exporting
+    from vault_tool.features.exports import restoring as _restoring
     from vault_tool.features.history import activity as _activity
     from vault_tool.features.history import history as _history
     from vault_tool.features.history import undo as _undo
-    from vault_tool.features.history import versions as _versions
     from vault_tool.features.imports import foreign_export as _foreign_export
     from vault_tool.features.imports import markdown_folder as _markdown_folder
     from vault_tool.features.imports import memory_graph as _memory_graph
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from vault_tool.features.proof import proving as _proving
     from vault_tool.features.reading import get as _get
     from vault_tool.features.reading import listing as _listing
-    from vault_tool.features.reading import local_graph as _local_graph
     from vault_tool.features.recall import present_state as _present_state
     from vault_tool.features.recall import recall as _recall
     from vault_tool.features.recall import search as _search
@@ -96,10 +96,11 @@ else:
     _embedding = deferred_verbs("vault_tool.features.embedding.embedding")
     _forgetting = deferred_verbs("vault_tool.features.erasing.forgetting")
     _purging = deferred_verbs("vault_tool.features.erasing.purging")
+    _exporting = deferred_verbs("vault_tool.features.exports.exporting")
+    _restoring = deferred_verbs("vault_tool.features.exports.restoring")
     _activity = deferred_verbs("vault_tool.features.history.activity")
     _history = deferred_verbs("vault_tool.features.history.history")
     _undo = deferred_verbs("vault_tool.features.history.undo")
-    _versions = deferred_verbs("vault_tool.features.history.versions")
     _foreign_export = deferred_verbs("vault_tool.features.imports.foreign_export")
     _markdown_folder = deferred_verbs("vault_tool.features.imports.markdown_folder")
     _memory_graph = deferred_verbs("vault_tool.features.imports.memory_graph")
@@ -109,7 +110,6 @@ else:
     _proving = deferred_verbs("vault_tool.features.proof.proving")
     _get = deferred_verbs("vault_tool.features.reading.get")
     _listing = deferred_verbs("vault_tool.features.reading.listing")
-    _local_graph = deferred_verbs("vault_tool.features.reading.local_graph")
     _present_state = deferred_verbs("vault_tool.features.recall.present_state")
     _recall = deferred_verbs("vault_tool.features.recall.recall")
     _search = deferred_verbs("vault_tool.features.recall.search")
@@ -249,5 +249,5 @@ class Vault(Context):
     import_from = _foreign_export.import_from
     set_up = _setting_up.set_up
     own_repository = _setting_up.own_repository
-    versions = _versions.versions
-    local_graph = _local_graph.local_graph
+    export_as = _exporting.export_as
+    restore = _restoring.restore

@@ -14,6 +14,7 @@ from vault_tool.importing.sources import (
     graph_lines,
     mem0_export,
     pasted_memories,
+    vault_lines,
 )
 from vault_tool.importing.sources.foreign_items import Item, Wanted
 
@@ -36,6 +37,7 @@ KINDS: Mapping[str, ExportKind] = {
     "claude-mem": ExportKind("claude-mem's memory", claude_mem_rows.fits, claude_mem_rows.items),
     "server-memory": ExportKind("the memory server's graph", graph_lines.fits, graph_lines.items),
     "mem0": ExportKind("mem0's memories", mem0_export.fits, mem0_export.items),
+    "jsonl": ExportKind("lines of this tool's own", vault_lines.fits, vault_lines.items),
     "memories": ExportKind("a list of memories", pasted_memories.fits, pasted_memories.items),
 }
 """In the order in which they are tried: one that is told apart surely before one that much could be."""

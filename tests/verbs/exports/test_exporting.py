@@ -1,0 +1,132 @@
+"""`export_as` and `restore`: all of a memory as lines, from which it is made again; and as another tool's graph."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.founding import own_copy
+from vault_tool import Vault
+from vault_tool.errors import Refused, UsageError
+from vault_tool.model.types import RecordClass
+
+pytestmark = pytest.mark.without_git
+
+
+def _told(vault: Vault) -> dict[str, str]:
+    fact = vault.remember("Ada plays chess.", ["Ada"], kind="fact", tags=["game"]).id
+    gone = vault.remember("Ada's door code is blue.", ["Ada"], kind="fact").id
+    loose = vault.remember("It rains in Kiel.", kind="fact").id
+    vault.link(loose, "RELATED_TO", fact, "Both are of a Sunday.")
+    vault.mark_useful(fact, "It answered the question.")
+    (vault.root / "vault/page.md").write_text("# A page\n\nWords — ü.\r\nMore.\n", newline="")
+    with Vault.open(vault.root, person=True) as keeper:
+        keeper.forget(gone)
+    vault.fresh()
+    return {"fact": fact, "gone": gone, "loose": loose}
+
+
+def _files(root: Path) -> dict[str, bytes]:
+    every = (path for path in (root / "vault").rglob("*") if path.is_file() and "episodes" not in path.parts)
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in every}
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_restored_vault_is_the_same_in_bytes_and_beliefs(vault: Vault, founded_without_git: Path, tmp_path: Path) -> None:
+    ids = _told(vault)
+    out = tmp_path / "vault.jsonl"
+    vault.export_as("jsonl", out)
+    with Vault.open(own_copy(founded_without_git, tmp_path / "other"), person=True, clock=vault.clock) as other:
+        assert other.restore(out, dry_run=True).origins["agent"] >= 2
+        other.restore(out)
+        other.fresh()
+        assert _files(other.root) == _files(vault.root)
+        for name in ("fact", "loose"):
+            mine, theirs = vault.show(ids[name]), other.show(ids[name])
+            assert (mine.content, mine.truth, mine.utility, mine.origin) == (
+                theirs.content,
+                theirs.truth,
+                theirs.utility,
+                theirs.origin,
+            )
+        again = tmp_path / "again.jsonl"
+        other.export_as("jsonl", again)
+        assert _without_logs(again) == _without_logs(out)
+        with pytest.raises(Refused, match="holds memories already"):
+            other.restore(out)
+
+
+def _without_logs(path: Path) -> list[dict[str, Any]]:
+    return [line for line in _lines(path) if "/episodes/" not in str(line.get("page", ""))]
+
+
+def test_only_a_person_restores_and_no_file_leads_out(vault: Vault, tmp_path: Path) -> None:
+    out = tmp_path / "vault.jsonl"
+    vault.export_as("jsonl", out)
+    with pytest.raises(Refused, match="only a person"):
+        vault.restore(out)
+    with Vault.open(vault.root, person=True) as keeper:
+        for path in ("../x.md", "vault/../../x.md", "vault.toml", ".git/config", "/etc/x", "vault/.git/config", "_local/key"):
+            bad = out.read_text() + json.dumps({"page": path, "text": "x"}) + "\n"
+            (tmp_path / "bad.jsonl").write_text(bad)
+            with pytest.raises(Refused, match="does not belong"):
+                keeper.restore(tmp_path / "bad.jsonl")
+
+
+def test_it_is_imported_by_the_common_rules(vault: Vault, founded_without_git: Path, tmp_path: Path) -> None:
+    ids = _told(vault)
+    out = tmp_path / "vault.jsonl"
+    vault.export_as("jsonl", out)
+    with Vault.open(own_copy(founded_without_git, tmp_path / "other"), clock=vault.clock) as other:
+        done = other.import_from(out)
+        assert (done.form, done.imported) == ("lines of this tool's own", 2)
+        every = [
+            entry for entry in other.index.catalog.of_class(RecordClass.OBSERVATION) if entry.text("source_id") == ids["fact"]
+        ]
+        assert [(entry.origin, entry.subjects, entry.texts("tags")) for entry in every] == [("import", ("Ada",), ("game",))]
+        assert every[0].id != ids["fact"]
+        assert other.import_from(out).imported == 0
+
+
+def test_a_graph_counts_what_it_cannot_hold(vault: Vault, tmp_path: Path) -> None:
+    _told(vault)
+    out = tmp_path / "memory.jsonl"
+    done = vault.export_as("server-memory", out)
+    assert [line for line in _lines(out) if line["name"] == "Ada"] == [
+        {"type": "entity", "name": "Ada", "entityType": "subject", "observations": ["Ada plays chess."]}
+    ]
+    assert done.left_out["links"] == 1 and done.left_out["judgements"] >= 1 and done.left_out["without a subject"] == 1
+    assert "blue" not in out.read_text()
+
+
+def test_a_file_that_is_not_ours_stays(vault: Vault, tmp_path: Path) -> None:
+    _told(vault)
+    other = tmp_path / "notes.txt"
+    other.write_text("mine")
+    with pytest.raises(Refused, match="none of ours"):
+        vault.export_as("jsonl", other)
+    assert other.read_text() == "mine"
+    vault.export_as("jsonl", other, force=True)
+    vault.export_as("jsonl", other)
+    link = tmp_path / "link"
+    link.symlink_to(other)
+    with pytest.raises(Refused, match="none of ours"):
+        vault.export_as("jsonl", link)
+    with pytest.raises(UsageError, match="is no form"):
+        vault.export_as("pdf", tmp_path / "x")
+
+
+def test_subjects_and_since_narrow_it(vault: Vault, tmp_path: Path) -> None:
+    ids = _told(vault)
+    out = tmp_path / "ada.jsonl"
+    vault.export_as("jsonl", out, subject_names=["ada"])
+    _, *records = _lines(out)
+    assert {record["id"] for record in records if record["class"] == "observation"} == {ids["fact"]}
+    vault.export_as("jsonl", out, since="2030-01-01")
+    assert len(_lines(out)) == 1

@@ -1,0 +1,180 @@
+"""`export_as`: the memory as lines of JSON, from which it can be made again, or as another tool's graph."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.files import layout, tombstones, writer
+from vault_tool.importing.sources.vault_lines import FORMAT, VERSION
+from vault_tool.index.relations import names_of
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util import atomic
+from vault_tool.util.atomic import storage
+from vault_tool.util.clock import parse_time
+from vault_tool.util.hints import option
+from vault_tool.util.text import normal_name, one_line
+from vault_tool.vault.context import Context
+from vault_tool.vault.facts import Memory
+from vault_tool.vault.parameters import require_moment
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
+
+FORMS = ("jsonl", "server-memory")
+
+# The beginnings of files that are ours, which may be written over.
+_OURS: Mapping[str, tuple[bytes, ...]] = {
+    "jsonl": (f'{{"format": "{FORMAT}"'.encode(),),
+    "server-memory": (b'{"type": "entity"',),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedAs(Answer):
+    """The outcome of an export: how many lines of which kind, and what the form cannot hold or must not show, by its reason."""
+
+    form: str
+    path: str
+    written: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+@verb
+@looks
+@of_the_whole
+def export_as(
+    vault: Context, form: str, path: str | Path, *, since: str | None = None, subject_names: Sequence[str] = (),
+    with_hidden: bool = False, force: bool = False,
+) -> ExportedAs:  # fmt: skip
+    """Write the memory to a file in a form: `jsonl` (every field, to be imported or restored), `server-memory` (its graph).
+
+    `since` and `subject_names` narrow the memories. Those that no reader is shown are left out unless `with_hidden`; a file
+    that is there and none of ours is refused without `force`.
+    """
+    if form not in FORMS:
+        raise UsageError(f"`{one_line(form, 40)}` is no form of export", f"forms are {', '.join(FORMS)}")
+    target = Path(path).expanduser()
+    _require_ours(target, form, force)
+    material = _Material(vault, since, subject_names, with_hidden)
+    lines = material.lines() if form == "jsonl" else material.graph()
+    data = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines).encode("utf-8", "surrogatepass")
+    with storage(str(target)):
+        atomic.write(target, data, mode=0o600)
+    return ExportedAs(form=form, path=str(target), written=dict(material.written), left_out=dict(material.left_out))
+
+
+def _require_ours(target: Path, form: str, force: bool) -> None:
+    if target.is_dir() or not target.parent.is_dir():
+        raise UsageError(f"{target} cannot be written", "name a file in a folder that is there")
+    if target.is_symlink() or (target.exists() and not force):
+        with suppress(OSError), target.open("rb") as file:
+            if not target.is_symlink() and file.read(64).startswith(_OURS[form]):
+                return
+        raise Refused(f"{target} is there and is none of ours", f"{option('force', True)} writes over it, or name another file")
+
+
+class _Material:
+    """The vault's files as they go out, with counts of what does and what does not."""
+
+    def __init__(self, vault: Context, since: str | None, subjects: Sequence[str], with_hidden: bool) -> None:
+        self.vault = vault
+        self.written: Counter[str] = Counter()
+        self.left_out: Counter[str] = Counter()
+        self._since = require_moment(since, vault.clock.now()) if since else None
+        self._subjects = frozenset(map(normal_name, subjects))
+        self._hidden = frozenset[str]() if with_hidden else vault.index.catalog.withheld()
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """The header, then each record by its id, each line of a journal, each page, each forgotten id."""
+        yield {"format": FORMAT, "version": VERSION}
+        for entry in sorted(self.vault.index.catalog.snapshot().entries, key=lambda record: (record.id, record.path)):
+            text = self._text(entry.path)
+            if text is not None and self._takes(entry):
+                self.written["records"] += 1
+                yield {
+                    "id": entry.id, "class": str(entry.record_class), "type": entry.type, "title": entry.title,
+                    "content": Memory(self.vault, entry).told(_Content).content, "tags": list(entry.texts("tags")),
+                    "subjects": list(entry.subjects), "created": entry.text("created"), "expires": entry.text("expires"),
+                    "head": dict(entry.head), "path": entry.path, "text": text,
+                }  # fmt: skip
+        if self._since is None and not self._subjects:
+            yield from self._others()
+
+    def _others(self) -> Iterator[dict[str, Any]]:
+        records = {entry.path for entry in self.vault.index.catalog.snapshot().entries}
+        for path in sorted(self.vault.index.catalog.all_files()):
+            text = self._text(path) if path not in records and not layout.is_around(path) else None
+            if text is None:
+                continue
+            if layout.file_kind(path) is layout.FileKind.SIGNALS:
+                for number, line in enumerate(text.splitlines(keepends=True), 1):
+                    if any(identity in line for identity in self._hidden):
+                        self.left_out["hidden"] += 1
+                        continue
+                    self.written["journal lines"] += 1
+                    yield {"journal": path, "line": number, "text": line}
+            else:
+                self.written["pages"] += 1
+                yield {"page": path, "text": text}
+        for identity in sorted(tombstones.files(self.vault.root)):
+            path = tombstones.tombstone(identity)
+            self.written["forgotten"] += 1
+            yield {"forgotten": path, "text": self._text(path) or ""}
+
+    def graph(self) -> Iterator[dict[str, Any]]:
+        """The subjects with what was observed of them, as entities; the rest is counted."""
+        catalog = self.vault.index.catalog
+        names = {name: entry for entry in catalog.of_class(RecordClass.SUBJECT) for name in names_of(entry)}
+        texts: dict[str, list[str]] = {entry.text("name"): [] for entry in names.values()}
+        for entry in sorted(catalog.of_class(RecordClass.OBSERVATION), key=lambda record: record.id):
+            tagged = [names[normal_name(name)].text("name") for name in entry.subjects if normal_name(name) in names]
+            if not tagged:
+                self.left_out["without a subject"] += 1
+            elif self._takes(entry):
+                self.written["observations"] += 1
+                for name in tagged:
+                    texts[name].append(Memory(self.vault, entry).told(_Content).content.strip())
+        for name, observations in sorted(texts.items()):
+            if observations or not self._subjects:
+                role = names[normal_name(name)].text("role")
+                self.written["entities"] += 1
+                yield {"type": "entity", "name": name, "entityType": role or "subject", "observations": observations}
+        for record_class, what in ((RecordClass.EDGE, "links"), (RecordClass.UNDERSTANDING, "understandings")):
+            if count := len(catalog.of_class(record_class)):
+                self.left_out[what] += count
+        if judgements := len(catalog.signals()):
+            self.left_out["judgements"] += judgements
+
+    def _takes(self, entry: Entry) -> bool:
+        if layout.is_around(entry.path):
+            return False
+        if entry.id in self._hidden:
+            self.left_out["hidden"] += 1
+            return False
+        if self._since is not None:
+            at = parse_time(entry.observed or entry.text("created"))
+            if at is None or at < self._since:
+                return False
+        return not self._subjects or bool(self._subjects.intersection(map(normal_name, [*entry.subjects, entry.text("name")])))
+
+    def _text(self, path: str) -> str | None:
+        try:
+            return writer.read(self.vault.root, path).decode("utf-8")
+        except (NotFound, Refused):
+            return None
+        except UnicodeDecodeError:
+            self.left_out["not text"] += 1
+            return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Content:
+    """The text of a memory alone."""
+
+    content: str
