@@ -14,16 +14,19 @@ from pathlib import Path
 import pytest
 
 from tests.bounds import PATIENCE, eventually
+from tests.fakes import tiny_model
 from tests.index.vaults import identity, note, path_of
 from tests.mcp.served import Lines
 from tests.mcp.test_streams import INITIALIZE
 from tests.owner.clients import at_work_on, owners_of
 from tests.owner.owned import Owned, by_the_owner, timeless, vault, without
 from tests.terminal import at_terminal
+from vault_tool import Vault
 from vault_tool.files import watcher_presence
 from vault_tool.owner.client import reach
 from vault_tool.owner.next_command import COMING_UP
 from vault_tool.owner.spawning import make_way
+from vault_tool.watch.jobs import Jobs
 
 ALLOWED = {"VAULT_OWNER": "on"}
 GET = ("get", identity(3))
@@ -238,3 +241,32 @@ def _is_passing(root: Path) -> bool:
     assert found is not None
     found[0].socket.close()
     return bool(found[1]["passing"])
+
+
+def _of_many(root: Path, models: Path) -> dict[str, str]:
+    """More notes than an answer embeds by itself, and a local model; the environment that has it."""
+    for number in range(100, 182):
+        (root / path_of(number)).write_text(note(number, f"Pump {number} hums."), encoding="utf-8")
+    tiny_model.put(models, 1)
+    return {**ALLOWED, "CI": "", "VAULT_PROVIDER": "local", "VAULT_MODELS": str(models)}
+
+
+def test_a_question_has_the_next_one_answered_by_meaning(root: Path, tmp_path: Path) -> None:
+    environ = _of_many(root, tmp_path / "models")
+    assert json.loads(_typed(root, *SEARCH, **environ)[1])["degraded"] == ["no embeddings: 98 notes to embed; `vt embed`"]
+    _owner_of(root)
+    # Another environment than the owner's: it answers by itself, and embeds nothing.
+    eventually(lambda: not json.loads(_typed(root, *SEARCH, **environ, OPENAI_BASE_URL="http://127.0.0.1:9")[1])["degraded"])
+
+
+def test_who_only_looks_has_nothing_embedded(root: Path, tmp_path: Path) -> None:
+    environ = _of_many(root, tmp_path / "models")
+    with Vault.open(root, environ=environ) as vault:
+        vault.fresh()
+        jobs = Jobs(lambda _: None, lambda: True)
+        jobs.now(vault)
+        behind = [vault.vectors.missing_count()]
+        vault.recall("which pump hums?", count=False)
+        jobs.now(vault)
+        behind.append(vault.vectors.missing_count())
+        assert behind == [98, 0]

@@ -94,7 +94,8 @@ def watch(call: Call, poll: bool, once: bool, reconcile: float) -> Exit:
     help="Leave after so long without anybody connected.",
 )
 @click.option("--for-commands", is_flag=True, hidden=True, help="Be there for the next commands, until an agent's client comes.")
-def owner(call: Call, background: bool, ends: bool, idle: float, for_commands: bool) -> Exit:
+@click.option("--asked", is_flag=True, hidden=True, help="The command before was a question, which vectors would have answered.")
+def owner(call: Call, background: bool, ends: bool, idle: float, for_commands: bool, asked: bool) -> Exit:
     """Answer for other commands, kept warm.
 
     It keeps indexes, vectors and model in memory, watches the files as `vt watch` does, and answers what other commands
@@ -111,6 +112,7 @@ def owner(call: Call, background: bool, ends: bool, idle: float, for_commands: b
         welcomed = threading.Event()
         if not for_commands:
             welcomed.set()
+        vault.vectors.awaited = asked
         longest = max(idle, IDLE) if for_commands else idle
         passing: Callable[[], bool] = lambda: not welcomed.is_set()  # noqa: E731
         watcher = file_watcher.Watcher(vault, _ignore, exports_only=passing, deserted=lambda: os._exit(Exit.DONE))

@@ -19,6 +19,9 @@ IDLE = 180.0
 # Seconds that one which was started gets to come up: before, no other command starts another.
 COMING_UP = 10.0
 
+# The commands that are answered by meaning too.
+_BY_MEANING = frozenset({"bring-to-mind", "recall", "search", "search-observations"})
+
 # Git sets these for what it starts itself: an owner with them would answer that one command alone.
 _OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 
@@ -32,11 +35,14 @@ def start_for_next(arguments: Sequence[str], without: Sequence[str] = ()) -> Non
     It is not waited for. A script of a CI job, and what git itself started, start none unless `VAULT_OWNER` says `on`.
     """
     if is_for_the_owner(arguments) and _is_wanted() and (root := find(option("--vault", arguments))) is not None:
-        start_at(root, without)
+        start_at(root, without, asked=not _BY_MEANING.isdisjoint(arguments))
 
 
-def start_at(root: str, without: Sequence[str] = ()) -> None:
-    """Start an owner of the vault at this resolved root for whatever asks it next; see `start_for_next`."""
+def start_at(root: str, without: Sequence[str] = (), *, asked: bool = False) -> None:
+    """Start an owner of the vault at this resolved root for whatever asks it next; see `start_for_next`.
+
+    What was `asked` by meaning has it make the vectors that are missing.
+    """
     if not _is_wanted() or is_forbidden(root):
         return
     from vault_tool.files.disks import network_disk  # loaded by few commands; 1 ms
@@ -44,7 +50,7 @@ def start_at(root: str, without: Sequence[str] = ()) -> None:
     if network_disk(root) or not _is_due(root):
         return
     try:
-        process = launch(root, "--for-commands", "--idle", str(IDLE), without=without)
+        process = launch(root, "--for-commands", "--idle", str(IDLE), *(["--asked"] if asked else []), without=without)
     except OSError:
         return
     process.returncode = 0  # it is another's child as soon as this process ends: to have left it alone is no fault

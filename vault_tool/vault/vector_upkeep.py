@@ -78,6 +78,7 @@ def catch_up_briefly(vault: Context, until: float | None = None) -> int:
             waiting = vault.settings.embedding_wait if until is None else until - time.monotonic()
             vectors.catch_up(seconds=_A_MOMENT, waiting=waiting)
             behind = vectors.missing_count()
+        vectors.awaited = vectors.awaited or behind > 0
     except VaultError:
         return 0  # the vectors cannot be read: whoever asks them next says why
     return behind

@@ -49,7 +49,8 @@ CHROMA_EVERY = 300.0
 class Jobs:
     """The jobs that one watcher does beside looking at files, one at a time. `say` receives messages for a person.
 
-    While `exports_only` holds it does no more than a command does at its end.
+    While `exports_only` holds it does no more than a command does at its end, and makes the vectors that a question had to do
+    without, where a model in our own process makes them.
     """
 
     def __init__(self, say: Callable[[str], None], exports_only: Callable[[], bool] = lambda: False) -> None:
@@ -65,6 +66,7 @@ class Jobs:
         self._turns_after = 0.0
         self._looked_again = float("-inf")
         self._skipped = ""
+        self._awaited = False
         self._embedded: tuple[object, ...] = ()
         self._settings: tuple[object, ...] = ()
         self._embed_after = 0.0
@@ -129,7 +131,7 @@ class Jobs:
         if self._page_is_due(vault, quiet):
             return Task.PAGE
         if exports_only:
-            return None
+            return Task.VECTORS if quiet >= VECTORS_QUIET and self._vectors_are_awaited(vault) else None
         if quiet >= TURNS_QUIET and time.monotonic() >= self._turns_after and Turns(vault.root).count():
             self._turns_after = time.monotonic() + TURNS_EVERY
             return Task.TURNS
@@ -142,6 +144,14 @@ class Jobs:
             if capture_settings.settings_of(vault.root).mode == capture_settings.DRAFT and session_drafts.is_due(vault):
                 return Task.CAPTURE
         return None
+
+    def _vectors_are_awaited(self, vault: Context) -> bool:
+        """Whether a question was asked by meaning, and notes lack vectors that the local model makes."""
+        self._awaited = self._awaited or vault.vectors.awaited
+        if not self._awaited or not self._vectors_are_due(vault):
+            return False
+        chosen = vault.vectors.chosen
+        return chosen is not None and chosen.provider == "local" and vault.vectors.missing_count() > 0
 
     def _vectors_are_due(self, vault: Context) -> bool:
         """Whether search by meaning may be behind, and it is time to try."""

@@ -72,6 +72,8 @@ class Vectors:
         self._chroma: ChromaStore | None = None
         self.export_waits = False
         """Whether something was done here that `_embeddings.json` does not tell yet."""
+        self.awaited = False
+        """Whether a question was asked that had to do without the vectors of many notes, which nobody has made yet."""
         self._outlook: tuple[str, Path, int] | None = None
         self._last: tuple[Embedder, str, Vector] | None = None
 
