@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PAGES = (
     "/",
+    "/add",
     "/commit/HEAD",
     "/health",
     "/mend?path={broken}",

@@ -33,7 +33,20 @@ if TYPE_CHECKING:
 
 PORT = 8378
 # The modules of `pages/`, each with its `ROUTES`.
-PAGES = ("today", "operations", "health", "time", "people", "memories", "memory", "subjects", "review", "consolidate", "map")
+PAGES = (
+    "today",
+    "operations",
+    "health",
+    "time",
+    "people",
+    "memories",
+    "adding",
+    "memory",
+    "subjects",
+    "review",
+    "consolidate",
+    "map",
+)
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from vault_tool.web.rendering import url
 _SEVERAL = {"type": "kinds", "subject": "subject_names", "tag": "tags", "not_tag": "not_tags"}
 _ONE = {
     "class": "record_class", "by": "by", "session": "session", "user": "user", "status": "status", "project": "project",
-    "folder": "folder", "since": "since", "until": "until",
+    "mood": "mood", "folder": "folder", "since": "since", "until": "until",
 }  # fmt: skip
 NAMES = (*_SEVERAL, *_ONE)
 # A question is narrowed by these in its verb; by the others its results are narrowed here.

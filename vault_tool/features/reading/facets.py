@@ -42,6 +42,7 @@ def facets(
     user: str | None = None,
     status: str = "",
     project: str | None = None,
+    mood: str = "",
     folder: str = "",
     since: str | None = None,
     until: str | None = None,
@@ -50,7 +51,7 @@ def facets(
     vault = vault.for_user(user) if user else vault
     asked = Query(
         query="", kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags), not_tags=tuple(not_tags),
-        project=project, since=since, until=until, session=session,
+        project=project, mood=mood, since=since, until=until, session=session,
     )  # fmt: skip
     counts: dict[str, Counter[str]] = {name: Counter() for name in ("type", "subject", "tag", "by", "session", "project")}
     for entry in selected(vault, asked, record_class=record_class, by=by, folder=folder, status=status):
@@ -69,3 +70,9 @@ def weights(vault: Context, ids: Iterable[str]) -> dict[str, Weight]:
     entries = [entry for identity in ids for entry in vault.index.catalog.cached_by_id(identity)[:1]]
     weighed = vault.standings.weigh(entries, live=True, few=True)
     return {memory.entry.id: Weight(memory.belief.truth, min(1.0, max(0.0, memory.score))) for memory in weighed}
+
+
+def whole_ids(vault: Context, prefixes: Iterable[str]) -> dict[str, str]:
+    """The id of each beginning of one that a single memory has."""
+    matching = {prefix: vault.index.catalog.by_prefix(prefix, 2) for prefix in prefixes}
+    return {prefix: entries[0].id for prefix, entries in matching.items() if len(entries) == 1}

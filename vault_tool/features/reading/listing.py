@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -149,6 +149,14 @@ def selected(vault: Context, asked: Query, *, record_class: str, by: str, folder
     filters = Filters(vault, asked)
     entries = (entry for entry in _of_class(vault, record_class) if filters.wants(entry))
     return _with_status(vault, [entry for entry in entries if _is_by(entry, by) and _is_in(entry, folder)], status)
+
+
+def listed(vault: Context, ids: Iterable[str]) -> tuple[ListedMemory, ...]:
+    """The memories of some ids as a list has them, in the order of the ids; those that are gone, or no memory, are left out."""
+    entries = [entry for identity in dict.fromkeys(ids) for entry in vault.index.catalog.cached_by_id(identity)[:1]]
+    memories = [entry for entry in entries if entry.record_class in MEMORIES]
+    known = statuses(vault, memories)
+    return tuple(_listed(vault, entry, known.get(entry.path, CURRENT), None) for entry in memories)
 
 
 def _require_one_of(what: str, value: str, known: Sequence[str]) -> None:

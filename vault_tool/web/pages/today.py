@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
@@ -16,9 +17,10 @@ from starlette.routing import Route
 from vault_tool.errors import GitError, UsageError
 from vault_tool.features.consolidation.passes import waiting_in_words
 from vault_tool.features.history.undo import undoable
+from vault_tool.features.reading.facets import facets, weights, whole_ids
+from vault_tool.features.reading.listing import listed
 from vault_tool.util.text import counted, tokens
 from vault_tool.web.asking import act, ask, back_to, cached, done_with, form_of
-from vault_tool.web.editors import editor_of
 from vault_tool.web.rendering import render
 
 if TYPE_CHECKING:
@@ -29,7 +31,11 @@ _OPERATIONS = 30
 # Lines of each list; the page that a list is of has them all.
 _MOST = 8
 
-_SECTION = re.compile(r"^## (.+?)(?: \(.*\))?$", re.MULTILINE)
+_SECTION = re.compile(r"^## (.+?)(?: \((.*)\))?$", re.MULTILINE)
+_CORE_LINE = re.compile(r"^- ([0-9a-f]{6,36}) (.+)$", re.MULTILINE)
+# Operations that write no memory that is new.
+_NO_NEWS = frozenset({"undo", "delete", "forget", "mark-useful", "mark-questionable", "tag", "pin", "review"})
+_BYTES_A_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +49,37 @@ class SuggestedStep:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextLine:
+    """A line of what a session is given; `id` is the beginning of the id of the memory that it tells."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ContextSection:
-    """A section of what a session is given, and about how many tokens it takes."""
+    """A section of what a session is given: whose it is, about how many tokens it takes, its lines, and its other text."""
 
     name: str
+    source: str
     tokens: int
+    lines: tuple[ContextLine, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NewGroup:
+    """The memories that one session wrote, of those that are new; `when` is that of the newest."""
+
+    session: str
+    author: str
+    when: str
+    memories: tuple[Any, ...]
+
+    @property
+    def kinds(self) -> list[tuple[str, int]]:
+        """How many there are of each type."""
+        return Counter(memory.type for memory in self.memories).most_common()
 
 
 # What a button of this page or of Health does, with what is said when it is done.
@@ -65,7 +97,7 @@ STEPS: Mapping[str, tuple[str, Callable[[Vault], Any]]] = MappingProxyType(
 
 async def today(request: Request) -> Response:
     """The page."""
-    return await render(request, "today.html", title="Home", **await ask(request, lambda vault: _found(request, vault)))
+    return await render(request, "home.html", title="Home", **await ask(request, lambda vault: _found(request, vault)))
 
 
 async def seen(request: Request) -> Response:
@@ -98,14 +130,34 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
     core = cached(request, "core", lambda vault: vault.core(preview=True))(vault)
     sections = tuple(_sections(core.text))
     report = cached(request, f"report {_MOST}", lambda vault: vault.get_consolidation_report(limit=_MOST))(vault)
-    problems = problems_of(request, vault)
+    groups = tuple(_groups(vault, operations)) if operations else ()
+    week = cached(request, "new this week", lambda vault: facets(vault, since="7d"))(vault).counts
+    ids = whole_ids(vault, (line.id for section in sections for line in section.lines))
     return {
         "status": status, "operations": operations, "more": more, "kept": can_be_undone, "looked": looked,
-        "core": core.text, "sections": sections,
+        "groups": groups, "sections": sections, "ids": ids, "weights": weights(vault, ids.values()),
         "core_parts": [(section.name, section.tokens) for section in sections],
-        "steps": tuple(_steps(status, report, len(problems))),
-        "problems": problems[:_MOST], "problem_count": len(problems), "root": vault.root, "editor": editor_of(request),
+        "core_budget": vault.settings.core_budget // _BYTES_A_TOKEN,
+        "steps": tuple(_steps(status, report, 0)), "problem_count": sum(status.problems.values()),
+        "memories": sum(status.counts.get(name, 0) for name in ("observation", "understanding")),
+        "observations": status.counts.get("observation", 0), "week": week["by"], "week_count": sum(count for _, count in week["type"]), "root": vault.root,
+        "kinds": vault.settings.types.observations(),
     }  # fmt: skip
+
+
+def _groups(vault: Vault, operations: Sequence[Any]) -> Iterator[NewGroup]:
+    """The memories that operations wrote and that are there still, by session, the newest first."""
+    writing = [operation for operation in operations if operation.op not in _NO_NEWS]
+    rows = {row.id: row for row in listed(vault, (identity for operation in writing for identity in operation.ids))}
+    by_session: dict[tuple[str, str], list[Any]] = {}
+    when: dict[tuple[str, str], str] = {}
+    for operation in writing:
+        key = (operation.session, "" if operation.session else operation.author)
+        when.setdefault(key, operation.at)
+        by_session.setdefault(key, []).extend(rows.pop(identity) for identity in operation.ids if identity in rows)
+    for (session, author), memories in by_session.items():
+        if memories:
+            yield NewGroup(session, author, when[session, author], tuple(memories))
 
 
 def problems_of(request: Request, vault: Vault) -> tuple[Problem, ...]:
@@ -127,12 +179,15 @@ def _since(vault: Vault, looked: str) -> tuple[tuple[Any, ...], bool]:
 
 def _sections(text: str) -> Iterator[ContextSection]:
     """The parts of what a session is given, with what each costs."""
-    starts = [(heading.start(), heading.group(1)) for heading in _SECTION.finditer(text)]
-    bounds = [*starts, (len(text), "")]
+    starts = [(heading.start(), heading.group(1), heading.group(2) or "") for heading in _SECTION.finditer(text)]
+    bounds = [*starts, (len(text), "", "")]
     if starts and starts[0][0] > 0:
-        yield ContextSection("Head", tokens(text[: starts[0][0]]))
-    for (start, name), (end, _) in pairwise(bounds):
-        yield ContextSection(name, tokens(text[start:end]))
+        yield ContextSection("Head", "", tokens(text[: starts[0][0]]), text=text[: starts[0][0]].strip())
+    for (start, name, source), (end, _, _) in pairwise(bounds):
+        part = text[start:end]
+        lines = tuple(ContextLine(line.group(1), line.group(2)) for line in _CORE_LINE.finditer(part))
+        rest = _CORE_LINE.sub("", part.partition("\n")[2]).strip()
+        yield ContextSection(name, source, tokens(part), lines, rest)
 
 
 def _steps(status: Any, report: Any, problems: int) -> Iterator[SuggestedStep]:

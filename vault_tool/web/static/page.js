@@ -49,6 +49,8 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-keys]")) document.getElementById("keys").showModal();
   if (event.target.closest("[data-show-changes]")) location.reload();
+  const copied = event.target.closest("[data-copy]");
+  if (copied) navigator.clipboard.writeText(copied.dataset.copy).then(() => { copied.textContent = "Copied"; }, () => getSelection().selectAllChildren(copied.previousElementSibling));
   const all = event.target.closest("[data-tick-all]");
   if (all) document.querySelectorAll(`input[type=checkbox][name="${CSS.escape(all.dataset.tickAll)}"]`).forEach((box) => { box.checked = all.checked; });
 });
