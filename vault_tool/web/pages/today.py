@@ -140,7 +140,8 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
         "core_budget": vault.settings.core_budget // _BYTES_A_TOKEN,
         "steps": tuple(_steps(status, report, 0)), "problem_count": sum(status.problems.values()),
         "memories": sum(status.counts.get(name, 0) for name in ("observation", "understanding")),
-        "observations": status.counts.get("observation", 0), "week": week["by"], "week_count": sum(count for _, count in week["type"]), "root": vault.root,
+        "observations": status.counts.get("observation", 0),
+        "week": week["by"], "week_count": sum(count for _, count in week["type"]), "root": vault.root,
         "kinds": vault.settings.types.observations(),
     }  # fmt: skip
 
