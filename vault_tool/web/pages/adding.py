@@ -33,9 +33,11 @@ async def add(request: Request) -> Response:
 async def add_subject(request: Request) -> Response:
     """Found a subject."""
     form = await form_of(request)
-    fields = {name: form[name].strip() for name in ("name", "summary", "aliases") if form.get(name, "").strip()}
-    done = await act(request, lambda vault: vault.create_subjects([fields]))
-    return done_with(request, f"{fields['name']} is a subject", back=subject_path(fields["name"]), result=done)
+    name, summary = form.get("name", "").strip(), form.get("summary", "").strip()
+    aliases = [alias.strip() for alias in form.get("aliases", "").split(",") if alias.strip()]
+    subject = {"name": name, **({"summary": summary} if summary else {}), **({"aliases": aliases} if aliases else {})}
+    done = await act(request, lambda vault: vault.create_subjects([subject]))
+    return done_with(request, f"{name} is a subject", back=subject_path(name), result=done)
 
 
 async def add_link(request: Request) -> Response:
