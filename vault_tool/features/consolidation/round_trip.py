@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from vault_tool.consolidation.packets import shortened
@@ -15,12 +16,16 @@ from vault_tool.features.consolidation.passes import ORIENTATION, PacketPlan, la
 from vault_tool.features.consolidation.skipped_packets import pass_over
 from vault_tool.features.understandings.understandings import understand
 from vault_tool.files import writer
+from vault_tool.files.layout import LOCAL
+from vault_tool.files.local_trust import place
 from vault_tool.generate.escape import unframed
 from vault_tool.generate.starter import is_starter
+from vault_tool.index import seals
 from vault_tool.index.relations import holding_place, regions_of
 from vault_tool.index.timeline import entries_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util import atomic
 from vault_tool.util.clock import moment
 from vault_tool.util.hints import option, step
 from vault_tool.util.text import counted, one_line
@@ -120,6 +125,21 @@ def consolidate_next(
     """
     if budget and budget < FEWEST:
         raise UsageError(f"a budget of {budget} tokens holds no packet", f"give at least {FEWEST}")
+    # What is at hand is read, answered and kept as one: of two agents in one pass each finds what the other left.
+    with seals.lock(_own_folder(vault) / "packets.lock", vault.lock_wait(), "the pass of consolidation"):
+        return _called(vault, packet, content, summary, sources, budget, again)
+
+
+def _own_folder(vault: Context) -> Path:
+    folder = place(vault.root) / LOCAL
+    with atomic.storage(LOCAL):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def _called(
+    vault: Context, packet: str, content: str, summary: str, sources: Sequence[str], budget: int, again: bool
+) -> NextPacket:
     vault.fresh()
     ended = _end_idle(vault)
     open_pass = passes(vault).open
