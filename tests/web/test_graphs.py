@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.git_repos import write
+from tests.git_repos import git, make_empty_repo, write
 from tests.verbs.looking import identity, note
 from tests.web.conftest import Served, browsing, serving_pages
 from vault_tool import Vault
@@ -120,3 +120,22 @@ def test_a_pointer_lights_what_belongs_to_a_node_and_a_press_opens_it(chromium: 
         problem.locator("circle:not(.touch)").click()
         page.wait_for_url(f"**/memory/{ids['problem']}")
         found.require_quiet()
+
+
+def test_a_served_note_has_its_folder_its_tags_its_graph_and_its_history_and_is_changed_in_its_own_place(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    write(folder, "Guides/Install.md", "---\ntags: [setup]\n---\nInstall it by the [[Package manager]].\n")
+    write(folder, "Guides/Package manager.md", "Use apt.\n")
+    make_empty_repo(folder)
+    git(folder, "add", "-A")
+    git(folder, "commit", "--quiet", "-m", "notes")
+    write(folder, "Guides/Install.md", "---\ntags: [setup]\n---\nInstall it by hand, or the [[Package manager]].\n")
+    git(folder, "commit", "--quiet", "-am", "by hand")
+    Vault.init(folder, notes="here")
+    with serving_pages(folder / "memory") as served:
+        with served.vault() as vault:
+            found = next(listed for listed in vault.list(limit=20).results if listed.path.endswith("Install.md"))
+        text = unescape(served.get(f"/memory/{found.id}"))
+        assert "/memories?folder=" in text and "/memories?tag=setup" in text and "data-graph" in text
+        assert "link in the text" in text and re.search(r"<ins>[^<]*hand", text)
+        assert "?edit=1" not in text and "/delete" not in text and "Open in editor" in text

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vault_tool.files import git
+from vault_tool.files.layout import is_around
 from vault_tool.files.parse import parse
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
@@ -43,10 +44,12 @@ def versions(vault: Context, memory_id: str, *, limit: int = 12) -> Versions:
     """The newest `limit` versions of a note's text and head; nothing where there is no history."""
     vault = resolve.for_its_keeper(vault)
     entry = resolve.find(vault, memory_id, begun=True)
-    commits = note_history(vault, entry).commits if vault.repo is not None else ()
+    # A served note lies in the repository of the folder around the vault, where it has one.
+    repo = git.find(vault.root.parent) if is_around(entry.path) else vault.repo
+    commits = note_history(vault, entry).commits if repo is not None else ()
     newest = commits[:limit]
     places = [(commit.commit, path) for commit in newest for path in commit.paths[:1]]
-    texts = git.show_at(vault.repo, places) if vault.repo is not None else {}
+    texts = git.show_at(repo, places) if repo is not None else {}
     results = []
     for commit in newest:
         version = Version(commit=commit.commit, at=commit.at, author=commit.author, subject=commit.subject, op=commit.op)
