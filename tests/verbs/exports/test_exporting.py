@@ -130,3 +130,10 @@ def test_subjects_and_since_narrow_it(vault: Vault, tmp_path: Path) -> None:
     assert {record["id"] for record in records if record["class"] == "observation"} == {ids["fact"]}
     vault.export_as("jsonl", out, since="2030-01-01")
     assert len(_lines(out)) == 1
+
+
+def test_a_header_alone_is_known_for_what_it_is(vault: Vault, tmp_path: Path) -> None:
+    for name, end in (("a.jsonl", ""), ("b.jsonl", "\n")):
+        (tmp_path / name).write_text(json.dumps({"format": "vault_tool-jsonl", "version": 1}) + end)
+        done = vault.import_from(tmp_path / name)
+        assert (done.form, done.imported, done.skipped) == ("lines of this tool's own", 0, {})

@@ -29,7 +29,11 @@ VERSION = 1
 
 def fits(files: ExportFiles) -> bool:
     """Whether it is one file that begins with the header of the form."""
-    return len(files.files) == 1 and any(mapping(value).get("format") == FORMAT for _, value in first_values(files.files[0]))
+    if len(files.files) != 1:
+        return False
+    # A header alone, of an empty vault, is read as an object with its members.
+    first = first_values(files.files[0])
+    return any(mapping(value).get("format") == FORMAT or (key, value) == ("format", FORMAT) for key, value in first)
 
 
 def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
@@ -39,7 +43,7 @@ def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
             record = mapping(getattr(piece, "value", None))
             if isinstance(piece, LeftOut):
                 yield piece
-            elif "format" in record:
+            elif "format" in record or piece.key in ("format", "version"):
                 continue
             elif "class" in record:
                 yield _record(record) or left(file, piece.number, "it is no record")
