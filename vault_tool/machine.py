@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import urllib.parse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -87,6 +88,7 @@ class Machine:
     vectors: str = _option(EXACT, "Who answers by vectors: exact, chroma, or a Chroma server's URL.", "VAULT_VECTORS")
     owners: tuple[str, ...] = _option((), "The owner's addresses in commits; none: git's own user.email.", "VAULT_OWNERS")
     owners_sign: str = _option("off", "Whether only the owner's signed commits count.", "VAULT_OWNERS_SIGN", "on", "off")
+    trusted: tuple[str, ...] = _option((), "People whose word is told as theirs: addresses, or *@example.org.")
     unattended: str = _option("off", "Whether commands answer for a person where none stands at them.", "", "on", "off")
     owner: str = _option("on", "Whether a process may be started in the background.", "VAULT_OWNER", "on", "off")
     projects: Mapping[str, str] = field(default_factory=dict)
@@ -134,7 +136,7 @@ def read(path: Path, environ: Mapping[str, str], *, own_file: bool = True) -> Ma
             faults.append(f"{path.name}: unknown option `{one_line(str(name), 40)}`")
     for name in _OPTIONS:
         variable = variable_of(name)
-        if from_environment := environ.get(variable, "").strip():
+        if variable and (from_environment := environ.get(variable, "").strip()):
             values[name], sources[name] = from_environment, variable
     checked = {name: _checked(name, value, sources[name], faults) for name, value in values.items()}
     if faults:
@@ -246,7 +248,7 @@ def _checked(name: str, value: Any, source: str, faults: list[str]) -> Any:
     where = f"{source}: `{name}`" if source != name else f"`{name}`"
     if isinstance(value, bool) and name in ("owners_sign", "unattended"):
         value = "on" if value else "off"
-    if isinstance(value, list) and name == "owners" and all(isinstance(item, str) for item in value):
+    if isinstance(value, list) and name in ("owners", "trusted") and all(isinstance(item, str) for item in value):
         value = ",".join(value)
     if not isinstance(value, str) or len(value) > _LONGEST or not value.isprintable():
         faults.append(f"{where} must be a text of one line")
@@ -300,6 +302,16 @@ def _addresses(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(addresses))
 
 
+_PERSON = re.compile(r"(?:\*|[^@\s*<>,]+)@[^@\s*<>,]+\.[^@\s*<>,.]+")
+
+
+def _people(text: str) -> tuple[str, ...]:
+    people = [part.strip().lower() for part in text.split(",")]
+    if not all(map(_PERSON.fullmatch, people)):
+        raise ValueError("must be addresses as they stand in commits, or *@example.org, with commas between them")
+    return tuple(dict.fromkeys(people))
+
+
 def _folder(text: str) -> str:
     return str(Path(text).expanduser())
 
@@ -311,4 +323,5 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "vectors": _vectors,
     "models": _folder,
     "owners": _addresses,
+    "trusted": _people,
 }

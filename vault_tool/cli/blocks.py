@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from vault_tool.cli import wording
 from vault_tool.model.details import Details, in_lines, in_words
+from vault_tool.model.snapshot import from_trusted, is_trusted
 from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.hints import MARK
 from vault_tool.util.text import one_line
@@ -136,6 +137,8 @@ def with_status(title: str, statuses: HasStatus) -> str:
 
 def source(origin: str, *rest: str, reviewed: bool = False) -> str:
     """Where a memory comes from, and that no person vouches for it, where none does."""
+    if is_trusted(origin):
+        return ", ".join(part for part in (from_trusted(origin), *rest) if part)
     described = ", ".join(part for part in (origin, *rest) if part)
     return described if reviewed or origin in ("", "owner") else f"{described} (not reviewed)"
 

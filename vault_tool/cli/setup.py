@@ -72,6 +72,7 @@ def init(
 @click.option("--models", metavar="DIR", help="The folder that holds all-MiniLM-L6-v2.")
 @click.option("--vectors", metavar="WHICH", help="exact, chroma, or the URL of a Chroma server.")
 @click.option("--owners", metavar="ADDRESSES", help="The owner's addresses in commits, else git's user.email.")
+@click.option("--trusted", metavar="ADDRESSES", help="People whose word is told as theirs; *@example.org is a domain.")
 @click.option("--owners-sign", type=click.Choice(("on", "off")), metavar="on|off", help="Only signed commits are the owner's.")
 @click.option(
     "--unattended",

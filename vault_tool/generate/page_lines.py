@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from vault_tool.generate.escape import inline, link_path, words
-from vault_tool.model.snapshot import Entry, is_pulled
+from vault_tool.model.snapshot import Entry, from_trusted, is_pulled, is_trusted
 from vault_tool.util.clock import parse_time
 
 TITLE_LENGTH = 160
@@ -25,6 +25,8 @@ def origin(entry: Entry) -> str:
 
 @lru_cache(maxsize=64)  # a large vault is by few
 def _in_words(text: str) -> str:
+    if is_trusted(text):
+        return words(from_trusted(text), PULLED_LENGTH)
     if is_pulled(text):
         return words(text, PULLED_LENGTH)
     return text if text in _ORIGINS else "unknown"
@@ -53,12 +55,17 @@ def tags(entry: Entry) -> str:
 
 def trust(entry: Entry, reviewed: bool) -> str:
     """`agent claude-opus, not reviewed`: origin, model, and the mark of what no person vouches for."""
-    return _writer(entry) if vouched(entry, reviewed) else f"{_writer(entry)}, not reviewed"
+    return _writer(entry) if _without_mark(entry, reviewed) else f"{_writer(entry)}, not reviewed"
 
 
 def provenance(entry: Entry, reviewed: bool) -> str:
     """`agent claude-opus, 2026-11-20 (not reviewed)`: as `trust`, with the day on which it was observed."""
-    return f"{_writer(entry)}, {_day(entry)}{'' if vouched(entry, reviewed) else ' (not reviewed)'}"
+    return f"{_writer(entry)}, {_day(entry)}{'' if _without_mark(entry, reviewed) else ' (not reviewed)'}"
+
+
+def _without_mark(entry: Entry, reviewed: bool) -> bool:
+    """Whether nothing need be said of trust: a person vouches for it, or it is told as from somebody who is trusted."""
+    return vouched(entry, reviewed) or is_trusted(entry.origin)
 
 
 def _writer(entry: Entry) -> str:

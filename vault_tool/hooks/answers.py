@@ -25,6 +25,7 @@ from vault_tool.hooks.clients import COMPACTION, PROMPT, SECONDS
 from vault_tool.hooks.ended import taken, told_of
 from vault_tool.mcp import wording
 from vault_tool.model.details import in_words
+from vault_tool.model.snapshot import from_trusted, is_trusted
 from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import MARK, worded
@@ -299,7 +300,10 @@ def _block(memory: Recalled, short: Callable[[str], str], prompt: str) -> str:
     """
     name = short(memory.id) if memory.scope == "repo" else memory.id
     marks = [memory.type, memory.observed[:10]]
-    marks += [] if memory.reviewed or memory.origin in ("", "owner") else ["not reviewed"]
+    if is_trusted(memory.origin):
+        marks.append(from_trusted(memory.origin))
+    else:
+        marks += [] if memory.reviewed or memory.origin in ("", "owner") else ["not reviewed"]
     marks += [mark for mark, holds in ((f"weak: {memory.weak_why}", memory.weak), ("stale", memory.stale)) if holds]
     beside = [in_words(memory.details, short), memory.caution or "", *memory.status_words(short)]
     whole = text = _told(memory.title, memory.content, beside)

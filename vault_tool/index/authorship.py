@@ -25,7 +25,7 @@ from vault_tool.files.signal_lines import read_signals
 from vault_tool.index import evidence_text, grave_history, graves
 from vault_tool.index.catalog import Catalog
 from vault_tool.model.signals import Signal
-from vault_tool.model.snapshot import Put, pulled
+from vault_tool.model.snapshot import Put, pulled, trusted
 from vault_tool.util.hints import shell
 from vault_tool.util.text import counted, one_line
 
@@ -60,12 +60,18 @@ _READ_AT_ONCE = 500
 PERSONS = frozenset({"", "edit", "commit", "review", "undo"})
 
 
+# Begins the lines of trusted people in the fact of an owner; no address has a space.
+_TRUSTS = "trusts "
+
+
 @dataclass(frozen=True, slots=True)
 class Owners:
     """By which commits the owner speaks: the authors' addresses, lower case, and whether only validly signed ones count."""
 
     addresses: frozenset[str] = frozenset()
     signed: bool = False
+    trusted: frozenset[str] = frozenset()
+    """The addresses of people whom the owner trusts; `*@example.org` is all of that domain."""
 
     def wrote(self, brought: Brought) -> bool:
         """Whether a commit is the owner's. What a shallow clone cut off may be anybody's."""
@@ -74,9 +80,17 @@ class Owners:
         signer = brought.signer.lower().rpartition("<")[2].rstrip("> ")
         return not self.signed or signer in self.addresses
 
+    def origin_of(self, commit: Brought) -> str:
+        """The origin of what another person's commit brought: a trusted person's, or anybody's."""
+        origin = author_of(commit)
+        address, signer = commit.address.lower(), commit.signer.lower().rpartition("<")[2].rstrip("> ")
+        known = not commit.cut and not {address, f"*@{address.rpartition('@')[2]}"}.isdisjoint(self.trusted)
+        return trusted(origin) if known and (not self.signed or signer == address) else origin
+
     def fact(self) -> str:
         """A value that tells one set of owners from another."""
-        return "\n".join((*sorted(self.addresses), "signed" if self.signed else ""))
+        trusts = (f"{_TRUSTS}{address}" for address in sorted(self.trusted))
+        return "\n".join((*sorted(self.addresses), *trusts, "signed" if self.signed else ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +354,8 @@ def _all_ours(repo: git.Repo, catalog: Catalog, known: Sequence[str], ends: Sequ
 
     Where others' texts are known a commit of ours may bring one to another path, so there it is not asked.
     """
-    *addresses, signed = recorded.split("\n")
+    *lines, signed = recorded.split("\n")
+    addresses = [line for line in lines if not line.startswith(_TRUSTS)]
     if not recorded or signed or len(known) != 1 or len(ends) != 1 or catalog.rows("SELECT 1 FROM foreign_texts LIMIT 1"):
         return False
     return known == list(ends) or git.moved_by_us(repo, known[0], ends[0], addresses)
@@ -370,7 +385,7 @@ class _Fold:
             theirs = self._at(path, blob)
             return theirs.author if theirs is not None and self._at(path, graves.OWNED) is None else ""
 
-        return grave_history.foreign_graves(repo, ends, self._owners.signed, self._owners.wrote, author_of, whose)
+        return grave_history.foreign_graves(repo, ends, self._owners.signed, self._owners.wrote, self._owners.origin_of, whose)
 
     def taken(self, repo: git.Repo, commits: Iterable[Brought]) -> tuple[Foreign, ...]:
         """The texts that the commits add to those that are known."""
@@ -381,7 +396,7 @@ class _Fold:
             self._has_graves = self._has_graves or any(graves.is_grave(file.path) for file in commit.files)
             if own and self._catalog is None and not self._found:
                 continue  # nobody else's text is known that it could have moved or copied
-            author = "" if own else author_of(commit)
+            author = "" if own else self._owners.origin_of(commit)
             if not own:
                 self._take_away(commit, author)
             for file in commit.files:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault_tool.model.signals import Signal, SignalKind, withdrawals
-from vault_tool.model.snapshot import Entry, is_pulled
+from vault_tool.model.snapshot import Entry, is_pulled, is_trusted
 from vault_tool.model.types import KEPT_TYPES
 
 _OWNER = "owner"
@@ -18,7 +18,8 @@ _OWNER = "owner"
 class Writer(StrEnum):
     """The kinds of writer: the vault's owner, an agent in the owner's name, and other people.
 
-    What was imported counts as an agent's: the owner brought it and did not write it. Nothing makes a writer trusted yet.
+    What was imported counts as an agent's: the owner brought it and did not write it. This machine's settings say whom the
+    owner trusts.
     """
 
     OWNER = "owner"
@@ -129,6 +130,8 @@ def by_origin(origin: str) -> Party:
     """The party of an origin: of a head or of a signal, as the catalogue has it after the history was searched for its author."""
     if origin in ("", _OWNER):
         return OWNER
+    if is_trusted(origin):
+        return Party(Writer.TRUSTED, origin)
     return Party(Writer.OTHERS, origin) if is_pulled(origin) else AGENT
 
 

@@ -17,6 +17,7 @@ from vault_tool.util.clock import end_of, moment
 from vault_tool.util.text import normal_name
 
 _PULLED = "pulled ("
+_TRUSTED = "trusted ("
 
 # Under this name an entry's head holds what others put to a note of the owner's, or took from it: see `Put`.
 PUT = "put_by_others"
@@ -29,7 +30,23 @@ def pulled(who: str) -> str:
 
 def is_pulled(origin: str) -> bool:
     """Whether an origin says that another person's commit brought it: no person here vouches for it."""
-    return origin.startswith(_PULLED)
+    return origin.startswith((_PULLED, _TRUSTED))
+
+
+def is_trusted(origin: str) -> bool:
+    """Whether an origin says that a person brought it whom the owner trusts: told under their name."""
+    return origin.startswith(_TRUSTED)
+
+
+def from_trusted(origin: str) -> str:
+    """The words for what a trusted person brought: `from bob@example.org`."""
+    name = origin.removeprefix(_TRUSTED).removesuffix(")")
+    return f"from {name.rpartition('<')[2].rstrip('>')}"
+
+
+def trusted(origin: str) -> str:
+    """The origin of what a trusted person's commit brought, of that for any other person's."""
+    return _TRUSTED + origin.removeprefix(_PULLED)
 
 
 class Put(NamedTuple):

@@ -401,7 +401,7 @@ class Context:
         except VaultError:
             settings = Machine()  # what cannot be read, or came with a pull, says nothing
         addresses = settings.owners or ((git.own_address(self.repo),) if self.repo is not None else ())
-        return Owners(frozenset(filter(None, addresses)), settings.owners_sign == "on")
+        return Owners(frozenset(filter(None, addresses)), settings.owners_sign == "on", frozenset(settings.trusted))
 
     @property
     def standings(self) -> Standings:

@@ -57,7 +57,20 @@ def core_kinds(vault: Context) -> dict[str, CoreKind]:
         # Others may have made something else of the one that there was.
         faults |= _made_over(vault)
     instead = _last_good(vault, faults)
+    for kind, entries in by_kind.items():
+        faults |= _given_way(vault, [entry for entry in entries if entry.path not in faults], kind, instead)
     return {kind: _kind(kind, entries, faults, instead) for kind, entries in by_kind.items()}
+
+
+def _given_way(
+    vault: Context, entries: Sequence[Entry], kind: str, instead: Mapping[str, tuple[Entry, str]]
+) -> dict[str, str]:  # fmt: skip
+    """Those of trusted people that are not served, for there is one of this vault's own."""
+    theirs = [entry for entry in entries if entry.pulled]
+    seen = vault.index.catalog.reviewed_at(theirs) if theirs else {}
+    waiting = {entry.path: f"because its origin is {entry.origin}" for entry in theirs if entry.path not in seen}
+    own = len(waiting) < len(entries) or any(entry.type == kind for entry, _ in instead.values())
+    return waiting if own else {}
 
 
 def warnings(vault: Context, kinds: Mapping[str, CoreKind], moment: datetime) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from vault_tool.files.layout import AROUND, VAULT
 from vault_tool.model.details import IDS, Details
 from vault_tool.model.ids import SHOWN_PREFIX
-from vault_tool.model.snapshot import is_pulled
+from vault_tool.model.snapshot import from_trusted, is_pulled, is_trusted
 from vault_tool.util.deferred import orjson
 from vault_tool.util.text import tokens
 
@@ -85,6 +85,8 @@ def whose(origin: str, reviewed: bool) -> dict[str, Any]:
     """The writer, if that is not the owner, and whether a person vouches for it."""
     if reviewed or origin in ("", "owner"):
         return {}
+    if is_trusted(origin):
+        return {"from": from_trusted(origin).removeprefix("from ")}
     return {"not_reviewed": origin} if is_pulled(origin) else {"not_reviewed": True}
 
 

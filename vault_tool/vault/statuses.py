@@ -11,7 +11,7 @@ from vault_tool.belief.gates import doubtful
 from vault_tool.index import claims
 from vault_tool.index.visibility import Request, visible
 from vault_tool.model.authority import bringer
-from vault_tool.model.snapshot import Entry
+from vault_tool.model.snapshot import Entry, is_trusted
 from vault_tool.model.types import MEMORIES
 from vault_tool.recall.update_pairs import Update
 from vault_tool.vault.answers import HasStatus, Mark, Rival
@@ -131,8 +131,8 @@ class _Found:
     def _marks(self, entry: Entry) -> Iterator[Mark]:
         reviewed = self._believed[entry.id].reviewed
         if entry.pulled:
-            yield Mark("pulled", (bringer(entry.origin),))
-        if not (reviewed or entry.origin == "owner"):
+            yield Mark("trusted" if is_trusted(entry.origin) else "pulled", (bringer(entry.origin),))
+        if not (reviewed or entry.origin == "owner" or is_trusted(entry.origin)):
             yield Mark("not_reviewed")
         perhaps = self._perhaps.get(entry.path)
         # What is known to have changed it is told as that.

@@ -11,6 +11,7 @@ from vault_tool.features.erasing.erasing import erased, resolve_target
 from vault_tool.files import git, reader, tombstones
 from vault_tool.files.parse import parse
 from vault_tool.index.graves import ForeignGrave, Graves
+from vault_tool.model.authority import bringer
 from vault_tool.model.snapshot import Entry, is_pulled
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
@@ -103,7 +104,7 @@ def _of_taken(vault: Context, identity: str, grave: ForeignGrave) -> WaitingTomb
 
 def _name(origin: str) -> str:
     """The name of the person who brought it, without further words: `Bob <bob@example.org>`."""
-    return origin.removeprefix("pulled (").removesuffix(")")
+    return bringer(origin)
 
 
 def named(tombstones: Sequence[WaitingTombstone], prefix: str) -> Iterator[WaitingTombstone]:

@@ -13,7 +13,7 @@ from vault_tool.util.hints import step
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import require_person
 
-_OF_A_PERSON = frozenset({"owners", "owners_sign", "unattended", "openai_key", "openai_url", "ollama_host"})
+_OF_A_PERSON = frozenset({"owners", "owners_sign", "trusted", "unattended", "openai_key", "openai_url", "ollama_host"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +83,10 @@ def not_here(name: str) -> UsageError:
 
 def _remarks(now: Machine, changes: Mapping[str, str]) -> Iterator[str]:
     for name in changes:
-        if now.sources.get(name) == machine.variable_of(name):
+        if machine.variable_of(name) and now.sources.get(name) == machine.variable_of(name):
             yield f"{name} was saved, but the variable {machine.variable_of(name)} overrides it here"
+    if changes.get("trusted") and now.owners_sign == "off":
+        yield "an address is what a commit claims: whoever can push to the remote can write as them, while owners_sign is off"
     if now.provider == "openai" and not now.openai_key:
         yield f"there is no key for OpenAI yet: set OPENAI_API_KEY, or {step('config', openai_key=...)} and paste it"
     address = {"openai": now.openai_url, "ollama": now.ollama_host}.get(now.provider, "")

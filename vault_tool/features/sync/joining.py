@@ -21,7 +21,6 @@ from vault_tool.files.layout import FileKind, file_kind
 from vault_tool.files.merging.tree_merge import Blob, Note, Outcome, Result, Sides, Unit, merge_trees, note_of
 from vault_tool.files.parse import parse
 from vault_tool.files.signal_lines import redacted_signals
-from vault_tool.index.authorship import author_of
 from vault_tool.index.graves import identity_of, is_grave
 from vault_tool.model.authority import Act, Effect, Party, authority, by_origin, writer_of
 from vault_tool.model.snapshot import Entry
@@ -146,13 +145,13 @@ def _forgotten(
     vault: Context, brought: Sequence[tuple[Brought, bool]], changed: Mapping[str, tuple[object, object]]
 ) -> tuple[frozenset[str], frozenset[str]]:
     """The ids that are forgotten once the two are joined, and those among them that were not so here."""
-    known = vault.forgotten()
+    known, owners = vault.forgotten(), vault.owners()
     back = {identity_of(path) for path, (_, now) in changed.items() if is_grave(path) and now is None}
     came: set[str] = set()
     for commit, own in brought:
         for file in commit.files:
             identity = identity_of(file.path) if is_grave(file.path) else ""
-            if identity and (own or _may_forget(vault, by_origin(author_of(commit)), identity)):
+            if identity and (own or _may_forget(vault, by_origin(owners.origin_of(commit)), identity)):
                 came.add(identity)
     present = {identity_of(path) for path, (_, now) in changed.items() if is_grave(path) and now is not None}
     return (known - back) | (came & present), frozenset((came & present) - known)
@@ -173,7 +172,7 @@ def _party(vault: Context, entry: Entry) -> Party:
 def _stays(vault: Context, brought: Sequence[tuple[Brought, bool]]) -> Callable[[Unit, Note], bool]:
     """Whether a memory that only their side took away stays: where its remover has no authority over it."""
     removers = {path: (commit, own) for commit, own in brought for path, _ in commit.removed}
-    strangers = any(not own for _, own in brought)
+    strangers, owners = any(not own for _, own in brought), vault.owners()
 
     def stays(unit: Unit, note: Note) -> bool:
         if not strangers or unit.base is None:
@@ -184,7 +183,7 @@ def _stays(vault: Context, brought: Sequence[tuple[Brought, bool]]) -> Callable[
         commit, own = removers.get(unit.base.path, (None, False))
         if own:
             return False
-        writer = by_origin(author_of(commit)) if commit is not None else by_origin("pulled (unknown)")
+        writer = by_origin(owners.origin_of(commit)) if commit is not None else by_origin("pulled (unknown)")
         return authority(Act.TOMBSTONE, writer, _party(vault, entry)) is not Effect.ALLOWED
 
     return stays

@@ -208,7 +208,10 @@ def _found(vault: Vault, named: str, *, editing: bool, question: str) -> dict[st
     past = versions(vault, shown.id, limit=_VERSIONS)
     graph = local_graph(vault, shown.id, limit=_AROUND)
     # The mark of who brought it has a name in place of ids.
-    ids = {*shown.status_by, *(identity for mark in shown.marks if mark.mark != "pulled" for identity in mark.by)}
+    ids = {
+        *shown.status_by,
+        *(identity for mark in shown.marks if mark.mark not in ("pulled", "trusted") for identity in mark.by),
+    }
     ids |= {shown.solved_by} if shown.solved_by else set()
     ids |= {value for name, value in shown.details.items() if name == "problem" and isinstance(value, str)}
     names = {identity: title for identity in ids if (title := _title(vault, identity))}
