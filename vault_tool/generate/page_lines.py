@@ -64,7 +64,7 @@ def provenance(entry: Entry, reviewed: bool) -> str:
 
 
 def _without_mark(entry: Entry, reviewed: bool) -> bool:
-    """Whether nothing need be said of trust: a person vouches for it, or it is told as from somebody who is trusted."""
+    """Whether a line needs no mark of trust: a person vouches for it, or a trusted person brought it."""
     return vouched(entry, reviewed) or is_trusted(entry.origin)
 
 
