@@ -21,6 +21,7 @@ function choose(step) {
 
 document.addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && event.target.form) { event.preventDefault(); event.target.form.requestSubmit(); return; }
+  if ((event.ctrlKey || event.metaKey) && event.key === "k") { event.preventDefault(); (document.querySelector("main [type=search]") || document.getElementById("find")).focus(); return; }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const close = event.key === "Escape" && !typing(event.target) && !document.querySelector("dialog[open]") && document.querySelector("[data-close]");
   if (close) { event.preventDefault(); close.click(); return; }
