@@ -298,6 +298,15 @@ def test_what_is_known_is_counted_and_no_draft(drafting: Drafting) -> None:
     with Vault.open(drafting.root, person=True) as vault:
         (waiting,) = vault.review().results
         assert waiting.context["instead of"] == old.id
+        assert waiting.context["said"] == "we decided that Greta waters by hand on Sundays"
+        with pytest.raises(UsageError, match="in place of no memory"):
+            other = vault.remember("The shed is red and dry.", ["Shed"], ask=True)
+            vault.review(instead=[other.id])
+        (drafting.root.parent / ".claude/projects/-w/s1.jsonl").unlink()
+        assert "said" not in next(one for one in vault.review().results if one.id == waiting.id).context
+        vault.review(instead=[waiting.id[:8]])
+        shown = {one.id: one.status for one in vault.search("Greta waters by hand").results}
+        assert shown[waiting.id] == "current" and shown.get(old.id) in (None, "overtaken")
 
 
 def test_two_machines_make_one_draft(drafting: Drafting) -> None:

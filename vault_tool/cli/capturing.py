@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import click
 
+from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Printed, fields, table
 from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.errors import Exit, UsageError
+from vault_tool.features.capture import capture_settings
 from vault_tool.features.capture import capturing as captures
 from vault_tool.features.capture.capture_log import Reading
 from vault_tool.features.capture.capture_settings import CALLS_A_DAY, TOKENS_A_DAY
@@ -94,6 +97,33 @@ def _program(by: str, program: str) -> str:
     ):
         raise UsageError("nothing was set", "`vt capture --set point` needs no model")
     return str(path)
+
+
+QUESTION = (
+    "After a session ends, may its file be read? [p]oint: no model; the next session here is shown up to 6 of its turns. "
+    "[d]raft: a model proposes memories for `vt review`. [n]o"
+)
+OFF_UNASKED = "off: no session is read, for at `vt install` no person was there to be asked (`vt capture --set point`)"
+
+
+def ask_once(call: Call, client: str) -> None:
+    """Ask a person at the terminal whether sessions of a client are read; without one note that it was not asked."""
+    with call.open_vault() as vault:
+        if capture_settings.is_set(vault.root):
+            return
+        if call.json or not at_terminal():
+            capture_settings.keep_unasked(vault.root)
+            return
+        key = str(click.prompt(QUESTION, default="n", show_default=False)).strip().lower()[:1]
+        mode = {"p": "point", "d": "draft"}.get(key, "off")
+        folders = []
+        if mode != "off" and not capture_settings.own_folders(vault.root):
+            folders = [str(click.prompt("Sessions in which folder?", default=str(Path.cwd())))]
+        usual = "claude" if client == "claude-code" else None
+        by = str(click.prompt("Which model? claude, or ollama:NAME", default=usual)) if mode == "draft" else ""
+        program = _program(by, "") if by in CLIENTS else ""
+        state = captures.capture(vault, mode=mode, folders=folders, by=by, program=program)
+        output.say(f"capture: {state.mode} ({_WHAT[state.mode]})")
 
 
 _WHAT = {

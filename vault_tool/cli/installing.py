@@ -11,8 +11,10 @@ import click
 
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Diff, Printed, fields
+from vault_tool.cli.capturing import ask_once
 from vault_tool.cli.options import Call, Short, command
-from vault_tool.errors import Exit, NotFound
+from vault_tool.errors import Exit, NotFound, VaultError
+from vault_tool.features.capture.session_files import CLIENTS as SESSION_CLIENTS
 from vault_tool.install.clients import CLIENTS, UserMachine
 from vault_tool.install.installing import Installation, snippet
 from vault_tool.install.installing import install as install_client
@@ -44,7 +46,13 @@ def install(
     installation = install_client(
         client, program, place, name=name, hooks=not no_hooks, uninstall=uninstall, dry_run=dry_run, agreed=_asked(call)
     )
-    return call.emit(installation, lambda installation, short: _made(installation, uninstall=uninstall, dry_run=dry_run))
+    outcome = call.emit(installation, lambda installation, short: _made(installation, uninstall=uninstall, dry_run=dry_run))
+    if installation.done and not (uninstall or no_hooks or nearest) and client in SESSION_CLIENTS and _vault(call):
+        try:
+            ask_once(call, client)
+        except VaultError as fault:  # the client knows the vault all the same
+            output.warn(fault.marked)
+    return outcome
 
 
 def _program() -> list[str]:

@@ -17,6 +17,7 @@ from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import commit_of, consent_table, named_elsewhere, problem_table, short_ids
 from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, Refused, UsageError, VaultError
+from vault_tool.features.capture.session_files import INSTEAD
 from vault_tool.features.conflicts import settling
 from vault_tool.features.conflicts.settling import Settled, Unsettled
 from vault_tool.features.erasing import forgetting, purging
@@ -38,12 +39,14 @@ AS_USER = click.option(
 )
 
 SETTLING_KEYS = "t this   o the other   b both   e edit   s skip   q quit"
+INSTEAD_KEYS = "a accept   u instead of that memory   r refuse   e edit   s skip   q quit"
 KEYS = "a accept   r refuse   e edit   s skip   q quit"
 
 
 @command("review", "vt review", "vt review --accept a1b2c3 --refuse 5f0c2d", "vt review --edit a1b2c3", "vt review --list")
 @click.option("--accept", multiple=True, metavar="ID", help="Put a waiting memory into the vault, as its file is now.")
 @click.option("--refuse", multiple=True, metavar="ID", help="Refuse a waiting memory; it lies in the bin for 30 days.")
+@click.option("--instead", multiple=True, metavar="ID", help="Accept one in place of the memory that it is nearly the same as.")
 @click.option("--restore", multiple=True, metavar="ID", help="Bring a refused memory back from the bin, to wait again.")
 @click.option("--bin", "binned", is_flag=True, help="List what was refused in the last 30 days.")
 @click.option("--edit", "edited", default="", metavar="ID", help="Open a waiting memory in your editor; it goes on waiting.")
@@ -59,6 +62,7 @@ def review(
     call: Call,
     accept: tuple[str, ...],
     refuse: tuple[str, ...],
+    instead: tuple[str, ...],
     restore: tuple[str, ...],
     binned: bool,
     edited: str,
@@ -80,7 +84,7 @@ def review(
     with call.open_vault() as vault:
         settled = [(key, keep) for keep, keys in (("this", these), ("that", those), ("both", both)) for key in keys]
         if settled:
-            if accept or refuse or restore or everything or edited:
+            if accept or refuse or instead or restore or everything or edited:
                 raise UsageError(
                     "what waits and what is to be settled are decided one after the other", "give one kind at a time"
                 )
@@ -94,9 +98,17 @@ def review(
                 return call.emit(_rewritten(vault, conflict), _settled, vault)
             return call.emit(reviewing.edit_waiting(vault, edited, in_editor), _waiting)
         done = reviewing.review(
-            vault, accept=accept, refuse=refuse, everything=everything, join=join, as_user=as_user, restore=restore, bin=binned
+            vault,
+            accept=accept,
+            refuse=refuse,
+            instead=instead,
+            everything=everything,
+            join=join,
+            as_user=as_user,
+            restore=restore,
+            bin=binned,
         )
-        has_choice = as_user or call.json or accept or refuse or restore or binned or everything or listed
+        has_choice = as_user or call.json or accept or refuse or instead or restore or binned or everything or listed
         asks = not has_choice and at_terminal()
         if asks and (done.results or done.unsettled):
             if _one_by_one(call, vault, done.results, join):
@@ -253,7 +265,7 @@ def _one_by_one(call: Call, vault: Context, results: tuple[Waiting, ...], join: 
     for number, memory in enumerate(results, 1):
         output.say(f"{number} of {len(results)}")
         call.emit(memory, _waiting)
-        if not _asked(KEYS, partial(_decided, call, vault, memory, join=join)):
+        if not _asked(INSTEAD_KEYS if INSTEAD in memory.context else KEYS, partial(_decided, call, vault, memory, join=join)):
             return False
     return True
 
@@ -316,6 +328,8 @@ def _decided(call: Call, vault: Context, memory: Waiting, key: str, join: bool) 
     named = (memory.id or memory.path,)
     if key == "a":
         call.emit(reviewing.review(vault, accept=named, join=join), partial(_reviewed, rest=False), vault)
+    elif key == "u" and INSTEAD in memory.context:
+        call.emit(reviewing.review(vault, instead=named, join=join), partial(_reviewed, rest=False), vault)
     elif key == "r":
         call.emit(reviewing.review(vault, refuse=named), partial(_reviewed, rest=False), vault)
     else:

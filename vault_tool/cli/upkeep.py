@@ -13,7 +13,7 @@ import click
 
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Heading, fields, table
-from vault_tool.cli.capturing import in_one_line
+from vault_tool.cli.capturing import OFF_UNASKED, in_one_line
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import problem_table
 from vault_tool.errors import Exit, Refused
@@ -150,7 +150,7 @@ def _status(status: verb.Status, short: Short, capture: str) -> Iterator[Block]:
 def _capture(vault: Context) -> str:
     """The line on sessions that are read on this machine; empty where none are."""
     if capture_settings.settings_of(vault.root).mode == capture_settings.OFF:
-        return ""
+        return OFF_UNASKED if capture_settings.is_unasked(vault.root) else ""
     return in_one_line(capturing.capture(vault))
 
 

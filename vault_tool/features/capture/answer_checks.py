@@ -21,6 +21,41 @@ SHORTEST, LONGEST = 12, 300
 _NEAR_TURNS = 4
 _LEAST_SHARE = 1 / 3
 _LONGER = 5
+# Words that orders and turns have in common, whatever they are about.
+_COMMON = frozenset(
+    [
+        "after",
+        "again",
+        "always",
+        "because",
+        "before",
+        "decided",
+        "decision",
+        "every",
+        "instead",
+        "later",
+        "never",
+        "please",
+        "prefer",
+        "prefers",
+        "remember",
+        "session",
+        "should",
+        "since",
+        "there",
+        "these",
+        "those",
+        "tomorrow",
+        "under",
+        "using",
+        "wants",
+        "where",
+        "which",
+        "while",
+        "would",
+        "yesterday",
+    ]
+)
 _MOST_SUBJECTS = 3
 _LONGEST_SUBJECT = 60
 _FIELDS = frozenset({"kind", "content", "subjects", "line", "confidence", "replaces"})
@@ -139,7 +174,7 @@ def _is_number(named: object, line: int) -> bool:
 
 def _is_said(content: str, turns: Sequence[SessionTurn]) -> bool:
     """Whether enough of the longer words of a text stand in turns."""
-    words = {word for word in _words(content) if len(word) >= _LONGER} or set(_words(content))
+    words = {word for word in _words(content) if len(word) >= _LONGER and word not in _COMMON} or set(_words(content))
     spoken = {word for turn in turns for word in _words(turn.text)}
     return bool(words) and len(words & spoken) >= len(words) * _LEAST_SHARE
 

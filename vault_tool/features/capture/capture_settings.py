@@ -23,6 +23,7 @@ TOKENS_A_DAY = 40_000
 
 _FILE = "capture.json"
 _LAST = "capture-last.json"
+_UNASKED = "capture-unasked"
 _MODE = 0o600
 _LONGEST = 2**20
 _NAMED = ("by", "host", "program")
@@ -96,6 +97,29 @@ def keep_settings(root: Path, settings: CaptureSettings) -> None:
     path = _path(root)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     atomic.write(path, json.dumps(fields, indent=1, ensure_ascii=False).encode() + b"\n", mode=_MODE)
+
+
+def keep_unasked(root: Path) -> None:
+    """Note that a client was told of the vault where nobody could be asked, so that it is told once that nothing is read."""
+    path = _path(root, _UNASKED)
+    if not is_set(root):
+        with suppress(OSError, VaultError):
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            atomic.write(path, b"", mode=_MODE)
+
+
+def is_unasked(root: Path) -> bool:
+    """Whether that is still to be told; it is told once."""
+    try:
+        _path(root, _UNASKED).unlink()
+    except OSError:
+        return False
+    return not is_set(root)
+
+
+def is_set(root: Path) -> bool:
+    """Whether a person said whether sessions are read."""
+    return _path(root).exists()
 
 
 def last_reading(root: Path) -> LastReading | None:

@@ -17,7 +17,7 @@ from vault_tool.features.capture.ended_sessions import EndedSession, ended_sessi
 from vault_tool.features.capture.judge import JudgeFault
 from vault_tool.features.capture.judges import judge_of
 from vault_tool.features.capture.session_digest import RULES, SCHEMA, Digest, digest_of
-from vault_tool.features.capture.session_files import FEWEST_TURNS, ReadSoFar, SessionText, read_session
+from vault_tool.features.capture.session_files import FEWEST_TURNS, INSTEAD, SESSION_FILE, ReadSoFar, SessionText, read_session
 from vault_tool.features.capture.signs import pointed
 from vault_tool.model.ids import derived_id
 from vault_tool.model.records import Observation
@@ -169,9 +169,9 @@ def _kept(vault: Context, ended: EndedSession, digest: Digest, proposal: Proposa
             if alike is not None and alike.likeness >= SAME and alike.same_type:
                 return _KNOWN
             instead = digest.known[proposal.replaces].id if proposal.replaces else alike.id if alike is not None else ""
-            context = {"client": ended.client, "session file": ended.file, "line": line}
+            context = {"client": ended.client, SESSION_FILE: ended.file, "line": line}
             if instead:
-                context["instead of"] = instead
+                context[INSTEAD] = instead
             held = review_policy.hold(vault, draft, REASON, context, verb=VERB)
             return _KNOWN if held.duplicate_of else ""
     except Refused:

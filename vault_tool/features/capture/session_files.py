@@ -23,6 +23,9 @@ from vault_tool.util.text import one_line
 
 CLIENTS = ("claude-code", "codex")
 
+# What is kept beside a draft from a session: its file, and the memory that it would take the place of.
+SESSION_FILE, INSTEAD = "session file", "instead of"
+
 # At most so many bytes are read, from the end.
 MOST_BYTES = 4 * 2**20
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vault_tool.errors import Ambiguous, NotFound, Refused, StaleEdit, UsageError
+from vault_tool.features.capture.session_files import INSTEAD, SESSION_FILE, turn_at
 from vault_tool.features.erasing import waiting_tombstones
 from vault_tool.features.review import consents
 from vault_tool.features.turns.gate import CONSENT_MODE
@@ -130,6 +131,7 @@ def review(
     *,
     accept: Sequence[str] = (),
     refuse: Sequence[str] = (),
+    instead: Sequence[str] = (),
     everything: bool = False,
     join: bool = False,
     as_user: str = "",
@@ -141,11 +143,12 @@ def review(
     What is accepted moves into the vault as its file is now, so that a person's edit of it counts, and is committed with
     a `reviewed` signal; what is refused lies in the bin for a month, from which `restore` brings it back to wait, and which
     `bin` lists. Never there lies what looks like a secret, what a person refused consent to, and what was forgotten.
-    `everything` accepts all that can be. What is in the vault already can be accepted too: it counts as the owner's from then
-    on, so that what it says it changed or replaced is, and its pin and importance count. An understanding that was
-    written before another took its place is refused, unless `join` says that it supersedes that too. With `as_user` a person
-    decides on what is about them, and sees no other: what they accept has their consent, and is reviewed by nobody yet. Raises
-    Refused where no person asks.
+    `everything` accepts all that can be. What a model proposed from a session and is nearly another memory is accepted in
+    place of that one where it is named in `instead`. What is in the vault already can be accepted too: it counts as the
+    owner's from then on, so that what it says it changed or replaced is, and its pin and importance count. An understanding
+    that was written before another took its place is refused, unless `join` says that it supersedes that too. With `as_user`
+    a person decides on what is about them, and sees no other: what they accept has their consent, and is reviewed by nobody
+    yet. Raises Refused where no person asks.
     """
     person.require_person(vault, _ACT)
     vault.for_user(as_user)
@@ -153,6 +156,7 @@ def review(
         raise UsageError("what lies in the bin is the owner's to look at", f"leave {option('as_user')} out")
     vault = vault if as_user else person.acting(vault, _ACT)
     inbox = Inbox(vault.root)
+    accept = (*accept, *(_put_in_place(vault, inbox, named) for named in instead))
     graves, accept, refuse = ((), accept, refuse) if as_user else _decided_tombstones(vault, inbox, accept, refuse)
     settings, accept, refuse = ([], accept, refuse) if as_user else _decided_settings(vault, accept, refuse)
     vouched, accept = ([], accept) if as_user else _vouched(vault, inbox, accept)
@@ -193,7 +197,7 @@ def review(
             restored=restored,
             in_bin=DraftBin(vault.root).count(vault.now()) if not as_user else 0,
             results=(
-                *(_shown(note) for note in (_lying(vault, left) if bin else left)),
+                *(_beside_its_turn(vault, _shown(note)) for note in (_lying(vault, left) if bin else left)),
                 *(
                     _shown_tombstone(vault, tombstone)
                     for tombstone in (waiting_tombstones.waiting(vault) if not (as_user or bin) else ())
@@ -202,6 +206,27 @@ def review(
             ),
             unsettled=() if as_user or bin else two_texts(vault.with_withheld()),
         )
+
+
+def _put_in_place(vault: Context, inbox: Inbox, named: str) -> str:
+    """Have a waiting memory say that it changes the one that it was found to be nearly; its id."""
+    note = _find(_notes(vault, inbox), named)
+    old = note.about.context.get(INSTEAD, "")
+    if not vault.index.catalog.get(old):
+        raise UsageError(f"{note.path} was proposed in place of no memory that is there", "accept it as it is, or refuse it")
+    data = frontmatter.edit(note.data, [Set("change_targets", [old])])
+    inbox.put(note.id, note.name, data, note.about)
+    return note.id
+
+
+def _beside_its_turn(vault: Context, waiting: Waiting) -> Waiting:
+    """A memory that a model proposed, with the words of the session that it rests on, while the client keeps them."""
+    context = waiting.context
+    line = context.get("line", "").removeprefix("L")
+    if not (line.isdecimal() and context.get(SESSION_FILE)):
+        return waiting
+    words = turn_at(context[SESSION_FILE], context.get("client", ""), vault.environ, int(line))
+    return replace(waiting, context={**context, "said": words}) if words else waiting
 
 
 def _decided_tombstones(
