@@ -100,7 +100,7 @@ def keep_settings(root: Path, settings: CaptureSettings) -> None:
 
 
 def keep_unasked(root: Path) -> None:
-    """Note that a client was told of the vault where nobody could be asked, so that it is told once that nothing is read."""
+    """Note that a client was told of the vault without a person to be asked, so that it is told once that nothing is read."""
     path = _path(root, _UNASKED)
     if not is_set(root):
         with suppress(OSError, VaultError):
