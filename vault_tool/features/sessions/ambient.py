@@ -25,7 +25,7 @@ COMPACTION_NOTE = (
 )
 
 # The same for clients that read it at each turn.
-_SHORT_NOTE = "DISPOSABLE: all of this can be had again."
+_SHORT_NOTE = "DISPOSABLE"
 
 LIMIT = 8
 # The most tokens that an unasked answer may take of a conversation.
@@ -64,9 +64,9 @@ class Reminders(Answer):
     notice: str = EYES_FIRST
 
     def lean(self, short: Short) -> dict[str, Any]:
-        """The results with their generations, and the token for the next call, with the note in short; what `orient` says once a
-        session is not said at each turn.
+        """The results with their generations, and the token for the next call; beside any result the note in short.
 
+        Texts that `orient` gives once a session are not given at each turn.
         Nor is what goes without saying of what nobody asked for: that words or meaning led to it, and the class of a type.
         """
         results = [memory.lean(short) for memory in self.results]
@@ -81,7 +81,7 @@ class Reminders(Answer):
             if memory.generation:
                 lean["generation"] = memory.generation
         return listed(
-            results, compaction_note=_SHORT_NOTE, heartbeat_token=self.heartbeat_token,
+            results, compaction_note=_SHORT_NOTE if results else "", heartbeat_token=self.heartbeat_token,
             compaction_detected=self.compaction_detected,
         )  # fmt: skip
 
