@@ -89,6 +89,7 @@ class Machine:
     owners: tuple[str, ...] = _option((), "The owner's addresses in commits; none: git's own user.email.", "VAULT_OWNERS")
     owners_sign: str = _option("off", "Whether only the owner's signed commits count.", "VAULT_OWNERS_SIGN", "on", "off")
     trusted: tuple[str, ...] = _option((), "People whose word is told as theirs: addresses, or *@example.org.")
+    sync_every: int = _option(0, "After how many seconds a process in the background syncs; 0 for never.")
     unattended: str = _option("off", "Whether commands answer for a person where none stands at them.", "", "on", "off")
     owner: str = _option("on", "Whether a process may be started in the background.", "VAULT_OWNER", "on", "off")
     projects: Mapping[str, str] = field(default_factory=dict)
@@ -302,6 +303,15 @@ def _addresses(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(addresses))
 
 
+def _seconds(text: str) -> int:
+    if not text.isdecimal() or not (int(text) == 0 or _SOONEST <= int(text) <= _LATEST):
+        raise ValueError(f"must be a number of seconds from {_SOONEST} to {_LATEST}, or 0")
+    return int(text)
+
+
+# Seconds between two syncs.
+_SOONEST, _LATEST = 10, 86_400
+
 _PERSON = re.compile(r"(?:\*|[^@\s*<>,]+)@[^@\s*<>,]+\.[^@\s*<>,.]+")
 
 
@@ -324,4 +334,5 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "models": _folder,
     "owners": _addresses,
     "trusted": _people,
+    "sync_every": _seconds,
 }

@@ -97,8 +97,9 @@ class Machine:
         one, other = self.note(vault), self.note(vault)
         if one and other and one != other:
             word = self.word()
-            vault.link(one, "RELATED_TO", other, f"they are near {word}")
-            self.texts[word] = f"{one} {other}"
+            # Where the two are linked already nothing is written.
+            if vault.link(one, "RELATED_TO", other, f"they are near {word}").committed:
+                self.texts[word] = f"{one} {other}"
 
     def move(self, vault: Vault) -> None:
         if place := self.file(vault):

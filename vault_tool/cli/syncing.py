@@ -11,6 +11,8 @@ from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import SHOWN_COMMIT, commit_of, problem_table
 from vault_tool.errors import Exit
+from vault_tool.features.setup import setup
+from vault_tool.features.setup.setup import ShownSettings
 from vault_tool.features.sync import note_driver, setting_up, syncing
 from vault_tool.features.sync.setting_up import OwnRepository, SetUp
 from vault_tool.features.sync.syncing import Synced
@@ -31,9 +33,11 @@ _SHOWN = 20
 @click.option(
     "--own-repository", default="", metavar="DIR", help="Write the vault with its history into a repository of its own."
 )
+@click.option("--every", type=click.IntRange(0), metavar="SECONDS", help="Have a background process sync so often; 0 ends it.")
 @writes
 def sync(
-    call: Call, remote: str, no_push: bool, dry_run: bool, confirm: bool, set_up: str | None, own_repository: str
+    call: Call, remote: str, no_push: bool, dry_run: bool, confirm: bool, set_up: str | None, own_repository: str,
+    every: int | None,
 ) -> Exit:  # fmt: skip
     """Bring the vault and its remote together.
 
@@ -41,6 +45,8 @@ def sync(
     sides changed is merged field by field; where both changed one place, both texts are kept for vt review.
     """
     with call.open_vault() as vault:
+        if every is not None:
+            return call.emit(setup.config(vault, "", None, machine={"sync_every": str(every)}), _often, vault)
         if own_repository:
             return call.emit(setting_up.own_repository(vault, own_repository), _moved_out, vault)
         if set_up is not None:
@@ -64,6 +70,11 @@ def merge_note(call: Call, base: str, ours: str, theirs: str, path: str) -> Exit
     """
     merged = note_driver.merge_note(Path(base), Path(ours), Path(theirs), path)
     return Exit.DONE if merged else Exit.FINDINGS
+
+
+def _often(settings: ShownSettings, short: Short) -> Iterator[Block]:
+    every = next(option.value for option in settings.machine if option.name == "sync_every")
+    yield f"synced every {every} s while a process answers in the background" if every != "0" else "synced only when asked"
 
 
 def _set_up(done: SetUp, short: Short) -> Iterator[Block]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from vault_tool.features.capture import capture_settings, session_drafts
 from vault_tool.features.turns.turns import Turns
+from vault_tool.files import git
 from vault_tool.files.layout import CONFIG_FILE
 from vault_tool.machine import EXACT
 from vault_tool.vault.context import Context
@@ -33,6 +34,9 @@ TURNS_EVERY = 2.0
 BACKSTOP_QUIET = 5.0
 # Seconds between two looks at the turns that wrote nothing, where there are new ones.
 BACKSTOP_EVERY = 3600.0
+
+# Seconds without a change before a sync that a person asked for by its interval.
+SYNC_QUIET = 2.0
 
 VECTORS_QUIET = 2.0
 # Seconds after which a failed embedding is tried again, or an embedder is looked for anew.
@@ -70,6 +74,7 @@ class Jobs:
         self._embedded: tuple[object, ...] = ()
         self._settings: tuple[object, ...] = ()
         self._embed_after = 0.0
+        self._sync_after = 0.0
         self._capture_after = 0.0
 
     def when_quiet(self, vault: Context, quiet: float) -> None:
@@ -137,6 +142,8 @@ class Jobs:
             return Task.TURNS
         if quiet >= BACKSTOP_QUIET and self._backstop_is_due(vault):
             return Task.BACKSTOP
+        if quiet >= SYNC_QUIET and self._sync_is_due(vault):
+            return Task.SYNC
         if quiet >= VECTORS_QUIET and self._vectors_are_due(vault):
             return Task.VECTORS
         if quiet >= CAPTURE_QUIET and time.monotonic() >= self._capture_after:
@@ -152,6 +159,14 @@ class Jobs:
             return False
         chosen = vault.vectors.chosen
         return chosen is not None and chosen.provider == "local" and vault.vectors.missing_count() > 0
+
+    def _sync_is_due(self, vault: Context) -> bool:
+        """Whether a person asked for syncs by themselves, it is time for one, and no merge of theirs is open."""
+        every = vault.machine.sync_every
+        if not every or time.monotonic() < self._sync_after or vault.repo is None or git.obstacle(vault.repo):
+            return False
+        self._sync_after = time.monotonic() + every
+        return True
 
     def _vectors_are_due(self, vault: Context) -> bool:
         """Whether search by meaning may be behind, and it is time to try."""

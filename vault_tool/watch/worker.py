@@ -15,6 +15,7 @@ from typing import Self
 
 from vault_tool.errors import VaultError
 from vault_tool.features.capture import session_drafts
+from vault_tool.features.sync.syncing import sync
 from vault_tool.features.turns import accept
 from vault_tool.features.turns.backstop import backstop
 from vault_tool.util.hints import step
@@ -34,7 +35,8 @@ VECTOR_SECONDS = 20.0
 
 class Task(StrEnum):
     """A job: the choice for the page of a session's start, the JSON exports, the writing of what turns
-    accepted, a second look at turns that wrote nothing, what search by meaning needs, or a session of which a model is asked.
+    accepted, a second look at turns that wrote nothing, what search by meaning needs, a session of which a model is asked, or a
+    sync with the remote.
     """
 
     PAGE = "page"
@@ -43,6 +45,7 @@ class Task(StrEnum):
     BACKSTOP = "backstop"
     VECTORS = "vectors"
     CAPTURE = "capture"
+    SYNC = "sync"
 
 
 class Remaining(IntEnum):
@@ -131,6 +134,13 @@ def _turns(vault: Context) -> WorkResult:
     return WorkResult(f"memories held for review: {held}; {step('review')}" if held else "")
 
 
+def _sync(vault: Context) -> WorkResult:
+    done = sync(vault)
+    left = counted(len(done.unsettled), "memory", "memories")
+    settle = f"{left} keep two texts; {step('review')}" if done.unsettled else ""
+    return WorkResult("; ".join(filter(None, (done.reason if done.attention else "", settle))))
+
+
 def _backstop(vault: Context) -> WorkResult:
     count = len(backstop(vault, limit=None).results)
     return WorkResult(
@@ -164,6 +174,7 @@ _RUNNERS: Mapping[Task, Callable[[Context], WorkResult]] = {
     Task.BACKSTOP: _backstop,
     Task.VECTORS: _vectors,
     Task.CAPTURE: _capture,
+    Task.SYNC: _sync,
 }
 _FAILURE_TEXTS: Mapping[Task, str] = {
     Task.PAGE: "the page of a session's start was not made ready",
@@ -172,6 +183,7 @@ _FAILURE_TEXTS: Mapping[Task, str] = {
     Task.BACKSTOP: "turns that wrote nothing were not looked at",
     Task.VECTORS: "search by meaning is not up to date",
     Task.CAPTURE: "no memories were proposed from a session",
+    Task.SYNC: "the vault was not synced",
 }
 
 

@@ -13,7 +13,9 @@ from vault_tool.util.hints import step
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import require_person
 
-_OF_A_PERSON = frozenset({"owners", "owners_sign", "trusted", "unattended", "openai_key", "openai_url", "ollama_host"})
+_OF_A_PERSON = frozenset(
+    {"owners", "owners_sign", "trusted", "sync_every", "unattended", "openai_key", "openai_url", "ollama_host"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
