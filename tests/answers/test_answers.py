@@ -24,6 +24,7 @@ from vault_tool.cli.verb_table import verbs
 from vault_tool.mcp.answering import answer
 from vault_tool.mcp.table import RENAMED, TOOLS
 from vault_tool.mcp.tools import Caller
+from vault_tool.util import deferred
 from vault_tool.util.clock import FixedClock
 
 KEPT = Path(__file__).parent / "kept"
@@ -63,7 +64,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict
     # What was written in the same second stands in the order of its ids.
     chance = random.Random(7)
     with nobodys_machine(home), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(uuid, "uuid4", lambda: uuid.UUID(int=chance.getrandbits(128), version=4))
+        # The module as ids ask it: what it was asked once it keeps.
+        patch.setattr(deferred.uuid, "uuid4", lambda: uuid.UUID(int=chance.getrandbits(128), version=4))
         Vault.init(home / "lab", name="Lab", clock=clock)
         ids = tell(home / "lab", clock)
         packed(home / "lab")

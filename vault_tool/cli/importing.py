@@ -26,6 +26,11 @@ SHOWN = 20
 NAMED = 3
 
 
+def _is_path(word: str) -> bool:
+    """Whether a word names a file or folder: one that is there, or that no command could be called."""
+    return "/" in word or Path(word).expanduser().exists()
+
+
 class ImportGroup(VaultGroup):
     """The commands of `vt import`: what is no name of one is the export to take in, whichever it is of."""
 
@@ -37,7 +42,7 @@ class ImportGroup(VaultGroup):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is named, else the one that finds out by itself; a usage error where there is no such file."""
-        if args[0] not in self.commands and not args[0].startswith("-") and Path(args[0]).expanduser().exists():
+        if args[0] not in self.commands and not args[0].startswith("-") and _is_path(args[0]):
             return FOUND_OUT.name, FOUND_OUT, args
         if args[0] not in self.commands and not args[0].startswith("-") and not ctx.resilient_parsing:
             raise click.UsageError(

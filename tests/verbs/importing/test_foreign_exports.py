@@ -199,7 +199,7 @@ def test_claudes_chats_have_the_text_of_parts_and_attachments(vault: Vault, tmp_
 
 def test_chatgpts_chats_are_their_active_branch_and_circles_end(vault: Vault, tmp_path: Path) -> None:
     done = vault.import_from(put(tmp_path / "f", EXPORTS["chatgpt"][1]))
-    assert (done.imported, done.skipped) == (0, {"chat": 2}) and any("vt import memories" in text for text in done.warnings)
+    assert (done.imported, done.skipped) == (0, {"chat": 2}) and any("as pasted memories" in text for text in done.warnings)
     vault.import_from(tmp_path / "f", chats=True)
     text = (vault.root / "vault/imported/chatgpt/chats/g-1.md").read_text()
     assert "Which port?" in text and "Port 8081.\n\n[image]" in text and "created: 2026-01-02" in text

@@ -16,6 +16,7 @@ from vault_tool.importing.sources.foreign_items import LeftOut, mapping, values
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, warning
 from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault import person
 from vault_tool.vault.context import Context
@@ -51,7 +52,7 @@ def restore(vault: Context, source: str | Path, *, dry_run: bool = False) -> Res
         catalog = vault.index.catalog
         entries = catalog.snapshot().entries
         if any(entry.record_class not in _STARTERS or entry.type not in (*KEPT_TYPES, "workspace") for entry in entries):
-            raise Refused("the vault holds memories already", "make an empty one with `vt init`, and restore into that")
+            raise Refused("the vault holds memories already", f"{step('init')} makes an empty one to restore into")
         outcome = Restored(source=str(source), dry_run=dry_run, files=len(texts), origins=dict(origins), problems=tuple(problems))
         if dry_run:
             return outcome
@@ -78,7 +79,7 @@ def _read(path: Path) -> tuple[dict[str, bytes], Counter[str], list[Problem]]:
     problems: list[Problem] = []
     with ExportFiles(path) as files:
         if not vault_lines.fits(files):
-            raise UsageError(f"{one_line(str(path), 200)} is none of ours", "name a file that `vt export jsonl` wrote")
+            raise UsageError(f"{one_line(str(path), 200)} is none of ours", "name a file that an export of a vault wrote")
         for piece in values(files.files[0]):
             if isinstance(piece, LeftOut):
                 problems.append(warning(piece.place, piece.line, piece.reason, piece.message))

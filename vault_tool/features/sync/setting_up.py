@@ -111,7 +111,7 @@ def own_repository(vault: Context, folder: str) -> OwnRepository:
         raise Refused("HEAD is on no branch with commits", shell("git switch BRANCH"))
     if not folder.strip():
         raise UsageError("no folder is named", f"for example {step('own_repository', folder='~/memory')}")
-    target = Path(folder).expanduser().absolute()
+    target = Path(folder).expanduser().resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} is there already", "name a folder that is not there")
     if target.is_relative_to(repo.work_tree):

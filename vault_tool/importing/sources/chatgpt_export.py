@@ -37,7 +37,7 @@ def fits(files: ExportFiles) -> bool:
 def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
     """The conversations of an export, where they are wished for."""
     yield Remark(
-        text="what ChatGPT remembers is not in its export: ask it for the list, and `vt import memories -` takes its answer"
+        text="what ChatGPT remembers is not in its export: ask it for the list, and import its answer as pasted memories"
     )
     for file in _files(files):
         for piece in values(file):
