@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.git_repos import git
 from tests.web.conftest import Served, browsing, serving_pages
 
 if TYPE_CHECKING:
@@ -126,3 +127,26 @@ def test_keys_tick_open_and_close_and_focus_stays_while_files_change(chromium: B
         assert page.evaluate(focused) == f"/memory/{ids['hum']}"
         page.wait_for_selector("#live >> text=brought up to date", state="attached")
         found.require_quiet()
+
+
+def test_what_another_person_brought_is_told_by_a_short_name_with_the_address_beside(told: Told) -> None:
+    served, _ = told
+    note = next((served.root / "vault" / "observations").rglob("*.md")).with_name("brought.md")
+    note.write_text(
+        "---\nid: 0b0b0b0b-0000-4000-8000-00000000b0b1\ntype: fact\nsubjects: [Heat pump]\n---\nThe valve is brass.\n"
+    )
+    git(served.root, "add", "-A")
+    who = ("-c", "user.name=Bob Builder", "-c", "user.email=bob@example.org")
+    git(served.root, *who, "commit", "--author=Bob Builder <bob@example.org>", "-qm", "a fact")
+    row = unescape(served.get("/memories")).partition("0b0b0b0b-0000-4000-8000-00000000b0b1")[2].partition("</li>")[0]
+    assert ">Bob Builder<" in row and "pulled (Bob Builder <bob@example.org>)" in row
+
+
+def test_a_facets_total_counts_types_beyond_the_commonest(told: Told) -> None:
+    served, _ = told
+    with served.vault() as vault:
+        for number in range(12):
+            vault.remember(f"Reading {number} was taken.", ["Heat pump"], kind=f"reading{number}", new_type=True)
+        text = served.get("/")
+        week = re.search(r'href="/memories\?since=7d"><b>(\d+)</b> new this week', text)
+        assert week and int(week.group(1)) == vault.list(since="7d").total

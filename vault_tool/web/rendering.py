@@ -23,6 +23,7 @@ from starlette.responses import HTMLResponse
 from vault_tool.features.doctor.doctor import waiting_for_review
 from vault_tool.features.history.undo import undoable
 from vault_tool.generate.escape import readable
+from vault_tool.model.authority import bringer
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import worded
@@ -129,7 +130,7 @@ def _environment() -> Environment:
     )
     environment.filters.update(
         markdown=markdown, ago=ago, day=day, short=short, percent=percent, url=url, memory=memory_path, subject=subject_path,
-        one=one_of, exactly=exactly, icon=icon_of, colour=colour_of, words=type_words, beyond=beyond,
+        one=one_of, exactly=exactly, icon=icon_of, colour=colour_of, words=type_words, beyond=beyond, author=author,
     )  # fmt: skip
     return environment
 
@@ -293,6 +294,11 @@ def memory_path(identity: str) -> str:
 def subject_path(name: str) -> str:
     """The page of a subject, by its name or id."""
     return f"/subject/{quote(name, safe='')}"
+
+
+def author(origin: str) -> str:
+    """The short name of a memory's origin: of what another person's commit brought, that person's name without the address."""
+    return bringer(origin).partition(" <")[0] or origin
 
 
 def one_of(count: int, what: str, many: str = "") -> Markup:

@@ -16,9 +16,10 @@ _MOST = 12
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """The commonest values of each field with their counts, by the name of the field's filter."""
+    """The commonest values of each field with their counts, by the name of the field's filter, of `total` memories."""
 
     counts: Mapping[str, tuple[tuple[str, int], ...]]
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,8 @@ def facets(
         for name in ("session", "project"):
             if value := entry.text(name):
                 counts[name][value] += 1
-    return Facets({name: tuple(counter.most_common(_MOST)) for name, counter in counts.items()})
+    commonest = {name: tuple(counter.most_common(_MOST)) for name, counter in counts.items()}
+    return Facets(commonest, counts["type"].total())
 
 
 def weights(vault: Context, ids: Iterable[str]) -> dict[str, Weight]:

@@ -130,7 +130,9 @@ def sync(
             return _answer(repo, where, branch, tally, left, unreached=fetched.fault)
         if fetched.rewritten:
             return _rewritten(repo, where, branch, tally, left, fetched.commit)
-        stopped = _receive(vault, repo, where, fetched.commit, tally, confirm=confirm, dry_run=dry_run)
+        # Where both are the same nothing is received: the files need no second look.
+        is_same = fetched.commit == (git.head(repo).commit or "")
+        stopped = None if is_same else _receive(vault, repo, where, fetched.commit, tally, confirm=confirm, dry_run=dry_run)
         if stopped is not None:
             return replace(stopped, left=left, attention=True)
         if dry_run or not push:

@@ -131,7 +131,7 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
     sections = tuple(_sections(core.text))
     report = cached(request, f"report {_MOST}", lambda vault: vault.get_consolidation_report(limit=_MOST))(vault)
     groups = tuple(_groups(vault, operations)) if operations else ()
-    week = cached(request, "new this week", lambda vault: facets(vault, since="7d"))(vault).counts
+    week = cached(request, "new this week", lambda vault: facets(vault, since="7d"))(vault)
     ids = whole_ids(vault, (line.id for section in sections for line in section.lines))
     return {
         "status": status, "operations": operations, "more": more, "kept": can_be_undone, "looked": looked,
@@ -141,7 +141,7 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
         "steps": tuple(_steps(status, report, 0)), "problem_count": sum(status.problems.values()),
         "memories": sum(status.counts.get(name, 0) for name in ("observation", "understanding")),
         "observations": status.counts.get("observation", 0),
-        "week": week["by"], "week_count": sum(count for _, count in week["type"]), "root": vault.root,
+        "week": week.counts["by"], "week_count": week.total, "root": vault.root,
         "kinds": vault.settings.types.observations(),
     }  # fmt: skip
 
