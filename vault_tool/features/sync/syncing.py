@@ -130,9 +130,10 @@ def sync(
             return _answer(repo, where, branch, tally, left, unreached=fetched.fault)
         if fetched.rewritten:
             return _rewritten(repo, where, branch, tally, left, fetched.commit)
-        # Where both are the same nothing is received: the files need no second look.
-        is_same = fetched.commit == (git.head(repo).commit or "")
-        stopped = None if is_same else _receive(vault, repo, where, fetched.commit, tally, confirm=confirm, dry_run=dry_run)
+        if fetched.commit and fetched.commit == git.head(repo).commit:
+            # Nothing is to be received or sent: the files need no second look.
+            return _answer(repo, where, branch, tally, left, in_step=True, dry_run=dry_run)
+        stopped = _receive(vault, repo, where, fetched.commit, tally, confirm=confirm, dry_run=dry_run)
         if stopped is not None:
             return replace(stopped, left=left, attention=True)
         if dry_run or not push:
@@ -308,10 +309,10 @@ def _rewritten(
 
 def _answer(
     repo: git.Repo, where: Upstream, branch: str, tally: _Tally, left: Sequence[Problem], *, unreached: str = "",
-    forbidden: str = "", dry_run: bool = False, unsent: bool = False,
+    forbidden: str = "", dry_run: bool = False, unsent: bool = False, in_step: bool = False,
 ) -> Synced:  # fmt: skip
     waiting = 0
-    if ours := git.head(repo).commit:
+    if not in_step and (ours := git.head(repo).commit):
         known = elsewhere.commit_at(repo, where.tracking)
         waiting = 0 if known == ours else _count(repo, ours, known)
     reason = ""
