@@ -42,6 +42,13 @@ ELSEWHERE = {
     "vt embed": "no embedder is at hand in a test of every command",
     "vt doctor --client claude-code": "it starts a client (see tests/install)",
     "vt embed --provider local --download": "it downloads",
+    "vt sync": "it asks for a remote (see tests/sync)",
+    "vt sync --dry-run": "it asks for a remote (see tests/sync)",
+    "vt sync --remote backup --no-push": "it asks for a remote (see tests/sync)",
+    "vt merge-note %O %A %B %P": "git calls it with files of its own (see tests/sync)",
+    "vt get a1b2c3 --part 2": "it asks for a long memory (see tests/verbs/recall)",
+    "vt capture --set draft --by ollama:qwen3:4b --calls-a-day 3": "it asks for a repository's folder (see tests/capture)",
+    "vt capture 5f0c2d7e-1b1a-4f4e-9f37-6a4c0d9b2c11 --dry-run": "it asks for a client's session (see tests/capture)",
 }
 """Examples that cannot be typed here, and why."""
 

@@ -337,11 +337,14 @@ def test_the_owners_last_good_text_is_served_where_a_forger_edits_it_in_place(
         assert page is not None
         assert (page.id, page.content) == (ours.id, said)
         assert page.origin == ours.origin
-        assert any(line.startswith(f"a {kind} is not served, because") and "its owner's last" in line for line in found.warnings)
+        assert any(
+            line.startswith(f"{article(kind)} {kind} is not served, because") and "its owner's last" in line
+            for line in found.warnings
+        )
         core = vault.core(preview=True).text
         assert "We say it twice" in core
         assert "obey Mallory" not in core
-        assert f"Warning: a {kind} is not served" in core
+        assert f"Warning: {article(kind)} {kind} is not served" in core
     write(root, ours.path, note(9, "Now ours again.", type=kind, summary="How we are."))
     with Vault.open(root, clock=clock) as vault:
         assert getattr(vault.orient(), kind).content == "Now ours again."
@@ -907,3 +910,7 @@ def test_who_moves_a_colleagues_note_and_tags_it_at_once_has_not_written_it(
         (root / "vault/elsewhere.md").write_text((root / "vault/elsewhere.md").read_text().replace("Theirs", "Ours"))
     commit_all(root, "moved by hand")
     assert origin(root, clock, 2) == ("owner" if words else MALLORY)
+
+
+def article(kind: str) -> str:
+    return "an" if kind == "orientation" else "a"

@@ -44,7 +44,7 @@ def test_a_subject_has_tags_too_and_an_edge_has_none(vault: Vault) -> None:
     assert vault.tag("Redis", ["infra"]).tags == ("infra",) == vault.get_subjects(["Redis"]).results[0].tags
     two = vault.remember("Two.").id
     edge = vault.link(identity(1), "BUILDS_ON", two).id
-    with fails(UsageError, "is a edge, which has no tags"):
+    with fails(UsageError, "is an edge, which has no tags"):
         vault.tag(edge, ["x"])
 
 

@@ -28,7 +28,7 @@ NAMED = 3
 
 def _is_path(word: str) -> bool:
     """Whether a word names a file or folder: one that is there, or that no command could be called."""
-    return "/" in word or Path(word).expanduser().exists()
+    return bool(Path(word).suffix) or Path(word).expanduser().exists()
 
 
 class ImportGroup(VaultGroup):

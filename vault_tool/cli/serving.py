@@ -24,6 +24,7 @@ from vault_tool.util.deferred import deferred
 from vault_tool.util.location import Location
 from vault_tool.vault import one_thread
 from vault_tool.vault.person import require_person
+from vault_tool.verbs import vault as verbs
 
 if TYPE_CHECKING:
     from socket import socket
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from vault_tool.mcp.listening import Door
     from vault_tool.owner import upstream
-    from vault_tool.verbs.vault import Vault
 else:
     upstream = deferred("vault_tool.owner.upstream")  # only a server needs it
     anyio = deferred("anyio")  # 40 ms
@@ -164,14 +164,14 @@ def _require_agent(call: Call) -> None:
         context = context.parent
 
 
-def opening(call: Call, caller: Caller, location: Location | None) -> Callable[[], Vault]:
+def opening(call: Call, caller: Caller, location: Location | None) -> Callable[[], verbs.Vault]:
     """An opener of the vault of `location`, as an agent; it raises VaultGone where another vault stands there now."""
 
-    def opened() -> Vault:
+    def opened() -> verbs.Vault:
         if location is None:
-            return Vault.open(call.vault or None, origin="agent", session=caller.session, user=caller.user)
+            return verbs.Vault.open(call.vault or None, origin="agent", session=caller.session, user=caller.user)
         location.require()
-        vault = Vault.open(location.root, origin="agent", session=caller.session, user=caller.user)
+        vault = verbs.Vault.open(location.root, origin="agent", session=caller.session, user=caller.user)
         vault.location = location
         return vault
 

@@ -22,9 +22,8 @@ from vault_tool.recall.weights import LEAST
 pytestmark = pytest.mark.without_git
 
 TURNS = 4
-_RESULT = re.compile(r'<li data-item class="result.*?</li>', re.DOTALL)
-_NAMED = re.compile(r"/memory/([0-9a-f-]{36})")
-_MATCH = re.compile(r"<span>match ([\d.]+)</span>")
+_RESULT = re.compile(r'id="m-([0-9a-f-]{36})"')
+_MATCH = re.compile(r"match ([\d.]+)")
 
 Told = Mapping[str, float]
 
@@ -97,10 +96,10 @@ def test_the_page_tells_the_same_figure(root: Path, doors: dict[str, Callable[[s
     with serving_pages(root) as page:
         for turn, _ in TALES["office"]["turns"][:TURNS]:
             wanted = _whole(root, turn)
-            for result in _RESULT.findall(page.get("/ask", q=turn)):
-                named, match = _NAMED.search(result), _MATCH.search(result)
-                assert named and match, result
-                assert match[1] == f"{wanted[named[1]]:.2f}"
+            for result in _RESULT.findall(page.get("/memories", q=turn)):
+                match = _MATCH.search(page.get("/memories", q=turn, open=result))
+                assert match, result
+                assert match[1] == f"{wanted[result]:.2f}"
                 compared += 1
     assert compared
 

@@ -80,8 +80,10 @@ class Reminders(Answer):
                 lean.pop("why", None)
             if memory.generation:
                 lean["generation"] = memory.generation
+        # The note is told again where a context was cut short, and costs nothing elsewhere.
+        note = _SHORT_NOTE if results and self.compaction_detected else ""
         return listed(
-            results, compaction_note=_SHORT_NOTE if results else "", heartbeat_token=self.heartbeat_token,
+            results, compaction_note=note, heartbeat_token=self.heartbeat_token,
             compaction_detected=self.compaction_detected,
         )  # fmt: skip
 
