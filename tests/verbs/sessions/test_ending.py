@@ -58,6 +58,13 @@ def test_what_was_shown_is_offered_until_it_is_voted_on(agent: Vault, known: str
     assert (signal.session, signal.rationale) == ("s1", "It named the cap.")
 
 
+def test_each_of_several_is_offered_once(agent: Vault) -> None:
+    ids = [agent.as_(session="s0").remember(f"Valve {letter} is shut at night.").id for letter in "ABC"]
+    note_seen(agent, ids, "recall")
+    assert sorted(one.id for one in agent.end_session().surfaced) == sorted(ids)
+    assert [one.id in ids for one in agent.end_session(limit=2).surfaced] == [True, True]
+
+
 def test_what_the_log_tells_of_a_problem_is_an_attempt_at_it(agent: Vault, problem: str) -> None:
     agent.remember("Something else drops the connections.", ["Net"], kind="problem")
     agent.episode("Tried raising the pool size", "It did not help.", memory=problem)

@@ -136,9 +136,7 @@ def end_session(
     return SessionEnd(
         session=session,
         surfaced=tuple(
-            Surfaced(id=each.id, type=each.type, title=each.title, how=each.how, scope=each.scope)
-            for each in to_vote[:limit]
-            for shown in to_vote[:limit]
+            Surfaced(id=each.id, type=each.type, title=each.title, how=each.how, scope=each.scope) for each in to_vote[:limit]
         ),
         attempts=tuple(open_tries[-limit:]),
         votes=tuple(voted for voted, _ in taken),
