@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from typing import TYPE_CHECKING
 
-from tests.web.conftest import Served
+from tests.web.conftest import Served, browsing
 from vault_tool import Vault
 from vault_tool.model.types import RecordClass
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 def _hidden(text: str) -> dict[str, list[str]]:
@@ -48,6 +52,20 @@ def test_a_packet_is_copied_as_a_prompt_and_its_difference_is_approved(served: S
         assert not vault.search("three beams").results or "three" not in vault.search("three beams").results[0].title
     approved = unescape(served.post("/consolidate/write", _hidden(shown)))
     assert "Written: Leaks at three" in approved
+
+
+def test_what_stands_before_the_button_is_copied_as_it_stands(chromium: Browser, served: Served) -> None:
+    with served.vault() as vault:
+        _attic(vault)
+    served.post("/consolidate/begin")
+    with browsing(chromium, served, permissions=["clipboard-read", "clipboard-write"]) as found:
+        page = found.page
+        page.goto(f"{served.url}/consolidate/packet")
+        page.get_by_text("Hand it to an agent").click()
+        page.get_by_role("button", name="Copy").click()
+        page.get_by_role("button", name="Copied").wait_for()
+        assert page.evaluate("navigator.clipboard.readText()") == page.input_value("#prompt")
+        found.require_quiet()
 
 
 def test_a_waiting_understanding_is_shown_as_a_difference(served: Served) -> None:

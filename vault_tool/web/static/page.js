@@ -47,11 +47,18 @@ document.addEventListener("keydown", (event) => {
   if (button && !button.closest("dialog:not([open])")) { event.preventDefault(); button.click(); }
 });
 
+// The button copies what stands before it; where the browser does not let it, that is selected to be copied by hand.
+async function copyBefore(button) {
+  const from = button.previousElementSibling, typed = from.matches("textarea");
+  if (typed) from.select(); else getSelection().selectAllChildren(from);
+  try { await navigator.clipboard.writeText(typed ? from.value : from.textContent); button.textContent = "Copied"; } catch { button.textContent = "Press Ctrl and C"; }
+}
+
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-keys]")) document.getElementById("keys").showModal();
   if (event.target.closest("[data-show-changes]")) location.reload();
-  const copied = event.target.closest("[data-copy]");
-  if (copied) navigator.clipboard.writeText(copied.dataset.copy).then(() => { copied.textContent = "Copied"; }, () => getSelection().selectAllChildren(copied.previousElementSibling));
+  const copying = event.target.closest("[data-copy]");
+  if (copying) copyBefore(copying);
   const all = event.target.closest("[data-tick-all]");
   if (all) document.querySelectorAll(`input[type=checkbox][name="${CSS.escape(all.dataset.tickAll)}"]`).forEach((box) => { box.checked = all.checked; });
 });
@@ -128,18 +135,22 @@ document.addEventListener("input", (event) => {
   const texts = keepable().filter((one) => one.value !== one.defaultValue).map((one) => [one.name, one.id, one.value]);
   try { sessionStorage.setItem(KEEP + location.pathname, JSON.stringify(texts)); } catch { /* a tab without storage */ }
 });
+const sending = new Set(); // forms on their way: one that is pressed again meanwhile is not sent twice
 document.addEventListener("submit", async (event) => {
   const form = event.target;
-  if (form.method !== "post" || form.dataset.sure) return;
+  if (form.method !== "post") return;
+  if (form.dataset.sure) { delete form.dataset.sure; return; }
   event.preventDefault();
+  if (sending.has(form)) return;
+  sending.add(form);
   const alive = await fetch("/alive").then((answer) => answer.ok, () => false);
-  if (!alive) { gone(true); return; }
-  gone(false);
+  gone(!alive);
+  if (!alive) { sending.delete(form); return; }
   try { sessionStorage.removeItem(KEEP + location.pathname); } catch { /* as above */ }
   form.dataset.sure = "1";
   leaving = true;
   form.requestSubmit(event.submitter);
-  setTimeout(() => { delete form.dataset.sure; leaving = false; }, 3000);
+  setTimeout(() => { sending.delete(form); leaving = false; }, 3000);
 });
 let leaving = false;
 addEventListener("beforeunload", (event) => { if (!leaving && document.querySelector("main textarea") && dirty()) event.preventDefault(); });

@@ -1,4 +1,4 @@
-// What the reading rooms do beyond HTML: a graph that lights what belongs to a node, and saving by Ctrl and Enter.
+// What the reading rooms do beyond HTML: a graph that lights what belongs to a node, and menus that close.
 "use strict";
 
 function light(graph, node) {
@@ -19,11 +19,6 @@ for (const [begins, ends] of [["mouseover", "mouseout"], ["focusin", "focusout"]
   });
 }
 
-document.addEventListener("keydown", (event) => {
-  const form = event.key === "Enter" && (event.ctrlKey || event.metaKey) ? event.target.closest("form[data-saves]") : null;
-  if (form) { event.preventDefault(); form.requestSubmit(form.querySelector("button.main")); }
-});
-
 // A menu closes as a person expects: by Escape, and by a press elsewhere.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
@@ -36,11 +31,3 @@ document.addEventListener("click", (event) => {
 document.addEventListener("toggle", (event) => {
   if (event.target.matches && event.target.matches("details.menu[open]")) { const first = event.target.querySelector("textarea, input:not([type=hidden]), select, button"); if (first) first.focus(); }
 }, true);
-
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-copy]");
-  if (!button) return;
-  const field = document.getElementById(button.dataset.copy);
-  field.select();
-  try { await navigator.clipboard.writeText(field.value); button.textContent = "Copied"; } catch { button.textContent = "Press Ctrl and C"; }
-});
