@@ -86,6 +86,9 @@ class Served:
         return Vault.open(self.root, person=True, **options)
 
 
+Told = tuple[Served, dict[str, str]]
+
+
 @contextmanager
 def serving_pages(root: Path) -> Iterator[Served]:
     """Serve the vault at `root` from a thread until this ends."""
@@ -162,6 +165,14 @@ def retold(story: tuple[Path, dict[str, str]], tmp_path: Path) -> tuple[Path, di
     """The test's own copy of the vault of `tell`, and what it names its memories."""
     made, ids = story
     return own_copy(made, tmp_path / "lab"), ids
+
+
+@pytest.fixture
+def told(retold: tuple[Path, dict[str, str]]) -> Iterator[Told]:
+    """The vault of `tell`, served, and what it names its memories."""
+    root, ids = retold
+    with serving_pages(root) as found:
+        yield found, ids
 
 
 @pytest.fixture

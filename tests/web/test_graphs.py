@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,22 +11,13 @@ import pytest
 
 from tests.git_repos import git, make_empty_repo, write
 from tests.verbs.looking import identity, note
-from tests.web.conftest import Served, browsing, serving_pages
+from tests.web.conftest import Told, browsing, serving_pages
 from vault_tool import Vault
 from vault_tool.features.reading.local_graph import MOST, GraphEdge, GraphNode, LocalGraph, local_graph
 from vault_tool.web.graphs import LARGE, SMALL, drawn
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
-
-Told = tuple[Served, dict[str, str]]
-
-
-@pytest.fixture
-def told(retold: tuple[Path, dict[str, str]]) -> Iterator[Told]:
-    root, ids = retold
-    with serving_pages(root) as found:
-        yield found, ids
 
 
 def test_around_a_memory_are_its_links_its_subjects_and_theirs(told: Told) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from html import unescape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,20 +11,11 @@ import pytest
 from tests.git_repos import git, write
 from tests.statuses import said
 from tests.verbs.looking import identity, note
-from tests.web.conftest import Served, browsing, serving_pages
+from tests.web.conftest import Told, browsing
 from vault_tool.web.pages.memory import with_line_ends
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
-
-Told = tuple[Served, dict[str, str]]
-
-
-@pytest.fixture
-def told(retold: tuple[Path, dict[str, str]]) -> Iterator[Told]:
-    root, ids = retold
-    with serving_pages(root) as found:
-        yield found, ids
 
 
 def test_an_answer_says_how_it_came_about_and_what_belongs_together(told: Told) -> None:
@@ -327,3 +316,23 @@ def test_what_somebody_without_an_address_brought_has_its_page(told: Told) -> No
     git(served.root, "add", "vault/brought.md")
     git(served.root, "commit", "--quiet", "--author=Bob <bob>", "-m", "brought")
     assert "The quay is closed in winter." in served.get(f"/memory/{identity(7)}")
+
+
+def test_a_form_that_is_pressed_twice_is_sent_once(chromium: Browser, told: Told) -> None:
+    served, ids = told
+    with browsing(chromium, served) as found:
+        page, sent = found.page, list[str]()
+        page.on("request", lambda one: sent.append(one.url.rpartition("/")[2]) if one.method == "POST" else None)
+        page.goto(f"{served.url}/memory/{ids['hum']}")
+        page.get_by_text("Newer fact", exact=True).click()
+        page.fill("#content", "The heat pump is quiet.")
+        with page.expect_navigation():
+            page.keyboard.press("Control+Enter")
+        page.goto(f"{served.url}/memory/{ids['hum']}")
+        with page.expect_navigation():
+            page.get_by_role("button", name="Useful").dblclick()
+        page.wait_for_load_state()
+        found.require_quiet()
+    assert sent == ["supersede", "useful"]
+    with served.vault() as vault:
+        assert [one.title for one in vault.list(kinds=["change"]).results].count("The heat pump is quiet") == 1

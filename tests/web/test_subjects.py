@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from html import unescape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.git_repos import git
-from tests.web.conftest import Served, browsing, serving_pages
+from tests.web.conftest import Told, browsing
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
-
-Told = tuple[Served, dict[str, str]]
-
-
-@pytest.fixture
-def told(retold: tuple[Path, dict[str, str]]) -> Iterator[Told]:
-    root, ids = retold
-    with serving_pages(root) as found:
-        yield found, ids
 
 
 def test_subjects_are_listed_in_the_order_asked_for(told: Told) -> None:
