@@ -164,10 +164,6 @@ def carried(field: str) -> str | None:
         return None
 
 
-def _hash(text: str | None, otherwise: str) -> str:
-    return otherwise if text is None else content_hash(text.encode("utf-8"))
-
-
 async def forget(request: Request) -> Response:
     """Delete it permanently, once the beginning of its id is typed."""
     named = request.path_params["id"]
