@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from vault_tool.cli.blocks import Block, Body, degraded, detail_fields, source
-from vault_tool.cli.names import NARROWS, takes
+from vault_tool.cli.names import takes
 from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.cli.recalling import warnings_of
 from vault_tool.errors import Exit
 from vault_tool.features.sessions import ambient
+from vault_tool.model.parameter_table import NARROWS
 from vault_tool.util.text import beginning, one_line
 from vault_tool.vault.lean import titled
 

@@ -12,7 +12,7 @@ import click
 from vault_tool.belief.fold import Move
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, source
-from vault_tool.cli.names import MEMORY, NARROWS, SHARE, takes
+from vault_tool.cli.names import MEMORY, SHARE, takes
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, standard_input, writes
 from vault_tool.cli.saved import commit_of, saved_as
 from vault_tool.errors import Exit, UsageError
@@ -23,6 +23,7 @@ from vault_tool.features.contracts.lines import outcomes
 from vault_tool.features.contracts.op import OpAnswer
 from vault_tool.features.contracts.schemas import schema, schemas
 from vault_tool.model.fields import GIVEN
+from vault_tool.model.parameter_table import NARROWS
 
 KINDS = click.Choice(("problem", "solution", "failed_tactic", "fact", "preference", "change"))
 ALL_SCHEMAS = "all"

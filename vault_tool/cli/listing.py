@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from vault_tool.cli.blocks import Block, source, sourced, status_lines, with_status
-from vault_tool.cli.names import NARROWS, takes
+from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
 from vault_tool.features.reading.listing import CLASSES, SORTS, STATUSES, ListedMemory, MemoryList, list_memories
-from vault_tool.model.parameter_table import MEANINGS_OF
+from vault_tool.model.parameter_table import MEANINGS_OF, NARROWS
 
 
 @command(

@@ -70,10 +70,6 @@ def _subjects(vault: Context, typed: str) -> Iterable[tuple[str, str]]:
     return sorted((one_line(entry.title), one_line(entry.text("summary"), 60)) for entry in subjects)[:MOST_OFFERED]
 
 
-# The parameters of what can answer from part of the memories only, beside `kinds`.
-NARROWS = ("subject_names", "tags", "not_tags", "project", "mood", "since", "until")
-
-
 def takes(verb: Callable[..., Any], *names: str, **differs: Mapping[str, Any]) -> Callable[[Decorated], Decorated]:
     """The options of a command that are these parameters of its verb, each as its signature and `MEANINGS` have it.
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.features.pages import pages
+from vault_tool.model.parameter_table import NARROWS
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import BYTES_A_TOKEN
 from vault_tool.vault import core_making, page_at_start, seen, work_left
@@ -17,7 +18,7 @@ from vault_tool.vault.lean import Short, filled
 if TYPE_CHECKING:
     from vault_tool.verbs.vault import Vault
 
-_LISTS_BY = frozenset({"kinds", "subject_names", "tags", "not_tags", "project", "mood", "since", "until", "of_session", "limit"})
+_LISTS_BY = frozenset({"kinds", *NARROWS, "of_session", "limit"})
 
 
 @dataclass(frozen=True, slots=True)

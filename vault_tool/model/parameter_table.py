@@ -106,6 +106,9 @@ MEANINGS: Mapping[str, Meaning] = {
     "world": Meaning("Only this world's.", metavar="NAME"),
 }  # fmt: skip
 
+# What can answer from part of the memories only takes these, beside `kinds`.
+NARROWS = ("subject_names", "tags", "not_tags", "project", "mood", "since", "until")
+
 _MOOD = "Only what was written in this mood."
 
 # What it means to one verb: for its command and its tool.

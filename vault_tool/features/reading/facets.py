@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from vault_tool.features.reading.listing import selected
+from vault_tool.features.reading.listing import filtered
 from vault_tool.util.text import unwrap_link
 from vault_tool.vault.context import Context
-from vault_tool.vault.retrieval.query import Query
 
 _MOST = 12
 
@@ -30,32 +30,10 @@ class Weight:
     retention: float
 
 
-def facets(
-    vault: Context,
-    *,
-    kinds: Sequence[str] = (),
-    record_class: str = "",
-    subject_names: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    not_tags: Sequence[str] = (),
-    by: str = "",
-    session: str | None = None,
-    user: str | None = None,
-    status: str = "",
-    project: str | None = None,
-    mood: str = "",
-    folder: str = "",
-    since: str | None = None,
-    until: str | None = None,
-) -> Facets:
-    """The facets of the list that the same filters give."""
-    vault = vault.for_user(user) if user else vault
-    asked = Query(
-        query="", kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags), not_tags=tuple(not_tags),
-        project=project, mood=mood, since=since, until=until, session=session,
-    )  # fmt: skip
+def facets(vault: Context, **filters: Any) -> Facets:
+    """The facets of the list that the same filters give, those of `list_memories` by their names."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in ("type", "subject", "tag", "by", "session", "project")}
-    for entry in selected(vault, asked, record_class=record_class, by=by, folder=folder, status=status):
+    for entry in filtered(vault, **filters):
         counts["type"][entry.type] += 1
         counts["subject"].update(unwrap_link(name) for name in entry.subjects)
         counts["tag"].update(entry.texts("tags"))

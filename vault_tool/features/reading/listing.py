@@ -144,6 +144,17 @@ def list_memories(
     )
 
 
+def filtered(
+    vault: Context, *, user: str | None = None, record_class: str = "", by: str = "", folder: str = "", status: str = "",
+    **narrows: Any,
+) -> list[Entry]:  # fmt: skip
+    """The memories of a list by its filters, in no order; `narrows` are those that a question has too."""
+    narrowed: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in narrows.items()}
+    asked = Query(query="", **narrowed)
+    seen_by = vault.for_user(user) if user else vault
+    return selected(seen_by, asked, record_class=record_class, by=by, folder=folder, status=status)
+
+
 def selected(vault: Context, asked: Query, *, record_class: str, by: str, folder: str, status: str) -> list[Entry]:
     """The memories that a list is of, in no order."""
     filters = Filters(vault, asked)
