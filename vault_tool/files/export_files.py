@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, Self
 
 from vault_tool.errors import NotFound, Refused
-from vault_tool.model.problems import Problem, note, warning
+from vault_tool.model.problems import Problem, warning
 from vault_tool.util.clock import stamp
 from vault_tool.util.text import is_unicode, one_line
 
@@ -82,13 +82,11 @@ class ExportFiles:
         """NotFound where there is nothing; Refused for a zip that is not to be trusted."""
         self.source = source
         self.passed_over: list[Problem] = []
-        self._stack = ExitStack()
         self._left = MOST_BYTES
-        try:
+        # What is open is let go of where the search fails, and else where the export is left.
+        with ExitStack() as self._stack:
             self.files = tuple(sorted(self._found(source), key=lambda file: file.path))
-        except BaseException:
-            self._stack.close()
-            raise
+            self._stack = self._stack.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -96,9 +94,9 @@ class ExportFiles:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def named(self, *names: str) -> list[ExportFile]:
-        """The files of one of these names, wherever they lie."""
-        return [file for file in self.files if file.name in names]
+    def ending(self, *ends: str) -> list[ExportFile]:
+        """The files whose names end so, whatever their case and wherever they lie."""
+        return [file for file in self.files if file.name.lower().endswith(ends)]
 
     def _found(self, source: Path) -> Iterator[ExportFile]:
         if source.is_dir():
@@ -278,8 +276,3 @@ def _moment(member: zipfile.ZipInfo) -> str:
         return "" if member.date_time[:3] <= _DATE else stamp(datetime(*member.date_time, tzinfo=UTC))
     except ValueError:
         return ""
-
-
-def passed(file: ExportFile, fault: Refused) -> Problem:
-    """The problem of a file that could not be read to its end."""
-    return note(file.path, 0, "torn", fault.message, fault.hint)

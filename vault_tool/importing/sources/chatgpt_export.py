@@ -53,7 +53,7 @@ def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
 
 def _files(files: ExportFiles) -> list[ExportFile]:
     named = [file for file in files.files if _CHATS.fullmatch(file.name)]
-    return named or [file for file in files.files if file.name.lower().endswith(".json")]
+    return named or files.ending(".json")
 
 
 def _chat(record: Mapping[str, Any]) -> Item:

@@ -40,9 +40,7 @@ _DAY = re.compile(r"(20\d\d-\d\d-\d\d)")
 
 def fits(files: ExportFiles) -> bool:
     """Whether it is Claude's: by its memories, or by conversations that hold `chat_messages`."""
-    for file in files.files:
-        if not file.name.lower().endswith(".json"):
-            continue
+    for file in files.ending(".json"):
         for key, value in first_values(file):
             record = mapping(value)
             if "chat_messages" in record or "conversations_memory" in record or "project_memories" in record:
@@ -64,8 +62,8 @@ def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
     for file in files.files:
         if _MEMORIES.search(file.path):
             yield from _memories(file, names, moment_of(day[1]) if day else file.written_at)
-    for file in files.files:
-        if not file.path.lower().endswith(".json") or _MEMORIES.search(file.path) or _PROJECTS.search(file.path):
+    for file in files.ending(".json"):
+        if _MEMORIES.search(file.path) or _PROJECTS.search(file.path):
             continue
         if _CHATS.fullmatch(file.name) or any("chat_messages" in mapping(value) for _, value in first_values(file)):
             yield from _chats(file, wishes)

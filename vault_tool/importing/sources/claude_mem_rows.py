@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from vault_tool.files.export_files import ExportFile, ExportFiles
+from vault_tool.files.export_files import ExportFiles
 from vault_tool.importing.sources.foreign_items import (
     ForeignMemory,
     Item,
@@ -42,14 +42,14 @@ def fits(files: ExportFiles) -> bool:
     """Whether a JSON file is what claude-mem's script writes."""
     return any(
         key in ("observations", "summaries") and ("memory_session_id" in mapping(value) or "narrative" in mapping(value))
-        for file in _files(files)
+        for file in files.ending(".json")
         for key, value in first_values(file)
     )
 
 
 def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
     """The observations and summaries of a JSON file."""
-    for file in _files(files):
+    for file in files.ending(".json"):
         for piece in values(file):
             if isinstance(piece, LeftOut):
                 yield piece
@@ -59,10 +59,6 @@ def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
                 yield from summary(mapping(piece.value))
             elif piece.key in ("prompts", "sessions"):
                 yield LeftOut(reason=piece.key.rstrip("s"))
-
-
-def _files(files: ExportFiles) -> list[ExportFile]:
-    return [file for file in files.files if file.name.lower().endswith(".json")]
 
 
 def observation(place: str, number: int, row: Mapping[str, Any], wishes: Wanted) -> Item:

@@ -23,18 +23,18 @@ from vault_tool.importing.sources.foreign_items import (
     text_of,
     values,
 )
-from vault_tool.importing.sources.shapes import first_values
+from vault_tool.importing.sources.shapes import ENDS, first_values
 
 
 def fits(files: ExportFiles) -> bool:
     """Whether a file holds entities or relations as that server writes them."""
-    return any(_kind(key, mapping(value)) for file in _files(files) for key, value in first_values(file))
+    return any(_kind(key, mapping(value)) for file in files.ending(*ENDS) for key, value in first_values(file))
 
 
 def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
     """The entities and relations of each file."""
     yield Remark(text="its lines have no times: each memory is dated by when its file was last written")
-    for file in _files(files):
+    for file in files.ending(*ENDS):
         for piece in values(file):
             if isinstance(piece, LeftOut):
                 yield piece
@@ -47,10 +47,6 @@ def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
                 yield _relation(file, piece.number, record)
             else:
                 yield left(file, piece.number, "it is neither an entity nor a relation")
-
-
-def _files(files: ExportFiles) -> list[ExportFile]:
-    return [file for file in files.files if file.name.lower().endswith((".json", ".jsonl", ".ndjson"))]
 
 
 def _kind(key: str, record: Mapping[str, Any]) -> str:

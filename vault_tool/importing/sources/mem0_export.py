@@ -22,7 +22,7 @@ from vault_tool.importing.sources.foreign_items import (
     text_of,
     values,
 )
-from vault_tool.importing.sources.shapes import first_values
+from vault_tool.importing.sources.shapes import ENDS, first_values
 
 _LISTS = frozenset({"", "results", "memories", "data", "items"})
 _COUNTS = frozenset({"count", "total", "total_count"})
@@ -30,12 +30,12 @@ _COUNTS = frozenset({"count", "total", "total_count"})
 
 def fits(files: ExportFiles) -> bool:
     """Whether a file holds objects with a `memory` as mem0 has them."""
-    return any(_is_memory(value) for file in _files(files) for key, value in first_values(file) if key in _LISTS)
+    return any(_is_memory(value) for file in files.ending(*ENDS) for key, value in first_values(file) if key in _LISTS)
 
 
 def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
     """The memories of each file."""
-    for file in _files(files):
+    for file in files.ending(*ENDS):
         total = taken = 0
         for piece in values(file):
             if isinstance(piece, LeftOut):
@@ -47,10 +47,6 @@ def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
                 yield _memory(file, piece.number, mapping(piece.value))
         if total > taken:
             yield Remark(text=f"{file.path} has {taken} memories of {total}: it is one page of several, export the others too")
-
-
-def _files(files: ExportFiles) -> list[ExportFile]:
-    return [file for file in files.files if file.name.lower().endswith((".json", ".jsonl", ".ndjson"))]
 
 
 def _is_memory(value: Any) -> bool:
