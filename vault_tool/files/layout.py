@@ -27,6 +27,9 @@ SETTINGS_FILE = "vault.toml"
 CORE_FILE = "CORE.md"
 REFLECTION_FILE = "REFLECTION.md"
 
+# The pages that are made of the memory, at the root of the vault.
+MADE_PAGES = (CORE_FILE, REFLECTION_FILE)
+
 # The two hidden files that belong to a vault, at its root alone.
 GIT_FILES = (".gitignore", ".gitattributes")
 

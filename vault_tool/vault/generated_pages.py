@@ -12,7 +12,7 @@ from vault_tool.belief.fold import question_of
 from vault_tool.consolidation.understanding_coverage import Sighting, contested, coverage, current
 from vault_tool.errors import GitError, Refused, VaultError
 from vault_tool.files import git, layout, reader, writer
-from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind
+from vault_tool.files.layout import CORE_FILE, MADE_PAGES, REFLECTION_FILE, FileKind
 from vault_tool.generate.core_forms import Rest
 from vault_tool.generate.core_page import same_but_for_date
 from vault_tool.generate.reflection_page import Concern, reflection_page
@@ -281,7 +281,7 @@ def resolve_page_conflicts(vault: Context) -> Saved | None:
     """
     repo = vault.repo
     conflicts = sorted(git.in_conflict(repo)) if repo else []
-    if repo is None or not conflicts or not {CORE_FILE, REFLECTION_FILE}.issuperset(conflicts):
+    if repo is None or not conflicts or not set(MADE_PAGES).issuperset(conflicts):
         return None
     pages: dict[str, bytes] = {}
     for path in conflicts:

@@ -173,7 +173,7 @@ def _may_be_finished(path: str) -> bool:
     """Whether a later process may write a path because it was announced: the notes, their forms and the two pages; never
     settings, git's files or anything else of a repository that the vault lies in.
     """
-    return path.startswith((f"{layout.VAULT}/", f"{layout.TEMPLATES}/")) or path in (layout.CORE_FILE, layout.REFLECTION_FILE)
+    return path.startswith((f"{layout.VAULT}/", f"{layout.TEMPLATES}/")) or path in layout.MADE_PAGES
 
 
 def _unlogged(vault: Context, entries: Sequence[EpisodeEntry]) -> Iterator[EpisodeEntry]:

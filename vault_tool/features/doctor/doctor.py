@@ -319,7 +319,7 @@ def _problems(vault: Context, pending: Sequence[git.UncommittedFile], *, thoroug
         yield from store.health(thorough=thorough)
     if vault.repo is not None:
         for path in sorted(git.in_conflict(vault.repo)):
-            generated = path in (layout.CORE_FILE, layout.REFLECTION_FILE)
+            generated = path in layout.MADE_PAGES
             by_hand = f"choose what to keep, remove the markers, then {shell('git add')} it"
             hint = f"when nothing else is in conflict, {step('core')} makes it anew and settles that" if generated else by_hand
             yield warning(path, 0, "merge-conflict", "git has not settled a merge of this file", hint)

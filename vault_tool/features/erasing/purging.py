@@ -257,9 +257,7 @@ def _planned(vault: Context, repo: git.Repo, traces: Traces) -> _PurgePlan:
             after = _instead(vault, inside[0], git_object.data, traces, git_object.oid in current) if inside else git_object.data
             if after != git_object.data:
                 blobs[git_object.oid] = after
-            elif _repeats(traces, git_object.data) and names[0] not in map(
-                repo.inside, (layout.CORE_FILE, layout.REFLECTION_FILE)
-            ):
+            elif _repeats(traces, git_object.data) and names[0] not in map(repo.inside, layout.MADE_PAGES):
                 left.add(names[0])
     messages = _messages(commit_messages, traces)
     rewrite = rewriting.Rewrite(blobs=blobs, messages=messages)
@@ -278,7 +276,7 @@ def _instead(vault: Context, path: str, data: bytes, traces: Traces, current: bo
     if kind in _JOURNALS:
         return data
     text = data.decode("utf-8", "replace")
-    if path in (layout.CORE_FILE, layout.REFLECTION_FILE) or path.split("/")[0] in layout.UNTRACKED:
+    if path in layout.MADE_PAGES or path.split("/")[0] in layout.UNTRACKED:
         shows = traces.mentioned_in(text) or any(link_path(of) in text for of in traces.paths)
         return None if shows and not current else data
     known = any(ledger.known(identity).encode() in data.lower() for identity in traces.ids) or traces.repeated_in(text)

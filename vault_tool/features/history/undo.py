@@ -414,7 +414,7 @@ def _is_journal(path: str) -> bool:
 
 
 def _reason_untouched(path: str) -> str:
-    if path in (layout.CORE_FILE, layout.REFLECTION_FILE):
+    if path in layout.MADE_PAGES:
         return "it is generated"
     kind = layout.file_kind(path)
     return "journals are only added to" if kind in (layout.FileKind.EPISODE, layout.FileKind.SIGNALS) else "it is no note"

@@ -121,7 +121,7 @@ def _candidates(vault: Context, names: Collection[str]) -> Iterator[str]:
                 hits = None
         every = (path for kind in ("record", "page") for path in catalog.of_kind(kind))
         notes = every if hits is None else (hit.path for hit in hits)
-        yield from (path for path in notes if path not in (layout.CORE_FILE, layout.REFLECTION_FILE))
+        yield from (path for path in notes if path not in layout.MADE_PAGES)
 
 
 def _flat(text: str) -> str:

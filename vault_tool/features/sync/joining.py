@@ -30,12 +30,10 @@ from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.store_interface import Traces
 
-# What a commit may change that sync passes on: the vault's own files, and nothing beside them.
-OWN = re.compile(
-    rf"(?:{layout.VAULT}|{layout.TEMPLATES})/.+|"
-    + "|".join(re.escape(name) for name in (layout.SETTINGS_FILE, layout.CORE_FILE, layout.REFLECTION_FILE, *layout.GIT_FILES)),
-    re.DOTALL,
-)
+# What a commit may change that sync passes on: the vault's own folders and files, and nothing beside them.
+OWN_FOLDERS = (layout.VAULT, layout.TEMPLATES)
+OWN_FILES = (layout.SETTINGS_FILE, *layout.MADE_PAGES, *layout.GIT_FILES)
+OWN = re.compile(rf"(?:{'|'.join(OWN_FOLDERS)})/.+|{'|'.join(map(re.escape, OWN_FILES))}", re.DOTALL)
 _FILES = ("100644", "100755")
 
 # More than this part of the notes, and more than so many, are not taken away without a person's word.

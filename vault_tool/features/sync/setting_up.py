@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault_tool.errors import GitError, Refused, UsageError
-from vault_tool.features.sync.joining import OWN
+from vault_tool.features.sync.joining import OWN, OWN_FILES, OWN_FOLDERS
 from vault_tool.files import git, layout, reader
 from vault_tool.files.git import driver
 from vault_tool.files.git import remote as elsewhere
@@ -20,8 +20,6 @@ from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.request import of_the_whole, verb
-
-_PATHS = (layout.VAULT, layout.TEMPLATES, layout.SETTINGS_FILE, layout.CORE_FILE, layout.REFLECTION_FILE, *layout.GIT_FILES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +114,7 @@ def own_repository(vault: Context, folder: str) -> OwnRepository:
         raise UsageError(f"{target} is there already", "name a folder that is not there")
     if target.is_relative_to(repo.work_tree):
         raise UsageError(f"{target} lies in the repository that the vault is to leave", "name a folder outside of it")
-    paths = [f"{repo.prefix}{path}" for path in _PATHS]
+    paths = [f"{repo.prefix}{path}" for path in (*OWN_FOLDERS, *OWN_FILES)]
     exported = output(
         repo.work_tree, "read the history of the vault", "fast-export", "--signed-tags=strip", "--tag-of-filtered-object=drop",
         f"refs/heads/{head.branch}", "--", *paths, limit=WALK_LIMIT,
