@@ -16,7 +16,6 @@ from vault_tool.files.git.hooked import staged_alike
 from vault_tool.files.git.index import enter, refresh
 from vault_tool.files.git.survey import TreeEntry, settings_of
 from vault_tool.files.layout import FileKind, file_kind
-from vault_tool.files.merging.note_merge import merge
 from vault_tool.files.merging.other_files import merge_file
 from vault_tool.util.text import content_hash
 from vault_tool.vault.context import Context
@@ -149,12 +148,9 @@ _STAMP = str.maketrans("", "", "-:")
 def _merged(path: str, before: bytes | None, edit: bytes, after: bytes | None) -> bytes | None:
     """An edit that is on disk alone, with what came; None where both texts have to be kept."""
     if after is None or before == edit:
-        return None if after is None else after
-    if file_kind(path) is FileKind.NOTE:
-        merged = merge(before, edit, after)
-        return merged.data if merged is not None else None
-    other = merge_file(path, before, edit, after)
-    return other[0] if other is not None else None
+        return after
+    merged = merge_file(path, before, edit, after)
+    return merged.data if merged is not None else None
 
 
 def _current(vault: Context, path: str) -> bytes | None:

@@ -1,4 +1,4 @@
-"""The merge of what is no note: journals, settings, lists of lines, and files of other kinds."""
+"""The merge of a file by its kind: notes, journals, settings, lists of lines, and files of other kinds."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from vault_tool.files.frontmatter import split
-from vault_tool.files.layout import CORE_FILE, GIT_FILES, REFLECTION_FILE, SETTINGS_FILE, FileKind, file_kind
-from vault_tool.files.merging.note_merge import merge
+from vault_tool.files.layout import GIT_FILES, MADE_PAGES, SETTINGS_FILE, FileKind, file_kind
+from vault_tool.files.merging.note_merge import Merged, merge
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.util.deferred import tomlkit
 
@@ -17,34 +17,36 @@ _MISSING = object()
 _ENTRY = re.compile(rb"^(?=## )", re.MULTILINE)
 
 
-def merge_file(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> tuple[bytes, tuple[str, ...]] | None:
-    """Both sides' changes to a file that is no note, and what a rule decided; None where both texts have to be kept.
+def merge_file(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Merged | None:
+    """Both sides' changes to a file of any kind, and what a rule decided; None where both texts have to be kept.
 
     The result is the same whichever side is named first. Of a generated page one side is it: it is made anew anyhow.
     """
-    if ours == theirs or base == theirs:
-        return ours, ()
-    if base == ours:
-        return theirs, ()
-    first, other = sorted((ours, theirs))
     kind = file_kind(path)
-    if path in (CORE_FILE, REFLECTION_FILE):
-        return first, ()
+    if kind is FileKind.NOTE:
+        return merge(base, ours, theirs)
+    if ours == theirs or base == theirs:
+        return Merged(ours)
+    if base == ours:
+        return Merged(theirs)
+    first, other = sorted((ours, theirs))
+    if path in MADE_PAGES:
+        return Merged(first)
     if path == SETTINGS_FILE:
         return _settings(base, first, other)
     if kind is FileKind.SIGNALS:
-        return _joined(_lines(base), _lines(first), _lines(other), _signal_key), ()
+        return Merged(_joined(_lines(base), _lines(first), _lines(other), _signal_key))
     if kind is FileKind.EPISODE:
-        return _joined(_entries(base), _entries(first), _entries(other), bytes), ()
+        return Merged(_joined(_entries(base), _entries(first), _entries(other), bytes))
     if path in GIT_FILES:
-        return _joined(_lines(base), _lines(first), _lines(other), bytes), ()
+        return Merged(_joined(_lines(base), _lines(first), _lines(other), bytes))
     # A tombstone that was confirmed says more than one that was not.
     if path.startswith("vault/forgotten/"):
-        return max(first, other, key=len), ()
+        return Merged(max(first, other, key=len))
     if not any(split(text).has_head for text in (first, other)):
         merged = merge(base, first, other)
         if merged is not None and not merged.left:
-            return merged.data, merged.told
+            return merged
     return None
 
 
@@ -82,15 +84,15 @@ def _joined(base: Sequence[bytes], first: Sequence[bytes], other: Sequence[bytes
     return b"".join(part if part.endswith(b"\n") else part + b"\n" for part in parts)
 
 
-def _settings(base: bytes | None, first: bytes, other: bytes) -> tuple[bytes, tuple[str, ...]] | None:
-    """Settings by their keys; of a key that both changed the lesser text stays, and it is remarks."""
+def _settings(base: bytes | None, first: bytes, other: bytes) -> Merged | None:
+    """Settings by their keys; of a key that both changed the lesser text stays, and a remark names it."""
     try:
         known, into, their = (tomlkit.parse((text or b"").decode("utf-8")) for text in (base, first, other))
     except (UnicodeDecodeError, ValueError):
         return None
     remarks: list[str] = []
     _take_over(known, into, their, remarks, "")
-    return tomlkit.dumps(into).encode("utf-8"), tuple(remarks)
+    return Merged(tomlkit.dumps(into).encode("utf-8"), told=tuple(remarks))
 
 
 def _take_over(base: Any, into: Any, other: Any, remarks: list[str], where: str) -> None:

@@ -13,14 +13,12 @@ from typing import NamedTuple
 
 from vault_tool.errors import EditRefused
 from vault_tool.files import frontmatter
-from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind, conflict_name, file_kind, name_key
+from vault_tool.files.layout import MADE_PAGES, FileKind, conflict_name, file_kind, name_key
 from vault_tool.files.merging.note_merge import Merged, merge
 from vault_tool.files.merging.other_files import merge_file
 from vault_tool.files.parse import parse
 from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.text import content_hash, normal_name
-
-PAGES = (CORE_FILE, REFLECTION_FILE)
 
 # So many characters of an id stand in the name of a file that had to make way.
 _SHOWN_ID = 6
@@ -267,19 +265,15 @@ class _Merging:
         if unit.base is None:
             yield remaining
             return
-        changed = unit.base.blob.oid != place.blob.oid and place.path not in PAGES
+        changed = unit.base.blob.oid != place.blob.oid and place.path not in MADE_PAGES
         if changed or (unit.theirs is None and self._stays(unit, self._note(place.path, place.blob))):
             self.out.stayed.append(place.path)
             yield remaining
 
     def _merged(self, key: str, path: str, mode: str, base: bytes | None, ours: bytes, theirs: bytes) -> Iterator[Result]:
-        if path in PAGES:
+        if path in MADE_PAGES:
             self.out.pages = True
-        if file_kind(path) is FileKind.NOTE:
-            merged = merge(base, ours, theirs)
-        else:
-            other = merge_file(path, base, ours, theirs)
-            merged = Merged(other[0], (), other[1]) if other else None
+        merged = merge_file(path, base, ours, theirs)
         if merged is not None:
             self._noted(key, path, merged)
             yield Result(key, path, mode, data=merged.data)
