@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, AnyStr
 
 
@@ -71,15 +71,20 @@ def load(*modules: ModuleType) -> None:
         import_module(module.__name__)
 
 
-def deferred_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+def deferred_names(
+    package: str, modules: Mapping[str, str], whole: Mapping[str, str] = MappingProxyType({})
+) -> Callable[[str], Any]:
     """The `__getattr__` of a package: each of these names is in one of its modules, which is loaded when it is first asked for.
 
+    The modules that are loaded late as a `whole` are as `late_modules` has them: a package has one `__getattr__` for both.
     No module may be called as what it has: once it is loaded, its name in the package is the module's.
     """
 
+    late = late_modules(package, whole)
+
     def named(name: str) -> Any:
         if name not in modules:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            return late(name)
         return getattr(import_module(f"{package}.{modules[name]}"), name)
 
     return named

@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING
 from vault_tool.files.frontmatter.head_reader import read, read_body, read_head
 from vault_tool.files.frontmatter.split import Parts, split
 from vault_tool.files.frontmatter.values import Head, HeadFault, Plain, Quoted, Raw, Value
-from vault_tool.util.deferred import deferred_names, late_modules
-
-if not TYPE_CHECKING:
-    __getattr__ = late_modules(
-        __name__,
-        {
-            "loose": "few heads cannot be read",
-        },
-    )
+from vault_tool.util.deferred import deferred_names
 
 if TYPE_CHECKING:
     from vault_tool.files.frontmatter.changes import AddItems, Change, Remove, RemoveItems, Set
@@ -34,4 +26,4 @@ __all__ = [
     "add_fields", "add_head", "edit", "read", "read_body", "read_head", "render_head", "split",
 ]  # fmt: skip
 
-__getattr__ = deferred_names(__name__, _LATER)
+__getattr__ = deferred_names(__name__, _LATER, {"loose": "few heads cannot be read"})
