@@ -112,7 +112,8 @@ def owner(call: Call, background: bool, ends: bool, idle: float, for_commands: b
         welcomed = threading.Event()
         if not for_commands:
             welcomed.set()
-        vault.vectors.awaited = asked
+        if asked:
+            vault.vectors.awaited = True
         longest = max(idle, IDLE) if for_commands else idle
         passing: Callable[[], bool] = lambda: not welcomed.is_set()  # noqa: E731
         watcher = file_watcher.Watcher(vault, _ignore, exports_only=passing, deserted=lambda: os._exit(Exit.DONE))

@@ -154,7 +154,8 @@ class Jobs:
 
     def _vectors_are_awaited(self, vault: Context) -> bool:
         """Whether a question was asked by meaning, and notes lack vectors that the local model makes."""
-        self._awaited = self._awaited or vault.vectors.awaited
+        vectors = vault.opened_vectors
+        self._awaited = self._awaited or (vectors is not None and vectors.awaited)
         if not self._awaited or not self._vectors_are_due(vault):
             return False
         chosen = vault.vectors.chosen
