@@ -224,7 +224,7 @@ def _found(vault: Context, entry: Entry, score: float) -> SearchResult:
 
 
 def _recalled(recalled: Recalled, query: str) -> SearchResult:
-    return copied(SearchResult, recalled, matched_content=passage.excerpt(recalled.content, query, _SHOWN))
+    return copied(SearchResult, recalled, matched_content=_excerpt(recalled.content, query))
 
 
 def _with_passages(
@@ -241,9 +241,14 @@ def _with_passages(
         with suppress(OSError, VaultError):
             texts[path] = frontmatter.read_body(reader.read(vault.root, path))
     return [
-        replace(result, matched_content=passage.excerpt(texts[result.path], query, _SHOWN)) if texts.get(result.path) else result
+        replace(result, matched_content=_excerpt(texts[result.path], query)) if texts.get(result.path) else result
         for result in results
     ]
+
+
+def _excerpt(text: str, query: str) -> str:
+    """The text on one line; of a long one the passage that the query is about."""
+    return one_line(text, _SHOWN) if len(text) <= _SHOWN else passage.excerpt(text, query, _SHOWN)
 
 
 def _page(page: Page, score: float, catalog: Catalog) -> SearchResult:
