@@ -9,7 +9,8 @@ import os
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.config import Config, load_known, review_words
@@ -19,7 +20,7 @@ from vault_tool.files.layout import CONFIG_FILE, LOCAL, SETTINGS_FILE
 from vault_tool.files.local_trust import place
 from vault_tool.index.authorship import OWNERS, tips
 from vault_tool.model.problems import Problem, note, warning
-from vault_tool.util import atomic
+from vault_tool.util.atomic import PrivateFolder
 from vault_tool.util.hints import step
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from vault_tool.files.git.authors import Brought
 
 _FILE = "reviews.json"
-_PRIVATE_FOLDER = 0o700
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class _Kept:
 
     stamp: str = ""
     held: Held = Held()
-    decided: Mapping[str, bool] | None = None
+    decided: Mapping[str, bool] = field(default_factory=dict)
 
 
 def of_settings(config: Config) -> frozenset[str]:
@@ -71,30 +71,18 @@ def words(vault: Context) -> frozenset[str]:
 
 def held(vault: Context) -> Held:
     """The words that others' commits took away, and that count until a person accepts that."""
-    if vault.repo is None:
-        return Held()
-    stored, stamp = _kept(vault), _stamp(vault)
-    if stored.stamp == stamp:
-        return stored.held
-    try:
-        now = replace(stored, stamp=stamp, held=_replayed(vault, vault.repo, stored.decided or {}))
-    except GitError:
-        return stored.held
-    with suppress(VaultError):  # on a disk that cannot be written it is read from the history each time
-        _keep(vault, now)
-    return now.held
+    return _present(vault).held
 
 
 def waiting(vault: Context) -> Held | None:
     """The change of the settings on which a person has not decided; None where there is none."""
-    change = held(vault)
-    return change if change.words and change.commit not in (_kept(vault).decided or {}) else None
+    now = _present(vault)
+    return now.held if now.held.words and now.held.commit not in now.decided else None
 
 
 def decide(vault: Context, change: Held, *, accepted: bool) -> None:
     """Let a change of others' be in force, or let what it took away count on."""
-    stored = _kept(vault)
-    _keep(vault, _Kept(decided={**(stored.decided or {}), change.commit: accepted}))
+    _keep(vault, _Kept(decided={**_kept(vault).decided, change.commit: accepted}))
 
 
 def problems(vault: Context) -> Iterator[Problem]:
@@ -117,6 +105,22 @@ def unknown_words(unknown: list[str], settings: Config) -> tuple[str, str]:
     return f"`review` knows no {named}, which ask for nothing", f"the words are {', '.join(sorted(review_words(settings.types)))}"
 
 
+def _present(vault: Context) -> _Kept:
+    """The progress of this machine as of the settings and the history that there are now."""
+    if vault.repo is None:
+        return _Kept()
+    stored, stamp = _kept(vault), _stamp(vault)
+    if stored.stamp == stamp:
+        return stored
+    try:
+        now = replace(stored, stamp=stamp, held=_replayed(vault, vault.repo, stored.decided))
+    except GitError:
+        return stored
+    with suppress(VaultError):  # on a disk that cannot be written it is read from the history each time
+        _keep(vault, now)
+    return now
+
+
 def _replayed(vault: Context, repo: git.Repo, decided: Mapping[str, bool]) -> Held:
     """The words in force after all commits of the settings, less those that the last of them has."""
     owners, head = vault.owners(), git.head(repo).commit or ""
@@ -131,11 +135,10 @@ def _replayed(vault: Context, repo: git.Repo, decided: Mapping[str, bool]) -> He
             force = (force - (before - now)) | now
         elif decided.get(commit.commit):
             force = now
-        elif before - now:
-            force |= now
-            held_now = Held((), commit.commit, one_line(f"{commit.name} <{commit.address}>", 80), commit.at)
         else:
             force |= now
+            if before - now:
+                held_now = Held((), commit.commit, one_line(f"{commit.name} <{commit.address}>", 80), commit.at)
         before = now
     left = tuple(sorted(force - before - of_settings(vault.settings)))
     return replace(held_now, words=left) if left and held_now.commit else Held()
@@ -164,19 +167,20 @@ def _stamp(vault: Context) -> str:
 
 def _kept(vault: Context) -> _Kept:
     try:
-        values: dict[str, Any] = read_own((place(vault.root) / LOCAL / _FILE).read_bytes())
+        values: dict[str, Any] = read_own(_folder(vault).read(_FILE) or b"")
         change = values["held"]
         decided = {str(commit): accepted is True for commit, accepted in (values["decided"] or {}).items()}
         words_held = tuple(map(str, change["words"]))
         return _Kept(
             str(values["stamp"]), Held(words_held, str(change["commit"]), str(change["author"]), int(change["at"])), decided
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (VaultError, ValueError, KeyError, TypeError, AttributeError):
         return _Kept()
 
 
 def _keep(vault: Context, stored: _Kept) -> None:
-    folder = place(vault.root) / LOCAL
-    with atomic.storage(f"{LOCAL}/{_FILE}"):
-        folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
-    atomic.write(folder / _FILE, json.dumps(asdict(stored)).encode() + b"\n", mode=0o600)
+    _folder(vault).write(_FILE, json.dumps(asdict(stored)).encode() + b"\n")
+
+
+def _folder(vault: Context) -> PrivateFolder:
+    return PrivateFolder(partial(place, vault.root), LOCAL)
