@@ -22,7 +22,7 @@ from vault_tool.files.sessions import AgentSession
 from vault_tool.generate.budget import cut
 from vault_tool.generate.escape import inline, unframed
 from vault_tool.hooks.clients import COMPACTION, PROMPT, SECONDS
-from vault_tool.hooks.ended import taken, told_of
+from vault_tool.hooks.ended import taken
 from vault_tool.mcp import wording
 from vault_tool.model.details import in_words
 from vault_tool.model.snapshot import from_trusted, is_trusted
@@ -233,8 +233,7 @@ def _pointed(vault: Context, where: _Place, *, compacted: bool) -> str:
     if settings.mode != capture_settings.POINT or not settings.reads(vault.root, where.folder):
         return ""
     if not compacted:
-        now = vault.clock.now().timestamp()
-        return pointing.of_notes(vault, where.folder, where.client, told_of(vault.root, now), now)
+        return pointing.of_ended(vault, settings, where.folder, where.client)
     try:
         turns = pointing.pointed_at(vault, where.transcript, where.client) if where.transcript else []
         return pointing.quoted_turns(vault.who.session, turns, compacted=True)

@@ -18,8 +18,7 @@ _HOMES = ("", "memory", "vt-memory")
 _LONGEST = 2**16
 
 
-# Notes of sessions whose turns were never shown are kept this long.
-_KEPT_SECONDS = 30 * 86400
+# Ends the name of a note that the next session was told of.
 _TOLD = ".told"
 
 
@@ -47,7 +46,7 @@ def hand_over(session: str, folder: str, vault: str, environ: Mapping[str, str],
 def taken(root: Path, *, keep: bool = False) -> list[str]:
     """The sessions that ended since the last call, the newest first; each is told of once.
 
-    With `keep` their notes stay, for `told_of`.
+    With `keep` their notes stay, for whoever reads what was said in them.
     """
     from vault_tool.files.local_trust import place  # asked by whoever has loaded it anyway, and an end has no time for it
 
@@ -62,24 +61,6 @@ def taken(root: Path, *, keep: bool = False) -> list[str]:
             elif not keep or path.suffix != _TOLD:
                 path.unlink()
     return [session for _, session in sorted(ended, reverse=True)]
-
-
-def told_of(root: Path, now: float) -> list[tuple[Path, dict[str, Any]]]:
-    """The notes of ended sessions that were told of and kept, the newest first; what is too old goes."""
-    from vault_tool.files.local_trust import place  # as above
-
-    notes: list[tuple[float, Path, dict[str, Any]]] = []
-    for path in _files(place(root) / _LOCAL / _ENDED):
-        if path.suffix != _TOLD:
-            continue
-        note = _note(path)
-        at = note.get("at")
-        if isinstance(at, (int, float)) and now - at < _KEPT_SECONDS:
-            notes.append((at, path, note))
-        else:
-            with suppress(OSError):
-                path.unlink()
-    return [(path, note) for _, path, note in sorted(notes, key=lambda dated: dated[0], reverse=True)]
 
 
 def _note(path: Path) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault_tool.features.capture.capture_settings import CaptureSettings
-from vault_tool.features.capture.session_files import CLIENTS
 from vault_tool.files import layout
 from vault_tool.files.local_trust import place
 
@@ -30,7 +29,8 @@ _MOST = 1000
 class EndedSession:
     """A session that ended (or compacts) at a time, in a folder; `file` is where its client keeps it.
 
-    `is_told` says that the next session was told of it: then the note is the reader's to take away.
+    `is_told` says that the next session was told of it: then the note is the reader's to take away. One that `goes_on` was
+    compacted, and had not ended.
     """
 
     note: Path
@@ -41,6 +41,7 @@ class EndedSession:
     user: str
     at: float
     is_told: bool
+    goes_on: bool
 
 
 def ended_sessions(root: Path, settings: CaptureSettings, user: str, now: float) -> Iterator[EndedSession]:
@@ -49,6 +50,8 @@ def ended_sessions(root: Path, settings: CaptureSettings, user: str, now: float)
     for path in _notes(place(root) / layout.LOCAL / _FOLDER):
         ended = _session(path)
         if ended is None:
+            if path.suffix == _TOLD:
+                path.unlink(missing_ok=True)
             continue
         if now - ended.at >= KEPT_SECONDS:
             if ended.is_told:
@@ -82,8 +85,7 @@ def _session(path: Path) -> EndedSession | None:
     at, user = note.get("at"), note.get("user", "")
     if not isinstance(at, (int, float)) or isinstance(at, bool) or not isinstance(user, str) or not all(texts.values()):
         return None
-    if texts["client"] not in CLIENTS:
-        return None
     return EndedSession(
-        path, texts["session"], texts["client"], texts["transcript"], texts["cwd"], user, float(at), path.suffix == _TOLD
+        path, texts["session"], texts["client"], texts["transcript"], texts["cwd"], user, float(at), path.suffix == _TOLD,
+        bool(note.get("goes_on")),
     )  # fmt: skip

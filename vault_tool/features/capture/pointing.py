@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from vault_tool.errors import VaultError
-from vault_tool.features.capture.capture_settings import LastReading, keep_reading, settings_of
-from vault_tool.features.capture.ended_sessions import QUIET
+from vault_tool.features.capture.capture_settings import CaptureSettings, LastReading, keep_reading
+from vault_tool.features.capture.ended_sessions import ended_sessions
 from vault_tool.features.capture.session_files import FEWEST_TURNS, SessionTurn, is_secret, read_session
 from vault_tool.features.capture.signs import pointed
 from vault_tool.generate.escape import unframed
@@ -58,32 +57,17 @@ def _quoted(text: str) -> str:
     return one_line(unframed(text), _LONGEST).replace('"', "'")
 
 
-def of_notes(vault: Context, folder: str, client: str, notes: Sequence[tuple[Path, Mapping[str, object]]], now: float) -> str:
-    """The turns that notes of ended sessions point at, for a session that starts in a folder; each note is used once."""
-    settings = settings_of(vault.root)
-    if not settings.reads(vault.root, folder):
-        return ""
+def of_ended(vault: Context, settings: CaptureSettings, folder: str, client: str) -> str:
+    """The turns that sessions which ended in a folder point at, for one that starts there; the note of each is used once."""
     here = os.path.realpath(folder)
-    for path, note in notes:
-        if note.get("goes_on") or not _is_of(note, here, client, vault.who.user) or now - _number(note.get("at")) < QUIET:
+    for ended in reversed(list(ended_sessions(vault.root, settings, vault.who.user, vault.clock.now().timestamp()))):
+        if ended.goes_on or not ended.is_told or ended.client != client or os.path.realpath(ended.folder) != here:
             continue
-        path.unlink(missing_ok=True)
+        ended.note.unlink(missing_ok=True)
         try:
-            text = quoted_turns(str(note.get("session")), pointed_at(vault, str(note.get("transcript")), client))
+            text = quoted_turns(ended.session, pointed_at(vault, ended.file, client))
         except VaultError:
             continue
         if text:
             return text
     return ""
-
-
-def _is_of(note: Mapping[str, object], folder: str, client: str, user: str) -> bool:
-    where = note.get("cwd")
-    return (
-        isinstance(where, str) and bool(where) and os.path.realpath(where) == folder and note.get("client") == client
-        and note.get("user", "") == user and bool(note.get("transcript"))
-    )  # fmt: skip
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) else 0.0

@@ -17,7 +17,15 @@ from vault_tool.features.capture.ended_sessions import EndedSession, ended_sessi
 from vault_tool.features.capture.judge import JudgeFault
 from vault_tool.features.capture.judges import judge_of
 from vault_tool.features.capture.session_digest import RULES, SCHEMA, Digest, digest_of
-from vault_tool.features.capture.session_files import FEWEST_TURNS, INSTEAD, SESSION_FILE, ReadSoFar, SessionText, read_session
+from vault_tool.features.capture.session_files import (
+    CLIENTS,
+    FEWEST_TURNS,
+    INSTEAD,
+    SESSION_FILE,
+    ReadSoFar,
+    SessionText,
+    read_session,
+)
 from vault_tool.features.capture.signs import pointed
 from vault_tool.model.ids import derived_id
 from vault_tool.model.records import Observation
@@ -188,6 +196,8 @@ def _of_session(vault: Context, draft: Observation, session: str, proposal: Prop
 
 def _unread(vault: Context, settings: CaptureSettings, log: Sequence[Reading], now: datetime) -> Iterator[EndedSession]:
     for ended in ended_sessions(vault.root, settings, vault.who.user, now.timestamp()):
+        if ended.client not in CLIENTS:
+            continue
         if of_session(log, ended.session, ended.at)[1]:
             _put_away(ended)
         else:
