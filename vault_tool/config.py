@@ -183,15 +183,17 @@ def review_words(types: Registry) -> frozenset[str]:
 
 def _know_reviewed(values: dict[str, Any], unknown: list[Unknown]) -> None:
     """Take out of `review` the words that are no types or classes: each asks for nothing."""
+    asked = values.get("review")
+    if not asked:
+        return
     words = review_words(values.get("types") or Registry())
-    for name in values.get("review", ()):
+    for name in asked:
         if name not in words:
             listed = ", ".join(sorted(words))
             unknown.append(
                 Unknown("review", f"`review` knows no `{one_line(name, 40)}`, which asks for nothing: its words are {listed}")
             )
-    if "review" in values:
-        values["review"] = tuple(name for name in values["review"] if name in words)
+    values["review"] = tuple(name for name in asked if name in words)
 
 
 def _without_unknown(name: str, value: Any, unknown: list[Unknown]) -> Any:
