@@ -234,3 +234,19 @@ def test_a_client_that_is_asked_of_a_session_has_no_hooks(root: Path) -> None:
     done = subprocess.run(command, input=told, env=environ, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert not (root / "_local" / "sessions").exists()
+
+
+@pytest.mark.parametrize("damage", ["", "[1]", "at 31 days", '{"at": "noon", "session": "s1"}'])
+def test_a_note_that_is_too_old_or_damaged_goes_and_keeps_no_other_back(root: Path, damage: str) -> None:
+    allow(root)
+    path = session_file(root.parent, "claude-code", claude_lines())
+    ended(root, path)
+    hook(root, START, "other", folder=root.parent)  # told of, and of another folder
+    (kept,) = (root / "_local" / "ended").glob("*.told")
+    told = json.loads(kept.read_text())
+    old = json.dumps({**told, "session": "s0", "at": told["at"] - 31 * 86400})
+    spoilt = kept.with_name("0" * 32 + ".told")
+    spoilt.write_text(old if damage == "at 31 days" else damage)
+    page = hook(root, START, "s2")
+    assert "`session` s1 and" in page and "s0" not in page[page.index("The last session here") :]
+    assert not spoilt.exists() and not kept.exists()

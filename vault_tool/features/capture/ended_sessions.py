@@ -49,13 +49,10 @@ def ended_sessions(root: Path, settings: CaptureSettings, user: str, now: float)
     ready = []
     for path in _notes(place(root) / layout.LOCAL / _FOLDER):
         ended = _session(path)
-        if ended is None:
+        if ended is None or now - ended.at >= KEPT_SECONDS:
             if path.suffix == _TOLD:
-                path.unlink(missing_ok=True)
-            continue
-        if now - ended.at >= KEPT_SECONDS:
-            if ended.is_told:
-                path.unlink(missing_ok=True)
+                with suppress(OSError):  # on a disk that cannot be written it lies on
+                    path.unlink()
             continue
         if now - ended.at >= QUIET and ended.user == user and settings.reads(root, ended.folder):
             ready.append(ended)
