@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -19,6 +19,8 @@ from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
 from vault_tool.util.text import normal_name
 
 _MEMORIES = tuple(record_class.value for record_class in MEMORIES)
+# Characters of an edge's prose that a picture has beside its line.
+_WHY = 200
 
 
 def references(entry: Entry) -> Iterator[tuple[str, str]]:
@@ -37,6 +39,35 @@ def supersession(catalog: Catalog) -> Mapping[str, tuple[str, ...]]:
     for newer, older in catalog.pairs("supersedes"):
         edges[newer].append(older)
     return superseded_by(edges, catalog.barred() if edges else frozenset())
+
+
+class Link(NamedTuple):
+    """From one memory to another: an edge's type with its prose, or the field of a head that names the other."""
+
+    source: str
+    target: str
+    relation: str
+    why: str = ""
+
+
+def links_among(catalog: Catalog, ids: Collection[str]) -> Iterator[Link]:
+    """The links that begin and end at these memories, each once."""
+    links: dict[tuple[str, str, str], Link] = {}
+    for target, pointing in catalog.pointing_at_each(ids).items():
+        for field, source in pointing:
+            if source.record_class is RecordClass.EDGE:
+                link = Link(source.text("from_id"), source.text("to_id"), source.type, source.preview[:_WHY])
+            else:
+                link = Link(source.id, target, field)
+            if link.source in ids and link.target in ids:
+                links.setdefault(link[:3], link)
+    yield from links.values()
+
+
+def edges_at(catalog: Catalog, ids: Collection[str]) -> list[Entry]:
+    """The edges that begin or end at these memories, each once."""
+    pointing = (entry for entries in catalog.pointing_at_each(ids, ("from_id", "to_id")).values() for _, entry in entries)
+    return list({entry.path: entry for entry in pointing if entry.record_class is RecordClass.EDGE}.values())
 
 
 def lineage(catalog: Catalog, entry: Entry) -> list[Entry]:
@@ -159,6 +190,10 @@ class Regions:
         """The memories of a region, those that are superseded too, in the order of their paths."""
         members = self._catalog.tagged([region.names]) if region.names else ()
         return self._current([entry for entry in members if entry.record_class.value in _MEMORIES])
+
+    def newest(self, region: Region) -> list[Entry]:
+        """All memories of a region, the newest first."""
+        return sorted(self.all_members(region), key=lambda entry: (entry.by_created, entry.id), reverse=True)
 
     def observations(self, region: Region) -> frozenset[int]:
         """The observations of a region, by their numbers in the catalogue: what sizes are counted from."""

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
 from vault_tool.features.consolidation.open_intersections import region
-from vault_tool.index.relations import Region, Regions, largest
+from vault_tool.index.relations import Region, Regions, largest, links_among
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import option
 from vault_tool.vault.context import Context
 from vault_tool.vault.request import Answer, looks, verb
@@ -83,7 +82,8 @@ def open_map(vault: Context, around: str = "", *, hops: int = 2, limit: int = 15
         newest = _newest(regions, near, memories)
         nodes += _memories(vault, newest)
         edges += _about(regions, near, newest)
-        edges += _links(vault, newest)
+        links = links_among(vault.index.catalog, {entry.id for entry in newest})
+        edges += (MapEdge(source=link.source, target=link.target, type=link.relation, said=link.why) for link in links)
     return Map(around=middle.name, nodes=tuple(nodes), edges=tuple(edges), more=more)
 
 
@@ -135,9 +135,7 @@ def _understood(regions: Regions, near: Sequence[Region]) -> Mapping[frozenset[s
 
 def _newest(regions: Regions, near: Sequence[Region], limit: int) -> list[Entry]:
     """The newest memories of the regions: of each in turn, so that none is without."""
-    each = [
-        sorted(regions.all_members(region), key=lambda e: (e.by_created, e.id), reverse=True) for region in near[: 2 * _BROAD]
-    ]
+    each = [regions.newest(region) for region in near[: 2 * _BROAD]]
     newest: dict[str, Entry] = {}
     for place in range(max(map(len, each), default=0)):
         for members in each:
@@ -170,20 +168,3 @@ def _about(regions: Regions, near: Sequence[Region], memories: Iterable[Entry]) 
         for subject in regions.of(entry):
             if subject.key in keys:
                 yield MapEdge(source=entry.id, target=subject.key, type="about")
-
-
-def _links(vault: Context, memories: Sequence[Entry]) -> Iterator[MapEdge]:
-    """The links among the memories that are shown: typed ones with their prose, and the fields that name another."""
-    ids = {entry.id for entry in memories}
-    seen: set[tuple[str, str, str]] = set()
-    for target, pointing in vault.index.catalog.pointing_at_each(ids).items():
-        for field, source in pointing:
-            if source.record_class is RecordClass.EDGE:
-                edge = MapEdge(
-                    source=source.text("from_id"), target=source.text("to_id"), type=source.type, said=source.preview[:200]
-                )
-            else:
-                edge = MapEdge(source=source.id, target=target, type=field)
-            if {edge.source, edge.target} <= ids and (key := (edge.source, edge.target, edge.type)) not in seen:
-                seen.add(key)
-                yield edge

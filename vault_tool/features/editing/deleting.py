@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from vault_tool.errors import Refused, UsageError
 from vault_tool.features.history.history import keep_first
 from vault_tool.files import layout
-from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import MEMORIES, RecordClass
+from vault_tool.index.relations import edges_at
+from vault_tool.model.types import MEMORIES
 from vault_tool.util.text import counted
 from vault_tool.vault import person, resolve
 from vault_tool.vault.context import Context
@@ -43,7 +43,7 @@ def delete_memories(vault: Context, ids: Sequence[str]) -> Deleted:
         entries = resolve.find_all(vault, ids, MEMORIES)
         if served := [entry for entry in entries if layout.is_around(entry.path)]:
             raise Refused(f"{served[0].path} is a note of the folder that this vault serves", "delete it there")
-        links = _links(vault, entries)
+        links = edges_at(vault.index.catalog, {entry.id for entry in entries})
         remarks = [remark for entry in entries if (remark := keep_first(vault, entry.path))]
         emptied = list(emptied_by(vault, entries))
         for going in (*entries, *links, *emptied):
@@ -57,11 +57,3 @@ def delete_memories(vault: Context, ids: Sequence[str]) -> Deleted:
         links_removed=len(links),
         subjects_removed=tuple(subject.title for subject in emptied),
     )
-
-
-def _links(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
-    """The edges that begin or end at memories, without those that are themselves deleted."""
-    going = {entry.id for entry in entries}
-    pointing = (edge for edges in vault.index.catalog.pointing_at_each(going, ("from_id", "to_id")).values() for _, edge in edges)
-    edges = {edge.path: edge for edge in pointing if edge.record_class is RecordClass.EDGE}
-    return list(edges.values())

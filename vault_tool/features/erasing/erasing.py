@@ -11,6 +11,7 @@ from vault_tool.errors import UsageError
 from vault_tool.features import stores
 from vault_tool.files import git, layout, reader, tombstones
 from vault_tool.files.parse import parse
+from vault_tool.index.relations import edges_at
 from vault_tool.model.ids import canonical
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, STORY_EDGES, RecordClass
@@ -73,7 +74,7 @@ def erased(
     With `how` it stays written down that there is more to do, for the caller to strike off.
     """
     vault = op.vault
-    links = [link for link in _links(vault, targets) if link.id not in targets]
+    links = [link for link in edges_at(vault.index.catalog, targets) if link.id not in targets]
     entries = [entry for versions in targets.values() for entry in versions]
     traces = traces_of(vault, targets, links, versions)
     copies = sorted(
@@ -194,14 +195,8 @@ def _as_committed(vault: Context, identity: str) -> Mapping[str, bytes]:
 def redacted_files(vault: Context, identity: str, versions: Versions = ()) -> list[str]:
     """The journals and ledgers that repeat a memory, known also by earlier `versions`, and that forgetting it would redact."""
     entries = {identity: list(vault.index.catalog.get(identity))}
-    traces = traces_of(vault, entries, _links(vault, entries), {identity: versions})
+    traces = traces_of(vault, entries, edges_at(vault.index.catalog, entries), {identity: versions})
     return [*_redactions(vault, traces, list(_repeating(vault, traces, ())))]
-
-
-def _links(vault: Context, ids: Collection[str]) -> list[Entry]:
-    """The edges that begin or end at the memories: their names and titles repeat those."""
-    pointing = (edge for edges in vault.index.catalog.pointing_at_each(ids, ("from_id", "to_id")).values() for _, edge in edges)
-    return list({entry.path: entry for entry in pointing if entry.record_class is RecordClass.EDGE}.values())
 
 
 def _citing(vault: Context, ids: Collection[str], going: Collection[str] = ()) -> Iterator[Citing]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from vault_tool.features.reading.get import relations_of
-from vault_tool.index.relations import Region, Regions
+from vault_tool.index.relations import Region, Regions, links_among
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.vault import resolve
@@ -98,7 +98,7 @@ class _Walk:
             if self._region(other, 1):
                 self._edge(region.key, other.key, "shares", weight=shared)
         self._left |= {other.key for other, _ in near[_SUBJECTS:]}
-        members = self._newest(region)
+        members = self._regions.newest(region)
         for entry in members:
             if self._add(entry, 1):
                 self._about(entry)
@@ -120,32 +120,20 @@ class _Walk:
     def _fellows(self, middle: Entry) -> None:
         """The newest other memories about the same subjects, where there is room."""
         for region in self._regions.of(middle):
-            for entry in self._newest(region)[:_OF_EACH]:
+            for entry in self._regions.newest(region)[:_OF_EACH]:
                 if self._add(entry, 2):
                     self._edge(entry.id, region.key, "about")
 
     def _links(self) -> None:
         """The links among the memories that were met, whichever of them was looked at."""
         memories = {key for key, entry in self._entries.items() if entry.record_class in MEMORIES}
-        for target, pointing in self._vault.index.catalog.pointing_at_each(memories).items():
-            for field, source in pointing:
-                if source.record_class is RecordClass.EDGE:
-                    self._between(memories, source.text("from_id"), source.text("to_id"), source.type, source.preview[:200])
-                else:
-                    self._between(memories, source.id, target, field)
-
-    def _between(self, known: Collection[str], source: str, target: str, relation: str, why: str = "") -> None:
-        if source in known and target in known:
-            self._edge(source, target, relation, why=why)
+        for link in links_among(self._vault.index.catalog, memories):
+            self._edge(link.source, link.target, link.relation, why=link.why)
 
     def _about(self, entry: Entry) -> None:
         for region in self._regions.of(entry):
             if region.key in self._rings:
                 self._edge(entry.id, region.key, "about")
-
-    def _newest(self, region: Region) -> list[Entry]:
-        members = self._regions.all_members(region)
-        return sorted(members, key=lambda entry: (entry.by_created, entry.id), reverse=True)
 
     def _of_ring(self, ring: int) -> Iterator[Entry]:
         return (entry for key, entry in self._entries.items() if self._rings[key] == ring and entry.record_class in MEMORIES)
