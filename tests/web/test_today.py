@@ -234,7 +234,7 @@ def test_an_empty_vault_shows_three_steps_and_the_second_is_a_form(served: Serve
     done = unescape(served.post("/add", {"content": "The crane is vermilion.\r\n", "subjects": "Crane, Yard", "tags": "paint"}))
     assert "Remembered" in done and "The crane is vermilion" in done
     with served.vault() as vault:
-        written = vault.list().results[0]
+        (written,) = (one for one in vault.list().results if one.title == "The crane is vermilion")
     assert set(written.subjects) == {"Crane", "Yard"} and written.tags == ("paint",) and written.origin == "owner"
     assert "is a subject" in served.post("/add/subject", {"name": "Harbour", "summary": "Where ships lie", "aliases": "Port"})
     served.post("/add", {"content": "The crane was red before.", "type": "fact"})
