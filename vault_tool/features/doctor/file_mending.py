@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from vault_tool.errors import NotFound, Refused, StaleEdit, UsageError
 from vault_tool.features.doctor.doctor import doctor
@@ -43,7 +43,7 @@ class MendedFile(Saved):
     path: str
     title: str
     changed: bool
-    problems: tuple[Problem, ...] = field(default=())
+    problems: tuple[Problem, ...] = ()
 
 
 @verb

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from vault_tool.files import git
@@ -53,12 +53,9 @@ def versions(vault: Context, memory_id: str, *, limit: int = 12) -> Versions:
     results = []
     for commit in newest:
         version = Version(commit=commit.commit, at=commit.at, author=commit.author, subject=commit.subject, op=commit.op)
-        data = next((texts[(commit.commit, path)] for path in commit.paths[:1] if (commit.commit, path) in texts), None)
-        if data is not None:
-            parsed = parse(commit.paths[0], data, vault.settings.types)
-            version = Version(
-                commit=commit.commit, at=commit.at, author=commit.author, subject=commit.subject, op=commit.op,
-                title=parsed.title, text=parsed.body, head=dict(parsed.head), known=True,
-            )  # fmt: skip
+        path = next(iter(commit.paths), "")
+        if (data := texts.get((commit.commit, path))) is not None:
+            parsed = parse(path, data, vault.settings.types)
+            version = replace(version, title=parsed.title, text=parsed.body, head=dict(parsed.head), known=True)
         results.append(version)
     return Versions(results=tuple(results), more=len(commits) - len(newest))
