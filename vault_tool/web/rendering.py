@@ -255,11 +255,15 @@ def day(stamp: str) -> Markup | str:
         return (stamp or "")[:16].replace("T", " ")
     local = at.astimezone()
     present = datetime.now(local.tzinfo)
-    year = "" if local.year == present.year else f" {local.year}"
     whole_day = len(stamp) <= _DAY
-    words = f"{local.day} {_MONTHS[local.month - 1]}{year}" + ("" if whole_day or year else f", {local:%H:%M}")
+    words = day_in_words(local, present) + ("" if whole_day or local.year != present.year else f", {local:%H:%M}")
     exact = stamp if whole_day else f"{local:%Y-%m-%d %H:%M:%S %Z}"
     return Markup('<time datetime="{}" title="{}">{}</time>').format(stamp, exact, words)
+
+
+def day_in_words(local: datetime, present: datetime) -> str:
+    """The day of a time: `3 May`, with its year unless that is the present one."""
+    return f"{local.day} {_MONTHS[local.month - 1]}" + ("" if local.year == present.year else f" {local.year}")
 
 
 def short(identity: str) -> str:
@@ -303,4 +307,4 @@ def author(origin: str) -> str:
 
 def one_of(count: int, what: str, many: str = "") -> Markup:
     """A count with its noun: `1 note`, `3 notes`."""
-    return escape(f"{count:,} {what if count == 1 else many or what + 's'}".replace(",", "\u202f"))
+    return escape(counted(count, what, many).replace(",", "\u202f"))

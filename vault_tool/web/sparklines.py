@@ -11,9 +11,9 @@ from markupsafe import Markup
 from vault_tool.belief.decay import PINNED
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import counted
+from vault_tool.web.rendering import day_in_words
 
 _WIDE, _HIGH = 240, 44
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _WORDS = {"active": "stays active", "fading": "fades", "dormant": "falls dormant", "archived": "fades away"}
 
 
@@ -104,9 +104,7 @@ def _day(stamp: str, now: str) -> str:
     at, present = parse_time(stamp), parse_time(now)
     if at is None or present is None:
         return stamp[:10]
-    here = at.astimezone()
-    year = "" if here.year == present.astimezone().year else f" {here.year}"
-    return f"{here.day} {_MONTHS[here.month - 1]}{year}"
+    return day_in_words(at.astimezone(), present.astimezone())
 
 
 def _ago(stamp: str, now: str) -> str:

@@ -28,8 +28,8 @@ _QUIET = frozenset({"id", "created", "updated", "origin", "session", "model", "c
 _DONE = {
     "remember": "Written", "add-observations": "Written", "write": "Written", "import": "Imported", "edit": "Edited",
     "amend": "Edited", "commit": "Edited by hand", "tag": "Tags changed", "pin": "Pinned", "unpin": "Unpinned",
-    "undo": "Taken back",
-    "delete": "Deleted", "review": "Accepted", "update": "Corrected", "correct": "Corrected", "merge-subjects": "Subjects merged",
+    "undo": "Taken back", "delete": "Deleted", "review": "Accepted",
+    "update": "Corrected", "correct": "Corrected", "merge-subjects": "Subjects merged",
     "create-understanding": "Written", "update-understanding": "Superseded", "doctor": "Fixed",
 }  # fmt: skip
 
@@ -50,7 +50,7 @@ def changes(past: Sequence[Version], *, more: bool) -> list[Change]:
     """The versions of a note, newest first, each with its difference to the one before it."""
     history = []
     for number, version in enumerate(past):
-        older = next((item_text for item_text in past[number + 1 :] if item_text.known), None)
+        older = next((earlier for earlier in past[number + 1 :] if earlier.known), None)
         words = Markup("")
         fields: tuple[Markup, ...] = ()
         if version.known and older is not None:
@@ -120,17 +120,17 @@ def _fields(older: Version, newer: Version) -> Iterator[Markup]:
     for name in dict.fromkeys((*older.head, *newer.head)):
         if name in _QUIET or older.head.get(name) == newer.head.get(name):
             continue
-        yield Markup("{}: {}").format(name.replace("_", " "), _item_textchange(older.head, newer.head, name))
+        yield Markup("{}: {}").format(name.replace("_", " "), _items_changed(older.head, newer.head, name))
 
 
-def _item_textchange(older: Mapping[str, Any], newer: Mapping[str, Any], name: str) -> Markup:
+def _items_changed(older: Mapping[str, Any], newer: Mapping[str, Any], name: str) -> Markup:
     before, after = _items(older.get(name)), _items(newer.get(name))
-    gone = [Markup("<del>{}</del>").format(readable(item_text)) for item_text in before if item_text not in after]
-    new = [Markup("<ins>{}</ins>").format(readable(item_text)) for item_text in after if item_text not in before]
+    gone = [Markup("<del>{}</del>").format(readable(value)) for value in before if value not in after]
+    new = [Markup("<ins>{}</ins>").format(readable(value)) for value in after if value not in before]
     return Markup(" ").join([*gone, *new])
 
 
 def _items(value: Any) -> list[str]:
     if value in (None, ""):
         return []
-    return [str(item_text) for item_text in value] if isinstance(value, (list, tuple)) else [str(value)]
+    return [str(part) for part in value] if isinstance(value, (list, tuple)) else [str(value)]

@@ -19,7 +19,7 @@ from vault_tool.features.consolidation.passes import waiting_in_words
 from vault_tool.features.history.undo import undoable
 from vault_tool.features.reading.facets import facets, weights, whole_ids
 from vault_tool.features.reading.listing import listed
-from vault_tool.util.text import counted, tokens
+from vault_tool.util.text import BYTES_A_TOKEN, counted, tokens
 from vault_tool.web.asking import act, ask, back_to, cached, done_with, form_of
 from vault_tool.web.rendering import render
 
@@ -35,7 +35,6 @@ _SECTION = re.compile(r"^## (.+?)(?: \((.*)\))?$", re.MULTILINE)
 _CORE_LINE = re.compile(r"^- ([0-9a-f]{6,36}) (.+)$", re.MULTILINE)
 # Operations that write no memory that is new.
 _NO_NEWS = frozenset({"undo", "delete", "forget", "mark-useful", "mark-questionable", "tag", "pin", "review"})
-_BYTES_A_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +136,8 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
         "status": status, "operations": operations, "more": more, "kept": can_be_undone, "looked": looked,
         "groups": groups, "sections": sections, "ids": ids, "weights": weights(vault, ids.values()),
         "core_parts": [(section.name, section.tokens) for section in sections],
-        "core_budget": vault.settings.core_budget // _BYTES_A_TOKEN,
-        "steps": tuple(_steps(status, report, 0)), "problem_count": sum(status.problems.values()),
+        "core_budget": vault.settings.core_budget // BYTES_A_TOKEN,
+        "steps": tuple(_steps(status, report)), "problem_count": sum(status.problems.values()),
         "memories": sum(status.counts.get(name, 0) for name in ("observation", "understanding")),
         "observations": status.counts.get("observation", 0),
         "week": week.counts["by"], "week_count": week.total, "root": vault.root,
@@ -191,7 +190,7 @@ def _sections(text: str) -> Iterator[ContextSection]:
         yield ContextSection(name, source, tokens(part), lines, rest)
 
 
-def _steps(status: Any, report: Any, problems: int) -> Iterator[SuggestedStep]:
+def _steps(status: Any, report: Any) -> Iterator[SuggestedStep]:
     """The steps that need attention, each with what settles it."""
     if status.git.obstacle:
         yield SuggestedStep(status.git.obstacle, page="/health")
@@ -203,8 +202,6 @@ def _steps(status: Any, report: Any, problems: int) -> Iterator[SuggestedStep]:
         yield SuggestedStep(f"{changed} not committed", "commit", "Commit them")
     if status.turns:
         yield SuggestedStep(f"{counted(status.turns, 'accepted turn')} not written yet", "drain", "Write them")
-    if problems:
-        yield SuggestedStep(f"{counted(problems, 'problem')} in the files", "fix", "Fix")
     if status.embeddings.vectors is not None and status.embeddings.vectors.behind:
         yield SuggestedStep(f"{counted(status.embeddings.vectors.behind, 'note')} without vectors", "embed", "Embed now")
     if report.contested_understandings:
