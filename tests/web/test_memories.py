@@ -40,6 +40,19 @@ def test_the_list_is_that_of_the_verb_by_the_same_filters(told: Told) -> None:
     assert "No memory is like that" in served.get("/memories", tag="nothing")
 
 
+def test_a_question_is_narrowed_as_the_list_is_and_before_it_is_cut(told: Told) -> None:
+    served, ids = told
+    with served.vault() as vault:
+        for at in range(12):
+            vault.remember(f"The heat pump of the lab hums at night, says visitor {at}.", ["Heat pump", "Lab"])
+    asked = "what hums at night in the lab, says visitor 3?"
+    assert ids["hum"] not in _rows(served.get("/memories", q=asked, limit="1"))
+    assert _rows(served.get("/memories", q=f"{asked} by:m1", limit="1")) == [ids["hum"]]
+    assert _rows(served.get("/memories", q=f"{asked} by:m2")) == []
+    assert 'role="alert"' in served.get("/memories", q=f"{asked} status:gone")
+    assert 'role="alert"' in served.get("/memories", q=f"{asked} class:gone")
+
+
 def test_each_title_has_its_status_and_what_overtook_it(told: Told) -> None:
     served, ids = told
     text = served.get("/memories")

@@ -16,8 +16,8 @@ _ONE = {
     "mood": "mood", "folder": "folder", "since": "since", "until": "until",
 }  # fmt: skip
 NAMES = (*_SEVERAL, *_ONE)
-# A question is narrowed by these in its verb; by the others its results are narrowed here.
-_LIST_ALONE = ("record_class", "by", "status", "folder")
+# A question is narrowed in its verb, but by these: its results are narrowed to those of a list.
+_LIST_ALONE = {"record_class": "", "by": "", "status": "all", "folder": ""}
 
 _TYPED = re.compile(rf"""(?:^|(?<=\s))({"|".join(NAMES)}):(?:"([^"]*)"|(\S+))""")
 
@@ -63,16 +63,10 @@ class Selection:
         single = {_ONE[name]: values[0] for name, values in self.fields.items() if name in _ONE}
         return several | {name: value for name, value in single.items() if not (ranked and name in _LIST_ALONE)}
 
-    def admits(self, result: Any) -> bool:
-        """Whether a result of a question passes the filters that only lists know."""
-        values = {name: values[0] for name, values in self.fields.items()}
-        status, by, folder = values.get("status", "all"), values.get("by", ""), values.get("folder", "").strip("/")
-        return (
-            status in ("all", result.status)
-            and values.get("class", result.record_class) == result.record_class
-            and (not by or by in (result.origin, getattr(result, "model", None)))
-            and (not folder or f"/{folder}/" in f"/{result.path}")
-        )
+    def of_lists(self) -> dict[str, str]:
+        """The arguments that the filters are of which only lists know; empty where none of these is set."""
+        chosen = {name: value for name, value in self.parameters(ranked=False).items() if name in _LIST_ALONE}
+        return {**_LIST_ALONE, **chosen} if chosen else {}
 
     def address(self, **more: Any) -> str:
         """The address of the list, with `more` words beside its own."""

@@ -119,8 +119,6 @@ def list_memories(
     that wait, have expired or were superseded; `all` lists these too. The other filters are those of `recall`. `after` is the
     `next` of the part before. UsageError for a word that none of a closed set is.
     """
-    _require_one_of("class", record_class, [choice.value for choice in CLASSES])
-    _require_one_of("status", status, STATUSES)
     _require_one_of("order", sort, SORTS)
     before = _Cursor.read(after, sort) if after else None
     require_kinds([vault], kinds)
@@ -156,7 +154,9 @@ def filtered(
 
 
 def selected(vault: Context, asked: Query, *, record_class: str, by: str, folder: str, status: str) -> list[Entry]:
-    """The memories that a list is of, in no order."""
+    """The memories that a list is of, in no order. UsageError for a class or a status that there is not."""
+    _require_one_of("class", record_class, [choice.value for choice in CLASSES])
+    _require_one_of("status", status, STATUSES)
     filters = Filters(vault, asked)
     entries = (entry for entry in _of_class(vault, record_class) if filters.wants(entry))
     return _with_status(vault, [entry for entry in entries if _is_by(entry, by) and _is_in(entry, folder)], status)

@@ -14,8 +14,9 @@ from starlette.routing import Route
 from vault_tool.errors import NotFound, UsageError, VaultError
 from vault_tool.features.editing.deleting import delete_memories
 from vault_tool.features.reading.facets import facets, weights
-from vault_tool.features.reading.listing import SORTS, STATUSES
+from vault_tool.features.reading.listing import SORTS, STATUSES, selected
 from vault_tool.util.text import counted
+from vault_tool.vault.retrieval.query import Query
 from vault_tool.web.asking import Form, act, ask, back_to, cached, done_with, form_of
 from vault_tool.web.filters import NAMES, Selection
 from vault_tool.web.rendering import render
@@ -140,7 +141,7 @@ def _found(request: Request, vault: Vault, selection: Selection) -> dict[str, An
     query = request.query_params
     answer = _answer(vault, selection, query) if selection.question else None
     if answer is not None and answer.mode == "question":
-        results = [result for result in answer.results if selection.admits(result)]
+        results = _narrowed(vault, answer.results, selection, _limit(query))
         values = {"answer": answer, "results": results, "chains": tuple(_chains(results))}
         values["opened"] = _opened(vault, query.get("open", ""), results)
         values["weights"] = weights(vault, (result.id for result in results))
@@ -165,10 +166,21 @@ def _found(request: Request, vault: Vault, selection: Selection) -> dict[str, An
 def _answer(vault: Vault, selection: Selection, query: Mapping[str, str]) -> Any:
     """The answer, without counting it as used: a person looks at how it is made."""
     more: dict[str, Any] = {"profile": query["profile"]} if query.get("profile") else {}
+    # What is narrowed afterwards is cut to its limit afterwards.
+    limit = _MOST if selection.of_lists() else _limit(query)
     return vault.recall(
-        selection.question, explain=True, count=False, why_not=query.get("why_not", "").strip(), limit=_limit(query),
+        selection.question, explain=True, count=False, why_not=query.get("why_not", "").strip(), limit=limit,
         doubtful=bool(query.get("doubtful")), **selection.parameters(ranked=True), **more,
     )  # fmt: skip
+
+
+def _narrowed(vault: Vault, results: Sequence[Any], selection: Selection, limit: int) -> Sequence[Any]:
+    """The results that the list has too by the filters that only lists know."""
+    filters = selection.of_lists()
+    if not filters:
+        return results
+    ids = {entry.id for entry in selected(vault, Query(query=""), **filters)}
+    return [result for result in results if result.id in ids][:limit]
 
 
 def _opened(vault: Vault, identity: str, results: Sequence[Any]) -> dict[str, Any] | None:
