@@ -100,7 +100,7 @@ async def _failed(request: Request, fault: Exception) -> Response:
 async def _missing(request: Request, fault: Exception) -> Response:
     assert isinstance(fault, HTTPException)
     message = "There is no such page." if fault.status_code == 404 else fault.detail
-    return _problem(request, fault.status_code, message, "the list above has those that there are")
+    return _problem(request, fault.status_code, message, "the bar of places has those that there are")
 
 
 async def _broken(request: Request, fault: Exception) -> Response:
