@@ -14,7 +14,7 @@ from vault_tool.files import git, layout, writer
 from vault_tool.files.git import remote as elsewhere
 from vault_tool.files.git.hooked import staged_alike
 from vault_tool.files.git.index import enter, refresh
-from vault_tool.files.git.survey import TreeEntry, settings_of
+from vault_tool.files.git.survey import settings_of
 from vault_tool.files.layout import FileKind, file_kind
 from vault_tool.files.merging.other_files import merge_file
 from vault_tool.util.text import content_hash
@@ -24,8 +24,6 @@ from vault_tool.vault.pending import index_written
 # From so many new files on their folders are synced once for all of them.
 _MANY = 20
 _ATTEMPTS = 5
-
-Changes = Mapping[str, tuple[TreeEntry | None, TreeEntry | None]]
 
 
 @dataclass(slots=True)
@@ -55,7 +53,7 @@ def finish_locked(vault: Context, repo: git.Repo) -> None:
             if head and git.is_ancestor(repo, new, head):
                 follow(vault, repo, old, new)
             else:
-                _take_back(repo, changes_between(repo, old, new), vault.settings.lock_wait)
+                _take_back(repo, elsewhere.entries_between(repo, old, new), vault.settings.lock_wait)
         except GitError:
             # Objects that were never whole: the branch was not moved to them.
             if head and git.resolve(repo, new):
@@ -63,15 +61,7 @@ def finish_locked(vault: Context, repo: git.Repo) -> None:
         vault.local.end_syncing(new)
 
 
-def changes_between(repo: git.Repo, old: str, new: str) -> Changes:
-    """The entries that differ between two commits."""
-    rows = elsewhere.entries_between(repo, old, new)
-    return {
-        path: (TreeEntry(*was) if was else None, TreeEntry(*now) if now else None) for path, (was, now) in rows.items()
-    }  # fmt: skip
-
-
-def _take_back(repo: git.Repo, changes: Changes, wait: float) -> None:
+def _take_back(repo: git.Repo, changes: Mapping[str, elsewhere.Change], wait: float) -> None:
     """Have git's index hold again what it held, where a sync that moved no branch had entered what was to come."""
     entered = staged_alike(repo, {path: now for path, (_, now) in changes.items()}) if changes else ()
     enter(repo, {path: changes[path][0] for path in entered}, wait)
@@ -79,7 +69,7 @@ def _take_back(repo: git.Repo, changes: Changes, wait: float) -> None:
 
 def follow(vault: Context, repo: git.Repo, old: str, new: str) -> Followed:
     """Bring the files from one commit to the other; call it under the write lock, once the branch has moved."""
-    changes = changes_between(repo, old, new)
+    changes = elsewhere.entries_between(repo, old, new)
     texts = git.blobs(repo, (entry.oid for pair in changes.values() for entry in pair if entry))
     followed = Followed()
     written: list[writer.Written] = []

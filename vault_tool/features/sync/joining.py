@@ -18,7 +18,7 @@ from vault_tool.files.git.authors import Brought
 from vault_tool.files.git.run import output
 from vault_tool.files.git.survey import TreeEntry
 from vault_tool.files.layout import FileKind, file_kind
-from vault_tool.files.merging.tree_merge import Blob, Note, Outcome, Result, Sides, Unit, merge_trees, note_of
+from vault_tool.files.merging.tree_merge import Note, Outcome, Result, Sides, Unit, merge_trees, note_of
 from vault_tool.files.parse import parse
 from vault_tool.files.signal_lines import redacted_signals
 from vault_tool.index.graves import identity_of, is_grave
@@ -80,7 +80,7 @@ def join(vault: Context, repo: git.Repo, ours: str, theirs: str) -> Join:
     changed = {"ours": {} if ours == bases[0] else elsewhere.entries_between(repo, bases[0], ours)}
     changed["theirs"] = elsewhere.entries_between(repo, bases[0], theirs)
     for path, (_, now) in changed["theirs"].items():
-        if now is not None and now[0] not in _FILES:
+        if now is not None and now.mode not in _FILES:
             raise Refused(f"{one_line(path, 80)} is no plain file in what came, and nothing was merged", "ask who sent it")
         if fault := layout.path_fault(path):
             raise Refused(f"{one_line(path, 80)} came, which can be no file of a vault: {fault}", "ask who sent it")
@@ -89,7 +89,7 @@ def join(vault: Context, repo: git.Repo, ours: str, theirs: str) -> Join:
     if joined.moves_forward and not forgotten and not any(commit.removed for commit, own in brought if not own):
         joined.received = sorted(changed["theirs"])
         joined.outcome.tree = {
-            path: Result(path, path, now[0], now[1]) if now else None for path, (_, now) in changed["theirs"].items()
+            path: Result(path, path, now.mode, now.oid) if now else None for path, (_, now) in changed["theirs"].items()
         }
         return joined
     sides = _sides(repo, joined, changed)
@@ -187,16 +187,14 @@ def _stays(vault: Context, brought: Sequence[tuple[Brought, bool]]) -> Callable[
     return stays
 
 
-def _sides(
-    repo: git.Repo, joined: Join, changed: Mapping[str, Mapping[str, tuple[tuple[str, str] | None, tuple[str, str] | None]]]
-) -> Sides:
-    trees: dict[str, dict[str, Blob]] = {"base": {}, "ours": {}, "theirs": {}}
+def _sides(repo: git.Repo, joined: Join, changed: Mapping[str, Mapping[str, elsewhere.Change]]) -> Sides:
+    trees: dict[str, dict[str, TreeEntry]] = {"base": {}, "ours": {}, "theirs": {}}
     for path in {*changed["ours"], *changed["theirs"]}:
         base = next(rows[path][0] for rows in changed.values() if path in rows)
         by_side = {"base": base, **{side: rows[path][1] if path in rows else base for side, rows in changed.items()}}
         for side, blob in by_side.items():
             if blob is not None:
-                trees[side][path] = Blob(*blob)
+                trees[side][path] = blob
     blob_ids = {blob.oid for tree in trees.values() for blob in tree.values()}
     texts = git.blobs(repo, blob_ids)
     comes = any(path not in trees["base"] for side in ("ours", "theirs") for path in trees[side])
@@ -261,7 +259,7 @@ def _aim(joined: Join, sides: Sides) -> None:
             joined.received.append(path)
 
 
-def _differs(result: Result | None, blob: Blob | None) -> bool:
+def _differs(result: Result | None, blob: TreeEntry | None) -> bool:
     if result is None or blob is None:
         return result is not None or blob is not None
     return result.data is not None or (result.mode, result.oid) != (blob.mode, blob.oid)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from vault_tool.errors import GitError, Refused, StorageError
 from vault_tool.features.erasing.erasing import erase_from
 from vault_tool.features.history.history import commit as commit_edits
-from vault_tool.features.sync.following import Followed, changes_between, finish, finish_locked, follow
+from vault_tool.features.sync.following import Followed, finish, finish_locked, follow
 from vault_tool.features.sync.joining import OWN, Join, ids_of, join, refuse_bulk
 from vault_tool.files import git, writer
 from vault_tool.files.git import remote as elsewhere
@@ -38,7 +38,6 @@ MOVED = "sync by vault_tool"
 _PUSHES = 5
 _PAUSE = 0.2
 _SIGNING = 20.0
-_TITLES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +241,7 @@ def _move(vault: Context, repo: git.Repo, head: GitHead, joined: Join, where: Up
     message = _message(vault, joined, where)
     if joined.targets or not joined.moves_forward:
         new = _built(repo, head, settings, joined, message)
-    changes = changes_between(repo, joined.ours, new)
+    changes = elsewhere.entries_between(repo, joined.ours, new)
     wait_for_lock(repo, vault.settings.lock_wait)
     vault.local.begin_syncing(joined.ours, new)
     # The index comes first, as in every commit of ours: killed here it is taken back by the next command.
@@ -313,7 +312,7 @@ def _answer(
 ) -> Synced:  # fmt: skip
     waiting = 0
     if not in_step and (ours := git.head(repo).commit):
-        known = elsewhere.commit_at(repo, where.tracking)
+        known = git.resolve(repo, where.tracking) or ""
         waiting = 0 if known == ours else _count(repo, ours, known)
     reason = ""
     if unreached:

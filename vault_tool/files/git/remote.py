@@ -14,9 +14,10 @@ from pathlib import Path
 from shlex import quote
 
 from vault_tool.errors import GitError, Refused, UsageError
-from vault_tool.files.git.repo import Repo, fields
+from vault_tool.files.git.authors import is_ancestor
+from vault_tool.files.git.repo import Repo, fields, resolve
 from vault_tool.files.git.run import call, first_line, one_line, output, talking
-from vault_tool.files.git.survey import CommitSettings, hook_folder, settings_of
+from vault_tool.files.git.survey import CommitSettings, TreeEntry, hook_folder, settings_of
 from vault_tool.util.deferred import tempfile
 from vault_tool.util.hints import step
 
@@ -35,6 +36,11 @@ _FORBIDDEN = re.compile(
     r"|error: 40[13]|not allowed|declined|unable to create temporary object|insufficient permission|host key verification",
     re.IGNORECASE,
 )
+
+_NO_FILE = "000000"
+
+# What is at a path before and after, None for no file.
+Change = tuple[TreeEntry | None, TreeEntry | None]
 
 _RAN_OUT = "the remote did not answer in {limit:g} s"
 
@@ -137,12 +143,6 @@ def masked(text: str) -> str:
     return _PASSWORD.sub("***@", text)
 
 
-def commit_at(repo: Repo, ref: str) -> str:
-    """The commit that a ref of the repository is at; empty where there is none."""
-    result = call(repo.work_tree, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
-    return result.out.decode().strip() if result.code == 0 else ""
-
-
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """The commit that the branch is at elsewhere; empty where there is no such branch there. `fault` says why it is not known.
@@ -159,11 +159,11 @@ def fetch(
     repo: Repo, where: Upstream, *, asks: bool = False, accept_rewritten: bool = False, limit: float = REMOTE_LIMIT
 ) -> Fetched:
     """Fetch one branch, and nothing else: no tags, no submodules; our copy of it follows unless it was rewritten there."""
-    known = commit_at(repo, where.tracking)
+    known = resolve(repo, where.tracking) or ""
     source = f"refs/heads/{where.branch}"
     plain = _ask(repo, where, f"{source}:{where.tracking}", asks, limit)
     if plain.code == 0:
-        return Fetched(commit_at(repo, where.tracking))
+        return Fetched(resolve(repo, where.tracking) or "")
     if "couldn't find remote ref" in plain.err.lower():
         return Fetched()
     if "[rejected]" not in plain.err and "non-fast-forward" not in plain.err:
@@ -173,8 +173,8 @@ def fetch(
         result = _ask(repo, where, f"+{source}:{aside}", asks, limit)
         if result.code:
             return Fetched(fault=result.fault)
-        commit = commit_at(repo, aside)
-        went_back = call(repo.work_tree, "merge-base", "--is-ancestor", commit, known).code == 0
+        commit = resolve(repo, aside) or ""
+        went_back = is_ancestor(repo, commit, known)
         if commit and (went_back or accept_rewritten):
             output(repo.work_tree, "note what the remote has", "update-ref", where.tracking, commit, known)
             return Fetched(commit)
@@ -329,14 +329,15 @@ def paths_outside(repo: Repo, ours: str, base: Sequence[str], is_own: re.Pattern
     return outside
 
 
-def entries_between(repo: Repo, old: str, new: str) -> dict[str, tuple[tuple[str, str] | None, tuple[str, str] | None]]:
-    """The differences of two trees: each path with its mode and blob before and after, None for no file."""
+def entries_between(repo: Repo, old: str, new: str) -> dict[str, Change]:
+    """The differences of two trees: each path with its entry before and after, None for no file."""
     args = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
     rows = iter(fields(output(repo.work_tree, "compare the trees", *args, limit=REMOTE_LIMIT)))
-    changes = {}
+    changes: dict[str, Change] = {}
     for row in rows:
         before, after, was, now, _ = row.removeprefix(":").split(" ")
-        changes[next(rows)] = (None if before == "000000" else (before, was), None if after == "000000" else (after, now))
+        entries = (None if mode == _NO_FILE else TreeEntry(mode, oid) for mode, oid in ((before, was), (after, now)))
+        changes[next(rows)] = (next(entries), next(entries))
     return changes
 
 

@@ -9,10 +9,10 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from vault_tool.errors import EditRefused
 from vault_tool.files import frontmatter
+from vault_tool.files.git.survey import TreeEntry
 from vault_tool.files.layout import MADE_PAGES, FileKind, conflict_name, file_kind, name_key
 from vault_tool.files.merging.note_merge import Merged, merge
 from vault_tool.files.merging.other_files import merge_file
@@ -28,14 +28,7 @@ _ID = re.compile(rb"^id:[ \t]*(\S+)", re.MULTILINE)
 _HEAD = 4096
 
 
-class Blob(NamedTuple):
-    """A file of a tree: its mode, and git's name of its content."""
-
-    mode: str
-    oid: str
-
-
-Tree = Mapping[str, Blob]
+Tree = Mapping[str, TreeEntry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +49,7 @@ class Place:
     """A file of one side: where it lies, and what is there."""
 
     path: str
-    blob: Blob
+    blob: TreeEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +162,12 @@ class _Merging:
 
     # What there is.
 
-    def _text(self, blob: Blob) -> bytes:
+    def _text(self, blob: TreeEntry) -> bytes:
         if blob.oid not in self._texts:
             self._texts[blob.oid] = self._sides.read(blob.oid)
         return self._texts[blob.oid]
 
-    def _note(self, path: str, blob: Blob | None) -> Note:
+    def _note(self, path: str, blob: TreeEntry | None) -> Note:
         if blob is None or file_kind(path) is not FileKind.NOTE:
             return Note()
         if (path, blob.oid) not in self._notes:
@@ -344,7 +337,7 @@ class _Merging:
             return None
         oid = f"made:{len(self._texts)}"
         self._texts[oid] = merged.data
-        return Place(side.path, Blob(side.blob.mode, oid))
+        return Place(side.path, TreeEntry(side.blob.mode, oid))
 
     def _renamed(self, data: bytes, note: Note, like: bytes) -> bytes:
         head, _, _ = frontmatter.read(like)
@@ -397,7 +390,7 @@ class _Merging:
         ]
 
     def _data(self, result: Result) -> bytes:
-        return result.data if result.data is not None else self._text(Blob(result.mode, result.oid))
+        return result.data if result.data is not None else self._text(TreeEntry(result.mode, result.oid))
 
     # What was forgotten.
 
