@@ -27,7 +27,7 @@ from vault_tool.importing.sources.foreign_items import (
 )
 from vault_tool.importing.sources.kinds import KINDS, TRIED, kind_of
 from vault_tool.model.made_titles import given_title
-from vault_tool.model.records import Observation, Record
+from vault_tool.model.records import Observation
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context, Progress
@@ -145,7 +145,7 @@ class _Taking:
                         self.intake.leave("not-wanted")
 
     def take(self, op: Operation, each: Item) -> None:
-        """Plan one each."""
+        """Plan one item."""
         match each:
             case ForeignMemory():
                 self._memory(op, each)
@@ -169,7 +169,7 @@ class _Taking:
         intake = self.intake
         names = [*each.subjects, *self.wants.subjects]
 
-        def make(identity: str) -> Record:
+        def make(identity: str) -> Observation:
             subjects = tuple(dict.fromkeys(intake.subject(op, name) for name in names))
             extra = {"source_id": each.source_id} if each.source_id else {}
             return Observation(
@@ -180,18 +180,19 @@ class _Taking:
             )  # fmt: skip
 
         intake.record(op, each.key, each.source(), make)
-        self._replaced(op, each)
-
-    def _replaced(self, op: Operation, each: ForeignMemory) -> None:
         for key in each.before:
-            self.intake.change(op, each.key, key)
+            intake.change(op, each.key, key)
 
     def _page(self, op: Operation, each: ForeignPage) -> None:
-        target = self.places.of(each.path)
+        if target := self._place(each.path):
+            self.intake.page(op, each.path, each.data if each.data is not None else self._page_text(each), target)
+
+    def _place(self, path: str) -> str:
+        """Where a file of the export goes; empty, and named, where it cannot go anywhere."""
+        target = self.places.of(path)
         if not target:
-            self.intake.skip(each.path, "odd-name", "no file of a vault can be called so")
-            return
-        self.intake.page(op, each.path, each.data if each.data is not None else self._page_text(each), target)
+            self.intake.skip(path, "odd-name", "no file of a vault can be called so")
+        return target
 
     def _page_text(self, each: ForeignPage) -> bytes:
         head = [("title", one_line(each.title, 200)), ("chat", True if each.chat else None), ("created", each.created or None),
@@ -200,9 +201,8 @@ class _Taking:
 
     def _note(self, op: Operation, each: ForeignNote) -> None:
         intake = self.intake
-        target = self.places.of(each.path)
+        target = self._place(each.path)
         if not target:
-            intake.skip(each.path, "odd-name", "no file of a vault can be called so")
             return
         names = tuple(dict.fromkeys((*each.subjects, *self.wants.subjects)))
         asked = ImportOptions(
@@ -218,7 +218,7 @@ class _Taking:
 
 
 def _said(each: Item) -> tuple[Sequence[str], str]:
-    """The texts of an foreign that a pattern may fit, and when it was."""
+    """The texts of an item that a pattern may fit, and when it was."""
     match each:
         case ForeignMemory():
             return (each.title, each.text), each.moment

@@ -23,7 +23,7 @@ from vault_tool.files.render import render
 from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, own_id, untouched, with_copy_hash
 from vault_tool.model.ids import derived_id
 from vault_tool.model.problems import Problem, Severity, note, warning
-from vault_tool.model.records import Edge, Record
+from vault_tool.model.records import Edge, Observation
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.hints import option, shell, step
@@ -201,8 +201,7 @@ class Intake:
             self.count("unchanged")
             return
         identity = existing.id if existing else self._own_or_derived(path, own, derived)
-        if identity in self.vault.forgotten():
-            self.skip(path, "forgotten", "it is a memory that was forgotten here")
+        if self._was_forgotten(path, identity):
             return
         self._claimed.add(identity)
         converted = convert(identity, (existing.text("created") if existing else "") or dated)
@@ -222,19 +221,17 @@ class Intake:
         else:
             self._new(op, path, converted.data, target)
 
-    def record(self, op: Operation, key: str, source: bytes, make: Callable[[str], Record]) -> None:
+    def record(self, op: Operation, key: str, source: bytes, make: Callable[[str], Observation]) -> None:
         """Take in a record that is made of what another tool keeps under `key`: made, brought up to date, or left as it is.
 
         `source` is what the tool says, as bytes that are the same as long as it says the same.
         """
-        derived, digest = derived_id(self._space, f"{self.name}/{key}"), content_hash(source)
-        identity = self._copies.of(key) or derived
+        identity, digest = self._identity(key), content_hash(source)
         if identity in self._claimed:
             self.leave("copy")
             return
         self._claimed.add(identity)
-        if identity in (graves := self.vault.forgotten()) and graves:
-            self.skip(key, "forgotten", "it is a memory that was forgotten here")
+        if self._was_forgotten(key, identity):
             return
         existing = self.entry(identity)
         if existing is not None and existing.text(SOURCE_HASH) == digest:
@@ -245,7 +242,7 @@ class Intake:
         if existing is None and self._says_the_same(record):
             self.leave("copy")
             return
-        data = with_copy_hash(render(record, op.as_written(getattr(record, "subjects", ()))))
+        data = with_copy_hash(render(record, op.as_written(record.subjects)))
         faults = [
             problem for problem in parse(key, data, self.vault.settings.types).problems if problem.severity is Severity.ERROR
         ]
@@ -260,22 +257,33 @@ class Intake:
             op.put(op.place(record), data)
             self.planned("imported")
 
-    def _says_the_same(self, record: Record) -> bool:
+    def _identity(self, key: str) -> str:
+        """The id of the record of a key: that of the copy which is here, else the one that each run gives it."""
+        return self._copies.of(key) or self.derived(key)
+
+    def _was_forgotten(self, path: str, identity: str) -> bool:
+        """Whether an id was forgotten here; what has it is then named, and must not be taken in."""
+        if identity in self.vault.forgotten():
+            self.skip(path, "forgotten", "it is a memory that was forgotten here")
+            return True
+        return False
+
+    def _says_the_same(self, record: Observation) -> bool:
         """Whether this import has a record of the same text for the same user before, in this run or an earlier one."""
-        text_key = hash((record.body, getattr(record, "subjects", ()), getattr(record, "user", "")))
+        text_key = hash((record.body, record.subjects, record.user))
         if text_key in self._bodies:
             return True
         self._bodies.add(text_key)
         return any(
             entry.text(FROM).startswith(f"{self.name}/")
-            and entry.text("user") == getattr(record, "user", "")
-            and set(entry.subjects) == set(getattr(record, "subjects", ()))
+            and entry.text("user") == record.user
+            and set(entry.subjects) == set(record.subjects)
             for entry in self.vault.index.catalog.by_body(body_hash(record.body))
         )
 
     def change(self, op: Operation, new: str, old: str) -> None:
         """Plan the edge that says that a memory of the import changed another, where both are there."""
-        ends = [self._copies.of(key) or derived_id(self._space, f"{self.name}/{key}") for key in (new, old)]
+        ends = [self._identity(key) for key in (new, old)]
         if all(end in self._claimed or self.entry(end) is not None for end in ends):
             edge = Edge(
                 id=self.derived(f"edge/CHANGES--{new}--{old}"), type="CHANGES", from_id=ends[0], to_id=ends[1],
