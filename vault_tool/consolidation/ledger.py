@@ -139,15 +139,16 @@ def new_as_written(text: str) -> tuple[str, ...]:
     return tuple(line for line in _section(text.split("\n"), _NEW) if line.strip())
 
 
-def redacted(text: str, ids: Collection[str], is_forgotten_title: Callable[[str], bool]) -> str:
+def redacted(data: bytes, ids: Collection[str], is_forgotten_title: Callable[[str], bool]) -> bytes:
     """A ledger without what forgotten memories were called: the lines of their ids, and of what is `told` so, keep ids alone."""
     gone_ids = frozenset(map(known, ids))
     lines = []
-    for line in text.split("\n"):
+    # The bytes of a name that is not UTF-8 are kept through the decoding and back.
+    for line in data.decode("utf-8", "surrogateescape").split("\n"):
         entry = _ENTRY.fullmatch(line)
         gone = entry is not None and (entry[2] in gone_ids or is_forgotten_title(entry[3]))
         lines.append(f"{entry[1]} forgotten{entry[4]}" if entry is not None and gone else line)
-    return "\n".join(lines)
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
 
 
 def _ids(lines: Sequence[str], heading: str) -> frozenset[str]:

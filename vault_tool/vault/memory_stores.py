@@ -83,9 +83,7 @@ class Ledgers(Store):
         rewrites = {}
         for entry in self.vault.index.catalog.of_class(RecordClass.CONSOLIDATION):
             data = reader.read(self.vault.root, entry.path)
-            # The bytes of a name that is not UTF-8 are kept through the decoding and back.
-            text = ledger.redacted(data.decode("utf-8", "surrogateescape"), traces.ids, traces.repeated_in)
-            rewrites[entry.path] = data, text.encode("utf-8", "surrogateescape")
+            rewrites[entry.path] = data, ledger.redacted(data, traces.ids, traces.repeated_in)
         return _changed(rewrites)
 
 

@@ -286,8 +286,7 @@ def _instead(vault: Context, path: str, data: bytes, traces: Traces, current: bo
     if _of(parsed, traces.ids):
         return None
     if parsed.record_class is RecordClass.CONSOLIDATION:
-        redacted = data.decode("utf-8", "surrogateescape")
-        return ledger.redacted(redacted, traces.ids, traces.repeated_in).encode("utf-8", "surrogateescape")
+        return ledger.redacted(data, traces.ids, traces.repeated_in)
     return data if current or not traces.quoted_by(text) else None
 
 

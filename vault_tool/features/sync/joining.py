@@ -242,8 +242,7 @@ def redacted(path: str, data: bytes, traces: Traces) -> bytes:
     if kind is FileKind.SIGNALS:
         return redacted_signals(data, traces.ids, traces.repeated_in)
     if kind is FileKind.NOTE and parse(path, data, Registry()).record_class is RecordClass.CONSOLIDATION:
-        text = ledger.redacted(data.decode("utf-8", "surrogateescape"), traces.ids, traces.repeated_in)
-        return text.encode("utf-8", "surrogateescape")
+        return ledger.redacted(data, traces.ids, traces.repeated_in)
     return data
 
 
