@@ -50,9 +50,9 @@ def sync(
         if own_repository:
             return call.emit(setting_up.own_repository(vault, own_repository), _moved_out, vault)
         if set_up is not None:
-            readers = setting_up.set_up(vault, set_up, dry_run=True).readers
-            if dry_run or (at_terminal() and not click.confirm(f"{readers}. Go on?", err=True)):
-                return call.emit(setting_up.set_up(vault, set_up, dry_run=True), _set_up, vault)
+            planned = setting_up.set_up(vault, set_up, dry_run=True)
+            if dry_run or (at_terminal() and not click.confirm(f"{planned.readers}. Go on?", err=True)):
+                return call.emit(planned, _set_up, vault)
             return call.emit(setting_up.set_up(vault, set_up), _set_up, vault)
         done = syncing.sync(vault, remote=remote, push=not no_push, dry_run=dry_run, confirm=confirm)
         return call.emit(done, _synced, vault)

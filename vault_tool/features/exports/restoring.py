@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import layout, writer
 from vault_tool.files.export_files import ExportFiles
-from vault_tool.files.tombstones import FORGOTTEN
+from vault_tool.files.tombstones import tombstone
 from vault_tool.importing.sources import vault_lines
 from vault_tool.importing.sources.foreign_items import LeftOut, mapping, values
 from vault_tool.model.ids import canonical
@@ -68,7 +68,7 @@ def restore(vault: Context, source: str | Path, *, dry_run: bool = False) -> Res
             if before != data:
                 op.rewrite(target, before, data)
         saved = op.carry_out(f"{len(texts)} files", repeatable=True)
-    return Restored(**{**saved.fields(), **{name: getattr(outcome, name) for name in ("source", "files", "origins", "problems")}})
+    return replace(outcome, **saved.fields())
 
 
 def _read(path: Path) -> tuple[dict[str, bytes], Counter[str], list[Problem]]:
@@ -103,8 +103,8 @@ def _read(path: Path) -> tuple[dict[str, bytes], Counter[str], list[Problem]]:
     return texts, origins, problems
 
 
-def _require_within(path: str, forgotten: bool) -> None:
+def _require_within(path: str, is_grave: bool) -> None:
     parts = path.split("/")
-    grave = forgotten and path == f"{FORGOTTEN}/{canonical(parts[-1]) or ''}"
+    grave = is_grave and path == tombstone(canonical(parts[-1]) or "")
     if parts[0] != layout.VAULT or ".." in parts or (layout.path_fault(path) and not grave) or not path.isprintable():
         raise Refused(f"it has a file that does not belong into a vault: {one_line(path, 100)}", "take no export from a stranger")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vault_tool.errors import GitError, Refused, UsageError
@@ -92,7 +92,7 @@ def set_up(vault: Context, address: str = "", *, dry_run: bool = False) -> SetUp
         elif after != before:
             op.rewrite(driver.ATTRIBUTES, before, after)
         saved = op.carry_out("notes are merged by their fields")
-    return SetUp(**saved.fields(), remote=remote, branch=branch, address=answer.address, readers=readers, driver=driver.COMMAND)
+    return replace(answer, **saved.fields())
 
 
 @verb
