@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from vault_tool.consolidation import ledger
-from vault_tool.errors import Refused
+from vault_tool.errors import Refused, StorageError
 from vault_tool.features.erasing import forgotten_words
-from vault_tool.features.erasing.erasing import traces_of
+from vault_tool.features.erasing.erasing import erase_from, traces_of
 from vault_tool.files import git, layout
 from vault_tool.files.episode_text import redacted_episode
 from vault_tool.files.git import remote as elsewhere
@@ -28,7 +28,7 @@ from vault_tool.model.types import MEMORIES, RecordClass, Registry
 from vault_tool.util.hints import step
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
-from vault_tool.vault.store_interface import Traces
+from vault_tool.vault.store_interface import Phase, Traces
 
 # What a commit may change that sync passes on: the vault's own folders and files, and nothing beside them.
 OWN_FOLDERS = (layout.VAULT, layout.TEMPLATES)
@@ -93,7 +93,7 @@ def join(vault: Context, repo: git.Repo, ours: str, theirs: str) -> Join:
         }
         return joined
     sides = _sides(repo, joined, changed)
-    joined.outcome = merge_trees(sides, forgotten=forgotten, stays=_stays(vault, brought))
+    joined.outcome = merge_trees(sides, dropped=forgotten, stays=_stays(vault, brought))
     _redact(vault, repo, joined, sides.read, forgotten)
     _aim(joined, sides)
     return joined
@@ -262,6 +262,16 @@ def _differs(result: Result | None, blob: TreeEntry | None) -> bool:
     if result is None or blob is None:
         return result is not None or blob is not None
     return result.data is not None or (result.mode, result.oid) != (blob.mode, blob.oid)
+
+
+def clear_local(vault: Context, joined: Join) -> tuple[str, ...]:
+    """Take local words of what the other side forgot away, once the files have followed; remarks on what could not go."""
+    if not joined.forgotten:
+        return ()
+    try:
+        return erase_from(vault.with_withheld(), Phase.LOCAL, joined.traces).remarks
+    except StorageError:
+        return ()
 
 
 def ids_of(joined: Join) -> Iterator[str]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from vault_tool.errors import GitError, Refused, StorageError
-from vault_tool.features.erasing.erasing import erase_from
+from vault_tool.errors import GitError, Refused
 from vault_tool.features.history.history import commit as commit_edits
 from vault_tool.features.sync.following import Followed, finish, finish_locked, follow
-from vault_tool.features.sync.joining import OWN, Join, ids_of, join, refuse_bulk
+from vault_tool.features.sync.joining import OWN, Join, clear_local, ids_of, join, refuse_bulk
 from vault_tool.files import git, writer
 from vault_tool.files.git import remote as elsewhere
 from vault_tool.files.git.committing import unknown_committer
@@ -30,7 +28,6 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.generated_pages import make_anew
 from vault_tool.vault.pending import heal
 from vault_tool.vault.request import Answer, of_the_whole, verb
-from vault_tool.vault.store_interface import Phase
 
 # How the log of HEAD begins to tell of a move by sync: what it moves to may be anybody's commits.
 MOVED = "sync by vault_tool"
@@ -288,9 +285,7 @@ def _message(vault: Context, joined: Join, where: Upstream) -> str:
 def _settle(vault: Context, joined: Join, tally: _Tally) -> None:
     """Take local words of forgotten memories away, and make pages anew, once the files have followed."""
     vault.fresh()
-    if joined.forgotten:
-        with suppress(StorageError):
-            tally.warnings += erase_from(vault.with_withheld(), Phase.LOCAL, joined.traces).remarks
+    tally.warnings += clear_local(vault, joined)
     if joined.outcome.pages:
         tally.warnings += make_anew(vault, lambda text: True)
 

@@ -110,14 +110,14 @@ class Sides:
 
 
 def merge_trees(
-    sides: Sides, *, forgotten: Collection[str] = (), stays: Callable[[Unit, Note], bool] = lambda unit, note: False
+    sides: Sides, *, dropped: Collection[str] = (), stays: Callable[[Unit, Note], bool] = lambda unit, note: False
 ) -> Outcome:
     """Both sides' changes to the files that either touched; no conflict is left, and no text of either is lost.
 
-    What is `forgotten` is in the result no more, nor are links to it. `stays` says of a memory that only their side took away
-    whether it stays for all that.
+    What is `dropped` by its id is in the result no more, nor are links to it. `stays` says of a memory that only their side
+    took away whether it stays for all that.
     """
-    return _Merging(sides, forgotten, stays).outcome()
+    return _Merging(sides, dropped, stays).outcome()
 
 
 def note_of(path: str, data: bytes) -> Note:
@@ -143,9 +143,9 @@ def note_of(path: str, data: bytes) -> Note:
 
 
 class _Merging:
-    def __init__(self, sides: Sides, forgotten: Collection[str], stays: Callable[[Unit, Note], bool]) -> None:
+    def __init__(self, sides: Sides, dropped: Collection[str], stays: Callable[[Unit, Note], bool]) -> None:
         self._sides = sides
-        self._forgotten = forgotten
+        self._dropped = dropped
         self._stays = stays
         self._notes: dict[tuple[str, str], Note] = {}
         self._texts: dict[str, bytes] = {}
@@ -156,7 +156,7 @@ class _Merging:
         results: list[Result] = []
         for unit in self._with_subjects_of_one_name(self._joined_subjects(units)):
             results.extend(self._resolved(unit))
-        results = list(self._without_forgotten(self._folded(results, units)))
+        results = list(self._without_dropped(self._folded(results, units)))
         self._place(results)
         return self.out
 
@@ -345,7 +345,7 @@ class _Merging:
         return frontmatter.edit(data, [frontmatter.Set("id", note.id), frontmatter.Set("name", name)])
 
     def _with_subjects_of_one_name(self, units: list[Unit]) -> list[Unit]:
-        """The units, where two subjects of partners name that each side by_name are partners."""
+        """The units, where two subjects of one name, which each side made, are one."""
         by_name: dict[str, dict[str, Unit]] = defaultdict(dict)
         for unit in units:
             place = unit.ours or unit.theirs
@@ -392,23 +392,23 @@ class _Merging:
     def _data(self, result: Result) -> bytes:
         return result.data if result.data is not None else self._text(TreeEntry(result.mode, result.oid))
 
-    # What was forgotten.
+    # What is dropped.
 
-    def _without_forgotten(self, results: Iterable[Result]) -> Iterator[Result]:
-        if not self._forgotten:
+    def _without_dropped(self, results: Iterable[Result]) -> Iterator[Result]:
+        if not self._dropped:
             yield from results
             return
         for result in results:
             if file_kind(result.path) in (FileKind.NOTE, FileKind.CONFLICT):
                 note = note_of(result.path.replace(".conflict-", "-"), self._data(result))
                 named = (note.id, note.ends[0], note.ends[2]) if note.is_edge else (note.id,)
-                if any(identity in self._forgotten for identity in named):
+                if any(identity in self._dropped for identity in named):
                     self.out.gone.append(result.path)
-                    self._forget(note.id)
+                    self._unlist(note.id)
                     continue
             yield result
 
-    def _forget(self, key: str) -> None:
+    def _unlist(self, key: str) -> None:
         self.out.left.pop(key, None)
         self.out.merged[:] = [merged for merged in self.out.merged if merged != key]
 
