@@ -185,7 +185,7 @@ def fetch(
 
 
 def push(repo: Repo, where: Upstream, commit: str, *, asks: bool = False, limit: float = REMOTE_LIMIT) -> tuple[Pushed, str]:
-    """Push a commit to the branch without force; what git answer is told where it was not taken. The person's own hook is run."""
+    """Push a commit to the branch without force; where it was not taken git's answer is told. The person's own hook is run."""
     args = (
         *("push", "--porcelain", "--no-follow-tags", "--no-recurse-submodules", "--receive-pack=git-receive-pack"),
         *("--", where.remote, f"{commit}:refs/heads/{where.branch}"),

@@ -1,4 +1,4 @@
-"""A conversation as a page: what people and models spoken, in its order, without tools and thoughts."""
+"""A conversation as a page: what people and models said, in its order, without tools and thoughts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Said:
 
 
 def chat_page(key: str, source_id: str, title: str, messages: Sequence[Said], created: str = "") -> ForeignPage | LeftOut:
-    """The page of a conversation; left out where nothing was spoken in it, or too much for one note."""
+    """The page of a conversation; left out where nothing was said in it, or too much for one note."""
     spoken = [message for message in messages if message.text]
     if not spoken:
         return LeftOut(reason="empty-chat")

@@ -65,7 +65,7 @@ def _chat(record: Mapping[str, Any]) -> Item:
 
 
 def _branch(nodes: Mapping[str, Any], leaf: str) -> list[Mapping[str, Any]]:
-    """The nodes from the root to the current one; where that is not spoken, to the latest that nothing follows."""
+    """The nodes from the root to the current one; where that is not said, to the latest that nothing follows."""
     if leaf not in nodes:
         ends = [own for own, node in nodes.items() if not items_of(mapping(node).get("children"))]
         leaf = max(ends, key=lambda own: moment_of(mapping(mapping(nodes[own]).get("message")).get("create_time")), default="")

@@ -57,8 +57,8 @@ def _is_memory(files: ExportFiles, file: ExportFile) -> bool:
         head, body, _ = frontmatter.read(file.read(LARGEST))
     except Refused:
         return False
-    lines_said = head.values if head is not None else {}
-    return claude_heads.memory_head(lines_said) is not None or claude_heads.is_index(file.path, lines_said, body)
+    fields = head.values if head is not None else {}
+    return claude_heads.memory_head(fields) is not None or claude_heads.is_index(file.path, fields, body)
 
 
 def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
@@ -112,11 +112,11 @@ def _memory(file: ExportFile, key: str, project: str) -> Iterator[Item]:
         yield LeftOut(reason="unreadable", place=file.path, message=fault.message, hint=fault.hint)
         return
     head, body, _ = frontmatter.read(data)
-    lines_said: Mapping[str, Any] = head.values if head is not None else {}
-    if claude_heads.is_index(file.path, lines_said, body):
+    fields: Mapping[str, Any] = head.values if head is not None else {}
+    if claude_heads.is_index(file.path, fields, body):
         yield LeftOut(reason="index")
         return
-    memory, stem = claude_heads.memory_head(lines_said), posixpath.splitext(posixpath.basename(key))[0]
+    memory, stem = claude_heads.memory_head(fields), posixpath.splitext(posixpath.basename(key))[0]
     subjects = (project,) if project else ()
     if memory is None or memory.kind != "reference":
         yield ForeignNote(key=key, path=key, data=data, source_id=stem, subjects=subjects, written_at=file.written_at)
@@ -235,7 +235,7 @@ def _session(file: ExportFile) -> Iterator[Item]:
 
 
 def _active(lines_said: list[tuple[str, str, Said]], parents: Mapping[str, str]) -> list[tuple[str, str, Said]]:
-    """The messages of the branch that the last one is on; what stands before its root was lines_said in it too."""
+    """The messages of the branch that the last one is on; what stands before its root was said in it too."""
     branch: set[str] = set()
     at = lines_said[-1][0] if lines_said else ""
     while at and at not in branch:

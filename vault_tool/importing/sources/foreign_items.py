@@ -59,9 +59,9 @@ class ForeignMemory:
 
     def source(self) -> bytes:
         """The bytes of its words, whose hash tells whether it changed: without what the next export may say otherwise of it."""
-        parts_said = (self.text, self.type, self.title, self.tags, self.session, self.user, self.project, self.expires,
+        words = (self.text, self.type, self.title, self.tags, self.session, self.user, self.project, self.expires,
                 self.evidence, self.before)  # fmt: skip
-        return repr(parts_said).encode("utf-8", "replace")
+        return repr(words).encode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,8 +189,8 @@ def items_of(value: Any) -> list[Any]:
 
 def key_of(*parts: str) -> str:
     """A name for a text that its tool gave no id: made of what it says, whatever its spaces and case."""
-    parts_said = "\0".join(" ".join(part.split()).casefold() for part in parts)
-    return hashlib.sha256(parts_said.encode("utf-8", "replace")).hexdigest()[:24]
+    words = "\0".join(" ".join(part.split()).casefold() for part in parts)
+    return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:24]
 
 
 def safe_key(text: str) -> str:
