@@ -167,9 +167,9 @@ def _placed(graph: LocalGraph, size: Size) -> dict[str, tuple[float, float]]:
     across, down = (0.20, 0.24) if rings[2] else (0.30, 0.36)
     places = {middle: (x0, y0)}
     angle = -math.pi / 2 - (math.pi * shares[0] / sum(shares) if shares else 0)
-    turn = 2 * math.pi / sum(shares) if shares else 0.0
+    share_angle = 2 * math.pi / sum(shares) if shares else 0.0
     for near, share in zip(rings[1], shares, strict=True):
-        begin, angle = angle, angle + turn * share
+        begin, angle = angle, angle + share_angle * share
         centre = (begin + angle) / 2
         places[near] = (x0 + across * size.wide * math.cos(centre), y0 + down * size.high * math.sin(centre))
         hanging = children[near]
