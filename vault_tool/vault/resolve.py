@@ -22,7 +22,7 @@ from vault_tool.util.hints import option, step
 from vault_tool.util.note_links import is_note
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault.context import Context
-from vault_tool.vault.person import is_owner
+from vault_tool.vault.person import acting, is_owner
 
 # So many ids are looked up by one query.
 _TOGETHER = 200
@@ -88,6 +88,13 @@ def _without_copies(entries: Sequence[Entry]) -> list[Entry]:
 def for_its_keeper(vault: Context) -> Context:
     """The vault as its owner looks into it: with withheld memories, so that they can be read, mended and brought back."""
     return vault.with_withheld() if vault.sight is None and is_owner(vault) else vault
+
+
+def for_act(vault: Context, act: str) -> Context:
+    """The vault for an act that only a person may do, in the owner's name and on all that it holds. Raises Refused where no
+    person asks.
+    """
+    return acting(vault, act).with_withheld()
 
 
 def _require_visible(vault: Context, name: str) -> None:

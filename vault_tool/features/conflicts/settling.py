@@ -17,7 +17,7 @@ from vault_tool.importing.notes import own_id
 from vault_tool.model.problems import Severity
 from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
-from vault_tool.vault import person
+from vault_tool.vault import person, resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.drafts import undecided
 from vault_tool.vault.operation import Saved, writing
@@ -72,7 +72,7 @@ def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") ->
     goes is in a commit before it goes, and the rest is one commit. Raises Refused where no person asks, UsageError for what
     cannot be kept so, NotFound for a key that stands for nothing (more).
     """
-    vault = person.acting(vault, _ACT).with_withheld()
+    vault = resolve.for_act(vault, _ACT)
     if bool(text) == bool(keep) or (keep and keep not in KEEP):
         raise UsageError(
             "one thing is to be kept: this, that, both, or a text", f"say one of {', '.join(KEEP)}, or give the text"
@@ -110,7 +110,7 @@ def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") ->
 @looks
 def find_conflict(vault: Context, key: str) -> TwoTexts | None:
     """The conflict a key stands for; None where the key names something else, such as a memory that waits."""
-    vault = person.acting(vault, _ACT).with_withheld()
+    vault = resolve.for_act(vault, _ACT)
     return next(
         (
             conflict

@@ -14,7 +14,7 @@ from vault_tool.model.ids import new_id
 from vault_tool.model.problems import Problem, Severity
 from vault_tool.util.hints import step
 from vault_tool.util.text import content_hash, one_line
-from vault_tool.vault import person, screening
+from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.request import of_the_whole, verb
@@ -50,7 +50,7 @@ class MendedFile(Saved):
 @of_the_whole
 def faulty_file(vault: Context, path: str) -> FaultyFile:
     """The text of a file that the scan lists as a problem now. Raises NotFound for any other path."""
-    vault = person.acting(vault, "mend a file").with_withheld()
+    vault = resolve.for_act(vault, "mend a file")
     problems = _listed(vault, path)
     data = _bytes(vault, path)
     try:
@@ -71,7 +71,7 @@ def mend_file(vault: Context, path: str, text: str, *, was: str) -> MendedFile:
     What it said is committed first, or kept as a copy where it can be in no commit. Raises StaleEdit where it was saved since,
     and UsageError for a text that cannot be read, or that holds what looks like a new secret; then nothing is written.
     """
-    vault = person.acting(vault, "mend a file").with_withheld()
+    vault = resolve.for_act(vault, "mend a file")
     _listed(vault, path)
     layout.inside(vault.root, path)
     with writing(vault, "edit") as op:

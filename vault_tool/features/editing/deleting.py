@@ -11,7 +11,7 @@ from vault_tool.files import layout
 from vault_tool.index.relations import edges_at
 from vault_tool.model.types import MEMORIES
 from vault_tool.util.text import counted
-from vault_tool.vault import person, resolve
+from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import emptied_by
 from vault_tool.vault.operation import Saved, writing
@@ -36,7 +36,7 @@ def delete_memories(vault: Context, ids: Sequence[str]) -> Deleted:
     What no commit has is committed first, so that history keeps it. Subjects that were made by naming them there, and that
     nothing else is tagged with, go too. Raises Refused where no person asks, and for notes of the folder that the vault serves.
     """
-    vault = person.acting(vault, "delete").with_withheld()
+    vault = resolve.for_act(vault, "delete")
     if not ids:
         raise UsageError("no memory is named", "name those to delete")
     with writing(vault, "delete") as op:

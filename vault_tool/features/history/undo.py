@@ -18,7 +18,7 @@ from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind, withdrawa
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import shell, step
 from vault_tool.util.text import counted, normal_name, one_line
-from vault_tool.vault import person, resolve
+from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.note_history import note_history
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -101,7 +101,7 @@ def undo(vault: Context, target: str = "") -> Undone:
     stay, and so do subjects that are still in use. Raises Refused where no person asks, where a file was changed since, and
     where something written since refers to what would go.
     """
-    vault = person.acting(vault, "undo").with_withheld()
+    vault = resolve.for_act(vault, "undo")
     repo = vault.require_repo()
     with writing(vault, "undo") as op:
         _require_no_obstacle(repo)
@@ -130,7 +130,7 @@ def undoable(vault: Context, commits: Sequence[str]) -> dict[str, str]:
     """Why each of some commits cannot be taken back now, by the names given: empty for one that `undo` would take back."""
     repo = vault.require_repo()
     try:
-        vault = person.acting(vault, "undo").with_withheld()
+        vault = resolve.for_act(vault, "undo")
         _require_no_obstacle(repo)
     except VaultError as fault:
         return dict.fromkeys(commits, fault.marked)

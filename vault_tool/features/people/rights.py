@@ -19,7 +19,7 @@ from vault_tool.files import writer
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.atomic import storage
 from vault_tool.util.hints import option
-from vault_tool.vault import person
+from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
@@ -89,9 +89,8 @@ def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
     keeps. Links to what is about others, and what was understood of several people, stay out. Raises Refused where no
     person asks, and for a folder that holds anything.
     """
-    vault = person.acting(vault, "export all of somebody's")
+    vault = resolve.for_act(vault, "export all of somebody's")
     _require_name(user)
-    vault = vault.with_withheld()
     target = Path(folder).expanduser().resolve()
     if target.is_relative_to(vault.root / "vault"):
         raise Refused(f"{target} is among the vault's own notes", "name a folder elsewhere")
@@ -130,7 +129,7 @@ def forget_user(
     With `purge` git's history is written anew without it, too (see `purge` for `despite`). A kill leaves nothing half done: the
     next command finishes it. With `dry_run` nothing changes. Raises Refused where no person asks.
     """
-    vault = person.acting(vault, "erase all of somebody's").with_withheld()
+    vault = resolve.for_act(vault, "erase all of somebody's")
     _require_name(user)
     with writer.lock(vault.root, vault.settings.lock_wait, "forget"):
         with writing(vault, "forget") as op:
