@@ -112,11 +112,9 @@ def owner(call: Call, background: bool, ends: bool, idle: float, for_commands: b
         welcomed = threading.Event()
         if not for_commands:
             welcomed.set()
-        if asked:
-            vault.vectors.awaited = True
         longest = max(idle, IDLE) if for_commands else idle
         passing: Callable[[], bool] = lambda: not welcomed.is_set()  # noqa: E731
-        watcher = file_watcher.Watcher(vault, _ignore, exports_only=passing, deserted=lambda: os._exit(Exit.DONE))
+        watcher = file_watcher.Watcher(vault, _ignore, exports_only=passing, asked=asked, deserted=lambda: os._exit(Exit.DONE))
         with owner_lock.own(vault.root, vault.clock, background=True) as me, _until_stopped() as stop:
             try:
                 with answering.serving(vault, me, watcher, stop.leave, welcomed) as server:

@@ -54,10 +54,12 @@ class Jobs:
     """The jobs that one watcher does beside looking at files, one at a time. `say` receives messages for a person.
 
     While `exports_only` holds it does no more than a command does at its end, and makes the vectors that a question had to do
-    without, where a model in our own process makes them.
+    without, where a model in our own process makes them; one that was `asked` before it began counts too.
     """
 
-    def __init__(self, say: Callable[[str], None], exports_only: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, say: Callable[[str], None], exports_only: Callable[[], bool] = lambda: False, *, asked: bool = False
+    ) -> None:
         self._say = say
         self._exports_only = exports_only
         self._worker: Worker | None = None
@@ -70,7 +72,7 @@ class Jobs:
         self._turns_after = 0.0
         self._looked_again = float("-inf")
         self._skipped = ""
-        self._awaited = False
+        self._awaited = asked
         self._embedded: tuple[object, ...] = ()
         self._settings: tuple[object, ...] = ()
         self._embed_after = 0.0

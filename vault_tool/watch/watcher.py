@@ -69,6 +69,7 @@ class Watcher:
         poll: bool = False,
         chores: bool = True,
         exports_only: Callable[[], bool] = lambda: False,
+        asked: bool = False,
         deserted: Callable[[], None] = lambda: None,
     ) -> None:
         self._vault = vault
@@ -77,7 +78,7 @@ class Watcher:
         self._inbox = PendingPaths()
         self._hearing = FileObserver(vault.root, self._inbox)
         self._settling = Settling()
-        self._chores = Jobs(self._remark, exports_only) if chores else None
+        self._chores = Jobs(self._remark, exports_only, asked=asked) if chores else None
         self._exports_only = exports_only
         self._deserted = deserted
         self._marks: tuple[str, ...] = ()
