@@ -23,6 +23,7 @@ from vault_tool.generate.budget import cut
 from vault_tool.generate.escape import inline, unframed
 from vault_tool.hooks.clients import COMPACTION, PROMPT, SECONDS
 from vault_tool.hooks.ended import taken
+from vault_tool.index import timeline
 from vault_tool.mcp import wording
 from vault_tool.model.details import in_words
 from vault_tool.model.snapshot import from_trusted, is_trusted
@@ -248,9 +249,7 @@ def _nothing_kept(vault: Context) -> str:
     state = seen.current(vault)
     if state is None or len(state.answered) <= _MANY_PROMPTS or _NUDGED in state.answered:
         return ""
-    from vault_tool.index.timeline import written_in  # as above
-
-    if written_in(vault.index.catalog, vault.who.session):
+    if timeline.written_in(vault.index.catalog, vault.who.session):
         return ""
     moment = vault.clock.now()
     with suppress(*seen.UNKEPT):

@@ -13,6 +13,7 @@ if not TYPE_CHECKING:
             "evidence_text": "where others changed notes",
             "grave_history": "where the history has tombstones",
             "graves": "where the history is read",
+            "timeline": "2 ms, where a session wrote much or nothing",
             "uses": "1 ms, where much was used",
         },
     )
