@@ -147,3 +147,9 @@ def test_a_secret_is_named_and_kept_out(vault: Vault, tmp_path: Path) -> None:
     folder = put(tmp_path / ".claude", {f"projects/{PROJECT}/memory/key.md": secret, **FILES})
     done = vault.import_from(folder)
     assert done.skipped["secret"] == 1 and "key" not in _of(vault)
+
+
+def test_a_folder_of_notes_names_the_verb_that_takes_it_in(vault: Vault, tmp_path: Path) -> None:
+    folder = put(tmp_path / "notes", {"b.MDX": "# B\n"})
+    with pytest.raises(UsageError, match=r"but a folder of notes; .*import_markdown\(source="):
+        vault.import_from(folder)

@@ -29,6 +29,8 @@ from vault_tool.importing.sources.kinds import KINDS, TRIED, kind_of
 from vault_tool.model.made_titles import given_title
 from vault_tool.model.records import Observation
 from vault_tool.util.clock import parse_time
+from vault_tool.util.hints import step
+from vault_tool.util.note_links import NOTE_ENDS
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.folder_project import client_project
@@ -89,6 +91,11 @@ def _kind(files: ExportFiles, asked: str, shown: str) -> str:
     form = kind_of(files)
     if asked and form:
         raise UsageError(f"{shown} is not {KINDS[asked].words}, but {KINDS[form].words}", f"import it as {form}")
+    if not form and files.source.is_dir() and files.ending(*NOTE_ENDS):
+        raise UsageError(
+            f"{shown} is not an export that is known, but a folder of notes",
+            f"{step('import_markdown', source=shown)} takes it in",
+        )
     if not form:
         raise UsageError(
             f"{shown} is not an export that is known", f"known are {', '.join(KINDS)}, markdown and cognitive-memory"
