@@ -324,3 +324,13 @@ def test_a_gigabyte_is_read_in_little_memory(tmp_path: Path) -> None:
     with ExportFiles(tmp_path) as files:
         assert sum(1 for _ in KINDS["claude"].items(files, Wanted())) == 2**30 // 65_000
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - begun < 300 * 1024
+
+
+@pytest.mark.in_git
+def test_what_git_ignores_is_named_and_stops_nothing_else(vault: Vault, tmp_path: Path) -> None:
+    (vault.root / ".gitignore").open("a").write("chats/\n")
+    source = put(tmp_path / "f", CLAUDE)
+    done = vault.import_from(source, chats=True)
+    assert done.imported and done.skipped["git-ignored"] and done.committed
+    again = vault.import_from(source, chats=True)
+    assert not again.imported and again.skipped["git-ignored"] == done.skipped["git-ignored"]

@@ -76,7 +76,7 @@ def import_from(
         taking = _Taking(intake, wants)
         wishes = Wanted(chats=chats, all_kinds=all_kinds, project_of=lambda folder: client_project(vault, folder))
         items = foreign_rows.database_items if foreign_rows.is_database(files) else KINDS[form].items
-        intake.batches(taking.taken(items(files, wishes)), taking.take, _size, "memories")
+        intake.batches(taking.taken(items(files, wishes)), taking.take, _size, "memories", taking.begin)
     done = intake.report(str(source), taking.places.root)
     return replace(done, form=KINDS[form].words, tried=TRIED, warnings=(*done.warnings, *taking.remarks))
 
@@ -133,6 +133,7 @@ class _Taking:
         self.wants = wants
         self.places = CopyPaths(intake.name)
         self.remarks: dict[str, None] = {}
+        self._ignored: set[str] = set()
 
     def taken(self, items: Iterator[Item]) -> Iterator[Item]:
         """The items that are to be written; the others are counted here, while the vault is not held."""
@@ -150,6 +151,12 @@ class _Taking:
                         yield each
                     else:
                         self.intake.leave("not-wanted")
+
+    def begin(self, batch: Sequence[Item]) -> None:
+        """Ask git once which files of a batch it is told to ignore."""
+        paths = (each.path for each in batch if isinstance(each, (ForeignPage, ForeignNote)))
+        targets = [self.places.of(path) for path in paths]
+        self._ignored = self.intake.ignored(targets) if targets else set()
 
     def take(self, op: Operation, each: Item) -> None:
         """Plan one item."""
@@ -196,10 +203,7 @@ class _Taking:
 
     def _place(self, path: str) -> str:
         """Where a file of the export goes; empty, and named, where it cannot go anywhere."""
-        target = self.places.of(path)
-        if not target:
-            self.intake.skip(path, "odd-name", "no file of a vault can be called so")
-        return target
+        return self.intake.placed(path, self.places.of(path), self._ignored, hint="")
 
     def _page_text(self, each: ForeignPage) -> bytes:
         head = [("title", one_line(each.title, 200)), ("chat", True if each.chat else None), ("created", each.created or None),

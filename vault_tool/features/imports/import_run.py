@@ -174,11 +174,17 @@ class Intake:
         self._minted: tuple[str, ...] = ()
 
     def batches(
-        self, items: Iterable[Item], plan: Callable[[Operation, Item], None], size: Callable[[Item], int], what: str = "notes"
-    ) -> None:
-        """Plan and carry out all items, a commit for each batch that came to anything; an iterator is asked batch by batch."""
+        self, items: Iterable[Item], plan: Callable[[Operation, Item], None], size: Callable[[Item], int], what: str = "notes",
+        begin: Callable[[Sequence[Item]], None] | None = None,
+    ) -> None:  # fmt: skip
+        """Plan and carry out all items, a commit for each batch that came to anything; an iterator is asked batch by batch.
+
+        `begin` is given each batch before it is planned.
+        """
         done, total = 0, len(items) if isinstance(items, Sequence) else 0
         for chunk in _chunks(items, size):
+            if begin is not None:
+                begin(chunk)
             with self._operation() as op:
                 self._planned = 0
                 for item in chunk:
@@ -380,14 +386,14 @@ class Intake:
         """Add to one of the report's numbers."""
         self.tally.counts[what] += by
 
-    def placed(self, file: ForeignFile, target: str, ignored: set[str]) -> str:
+    def placed(self, path: str, target: str, ignored: set[str], hint: str = "rename it") -> str:
         """Where a file goes; empty, and named, where it cannot go anywhere."""
         if not target:
-            self.skip(file.path, "odd-name", "no file of a vault can be called so", "rename it")
+            self.skip(path, "odd-name", "no file of a vault can be called so", hint)
             return ""
         if target in ignored:
             self.skip(
-                file.path, "git-ignored", f"git is told to ignore {target}", f"{shell('git check-ignore -v')} says by which rule"
+                path, "git-ignored", f"git is told to ignore {target}", f"{shell('git check-ignore -v')} says by which rule"
             )
             return ""
         return target

@@ -162,7 +162,7 @@ class _Copying:
 
     def take(self, op: Operation, note: ForeignFile) -> None:
         """Plan one note."""
-        target = self.intake.placed(note, self.targets[note.path], self.ignored)
+        target = self.intake.placed(note.path, self.targets[note.path], self.ignored)
         data = self.intake.bytes_of(self.reader, note) if target else None
         if data is None:
             return
@@ -222,7 +222,7 @@ def _copied(intake: Intake, reader: Reader, places: CopyPaths, others: Sequence[
     ignored = intake.ignored(list(targets.values()))
 
     def take(op: Operation, file: ForeignFile) -> None:
-        target = intake.placed(file, targets[file.path], ignored)
+        target = intake.placed(file.path, targets[file.path], ignored)
         data = intake.bytes_of(reader, file) if target else None
         if data is not None:
             intake.attachment(op, file.path, data, target)

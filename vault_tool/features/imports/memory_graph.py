@@ -87,6 +87,7 @@ class _Taking:
         notes = [file for file in ours if file.path.split("/")[0] in _FOLDERS and not cognitive.episode_day(file.path)]
         # Pinned ones first: a copy of one that lies in `graph/` too has the same id, and is then known.
         self.notes = sorted(notes, key=lambda file: (not cognitive.pinned_by_place(file.path), file.path))
+        self.ignored = intake.ignored([self.places.of(file.path) for file in self.notes])
         self.state = self._state(files)
         self.relations: dict[tuple[str, str, str], SourceLink] = {}
         self.edges: set[tuple[str, str, str]] = set()
@@ -120,7 +121,7 @@ class _Taking:
             target = place(replace(draft, **_titled(draft, head.title)), {}, lambda _: False)
             self._learn(data, identity, head.title, draft)
             self.moved[file.path] = target
-        target = target or self.intake.placed(file, self.places.of(file.path), set())
+        target = target or self.intake.placed(file.path, self.places.of(file.path), self.ignored)
         self.intake.note(op, file.path, data, target, file.written_at, convert)
 
     def missing_edges(self) -> list[SourceLink]:
