@@ -137,6 +137,8 @@ def _of_an_export(kind: str, help: str, example: str, metavar: str, about: str) 
             return call.emit(replace(done, source="standard input") if source == "-" else done, _imported, vault)
 
     imports.help = help
+    # A list of commands has room for what it takes in.
+    imports.short_help = f"{help.partition(' (')[0].partition(chr(10))[0].removesuffix('.')}."
     return imports
 
 
@@ -153,9 +155,10 @@ FOUND_OUT = _of_an_export("", "Take in an export, of whichever tool.", "vt impor
 def jsonl(
     call: Call, source: str, whole: bool, name: str, since: str | None, only: str, subject_names: tuple[str, ...], dry_run: bool
 ) -> Exit:
-    """Take in memories of another vault of this tool's, as imports.
+    """Take in the memories of another vault.
 
-    With --restore, by a person and into an empty vault, notes and judgements are again what they were, byte for byte.
+    They become imports. With --restore, by a person and into an empty vault, notes and judgements are again what they were,
+    byte for byte.
     """
     with call.open_vault() as vault, call.progress("importing") as progress:
         if whole:
