@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.generate.hostile import PAYLOADS
-from vault_tool.generate.escape import block, inline, link_path, quote, readable, unframed, words
+from vault_tool.generate.escape import as_written, block, inline, link_path, quote, readable, unframed, words
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 STRUCTURE = frozenset({"heading_open", "html_block", "html_inline", "image", "fence", "code_block", "hr", "table_open"})
@@ -135,3 +135,10 @@ def test_the_frame_of_a_client_is_made_harmless_in_line_block_and_text(frame: st
 def test_arithmetic_arrows_and_links_are_no_frame() -> None:
     for text in ("a < b <= c <- d <3 <\nx <", "[link](a.md) [x] [[Note]] [1]", "vec[i] < 5"):
         assert unframed(text) == text
+
+
+@given(st.text(st.sampled_from("ab \\`*[]|~_#&!<>;lgt"), max_size=60) | st.text(max_size=60) | st.sampled_from(PAYLOADS))
+def test_a_line_is_had_back_as_it_was_written(text: str) -> None:
+    # Readable, on one line and not cut: what is left of a text before its marks are made harmless.
+    plain = " ".join(readable(re.sub(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", " ", text[:4000])).split())
+    assert as_written(inline(text, 500)) == plain or len(plain) > 500

@@ -215,7 +215,7 @@ def test_home_tells_what_is_new_by_session_and_keep_has_an_undo(told: tuple[Serv
     assert "monday" in new and ids["hum"] in new and ">Keep</button>" in new and ">Delete</button>" in new
     # What a session gets: its lines are links to the memories, without a press.
     given = text[text.index('id="given"') :]
-    assert ids["understood"] in given and 'role="img"' in given and "tokens of 3000" in given
+    assert ids["understood"] in given and 'role="img"' in given and "tokens of 2300" in given
     done = served.post("/memories/many", {"id": ids["hum"], "do": "keep", "back": "/"})
     with served.vault() as vault:
         assert vault.show(ids["hum"]).reviewed

@@ -12,6 +12,7 @@ _JOINERS = "\u200c\u200d"
 _SHAPELESS = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef]")
 
 _MARKS = re.compile(r"[\\`*\[\]|]|~(?=~)|(?<=~)~|(?<![^\W_])_|_(?![^\W_])|(?:^|(?<=\s))#|&(?=#|\w+;)|!(?=\[)")
+_ESCAPED = re.compile(r"\\([\\`*\[\]|~_#&!])|&(lt|gt);")
 _TAG = re.compile(r"<|(?<=--)>|^>")
 
 # What a client, or the model behind it, may take for its own frame: a tag, a special token, a turn's brackets.
@@ -69,6 +70,11 @@ def inline(text: str, limit: int) -> str:
     """
     flat = _flat(_LINE_ENDS.sub(" ", text[: 8 * limit]), limit)
     return _TAG.sub(_entity, _MARKS.sub(lambda mark: "\\" + mark.group(), flat))
+
+
+def as_written(escaped: str) -> str:
+    """The line of which `inline` made this, for a reader whose marks mean nothing."""
+    return _ESCAPED.sub(lambda mark: mark[1] or ("<" if mark[2] == "lt" else ">"), escaped)
 
 
 def words(text: str, limit: int) -> str:

@@ -19,7 +19,9 @@ from vault_tool.features.consolidation.passes import waiting_in_words
 from vault_tool.features.history.undo import undoable
 from vault_tool.features.reading.facets import facets, weights, whole_ids
 from vault_tool.features.reading.listing import listed
-from vault_tool.util.text import BYTES_A_TOKEN, counted, tokens
+from vault_tool.generate.escape import as_written
+from vault_tool.util.text import counted, tokens
+from vault_tool.vault.core_making import PAGE_TOKENS
 from vault_tool.web.asking import act, ask, back_to, cached, done_with, form_of
 from vault_tool.web.rendering import render
 
@@ -136,7 +138,7 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
         "status": status, "operations": operations, "more": more, "kept": can_be_undone, "looked": looked,
         "groups": groups, "sections": sections, "ids": ids, "weights": weights(vault, ids.values()),
         "core_parts": [(section.name, section.tokens) for section in sections],
-        "core_budget": vault.settings.core_budget // BYTES_A_TOKEN,
+        "core_budget": PAGE_TOKENS,
         "steps": tuple(_steps(status, report)), "problem_count": sum(status.problems.values()),
         "memories": sum(status.counts.get(name, 0) for name in ("observation", "understanding")),
         "observations": status.counts.get("observation", 0),
@@ -185,7 +187,7 @@ def _sections(text: str) -> Iterator[ContextSection]:
         yield ContextSection("Head", "", tokens(text[: starts[0][0]]), text=text[: starts[0][0]].strip())
     for (start, name, source), (end, _, _) in pairwise(bounds):
         part = text[start:end]
-        lines = tuple(ContextLine(line.group(1), line.group(2)) for line in _CORE_LINE.finditer(part))
+        lines = tuple(ContextLine(line.group(1), as_written(line.group(2))) for line in _CORE_LINE.finditer(part))
         rest = _CORE_LINE.sub("", part.partition("\n")[2]).strip()
         yield ContextSection(name, source, tokens(part), lines, rest)
 
