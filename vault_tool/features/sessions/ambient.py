@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from vault_tool.errors import UsageError
 from vault_tool.files.sessions import AgentSession
@@ -52,6 +52,8 @@ class Reminders(Answer):
     """
 
     stands_before = "degraded"
+    # Whether the caller's context begins with it, or begins anew.
+    begins: ClassVar[bool] = False
 
     compaction_note: str
     heartbeat_token: int
@@ -64,7 +66,7 @@ class Reminders(Answer):
     notice: str = EYES_FIRST
 
     def lean(self, short: Short) -> dict[str, Any]:
-        """The results with their generations, and the token for the next call; beside any result the note in short.
+        """The results with their generations, and the token for the next call; where a context begins, the note in short.
 
         Texts that `orient` gives once a session are not given at each turn.
         Nor is what goes without saying of what nobody asked for: that words or meaning led to it, and the class of a type.
@@ -80,12 +82,19 @@ class Reminders(Answer):
                 lean.pop("why", None)
             if memory.generation:
                 lean["generation"] = memory.generation
-        # The note is told again where a context was cut short, and costs nothing elsewhere.
-        note = _SHORT_NOTE if results and self.compaction_detected else ""
+        note = _SHORT_NOTE if results and self.begins else ""
         return listed(
             results, compaction_note=note, heartbeat_token=self.heartbeat_token,
             compaction_detected=self.compaction_detected,
         )  # fmt: skip
+
+
+class FirstReminders(Reminders):
+    """The reminders with which a context begins: the caller has no token yet, or lost what it saw."""
+
+    __slots__ = ()
+
+    begins = True
 
 
 @verb
@@ -141,7 +150,8 @@ def bring_to_mind(
     recalled = gather(vault, asked)
     token = _new_token(before)
     warnings = _put_down(vault, [memory.id for memory in recalled.results], token, moment, compacted)
-    return Reminders(
+    answer = FirstReminders if last_token is None or compacted else Reminders
+    return answer(
         compaction_note=COMPACTION_NOTE,
         heartbeat_token=token,
         compaction_detected=compacted,
