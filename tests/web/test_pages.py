@@ -24,6 +24,7 @@ PAGES = (
     "/health",
     "/mend?path={broken}",
     "/health/proof",
+    "/settings",
     "/time",
     "/time/{today}",
     "/session?name=monday",

@@ -37,6 +37,7 @@ PAGES = (
     "today",
     "operations",
     "health",
+    "settings",
     "time",
     "people",
     "memories",

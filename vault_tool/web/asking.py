@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from vault_tool.errors import Busy, NotFound, Refused, StorageError, UsageError, VaultError
+from vault_tool.vault.leniency import listed
 from vault_tool.vault.request import remarks
 
 if TYPE_CHECKING:
@@ -55,22 +56,34 @@ class Form(Mapping[str, str]):
         """Every value of a name, in the form's order: of check boxes, say."""
         return list(self._values.get(name, ()))
 
+    def listed(self, name: str, what: str = "") -> list[str]:
+        """The items of a field that is typed as a text: of the list that is called `what`, or as the field is."""
+        return list(listed(what or name, self.get(name, "")))
+
     def text(self, name: str) -> str:
         """A text as it was typed: forms send every line end as CRLF."""
         return self.get(name, "").replace("\r\n", "\n")
 
 
 @dataclass(frozen=True, slots=True)
+class UndoForm:
+    """A form whose sending takes back what was done: its address and its fields."""
+
+    action: str
+    fields: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Flash:
     """The result of the page before, shown once, on the page that follows. `undo` are the commits that one press takes back,
-    `restore` are the drafts that one press brings back from the bin.
+    `form` is what one press sends where no commit is taken back: drafts are brought back from the bin, a setting is as it was.
     """
 
     message: str
     commit: str = ""
     undo: str = ""
     warnings: tuple[str, ...] = ()
-    restore: tuple[str, ...] = ()
+    form: UndoForm | None = None
 
 
 class Flashes:
@@ -175,15 +188,24 @@ def cached(request: Request, name: str, use: Callable[[Vault], T]) -> Callable[[
 
 
 def done_with(
-    request: Request, message: str, *, back: str, result: Any = None, undo: bool = True, commits: Sequence[str] = ()
+    request: Request,
+    message: str,
+    *,
+    back: str,
+    result: Any = None,
+    undo: bool = True,
+    commits: Sequence[str] = (),
+    form: UndoForm | None = None,
 ) -> Response:
     """On to the page `back`, which says what was done; a `result` that carries a commit can be undone there with one press, and
-    so can all `commits` together.
+    so can all `commits` together, or what `form` takes back.
     """
     commit = getattr(result, "commit", None) or ""
     warnings = tuple(map(str, remarks(result)))
-    lying = tuple(getattr(result, "binned", ()))
-    token = request.app.state.flashes.add(Flash(message, commit, " ".join(commits or [commit]) if undo else "", warnings, lying))
+    if binned := getattr(result, "binned", ()):
+        form = UndoForm("/review/restore", tuple(("id", identity) for identity in binned))
+    targets = " ".join(commits or [commit]) if undo and form is None else ""
+    token = request.app.state.flashes.add(Flash(message, commit, targets, warnings, form))
     path, hash_, part = local_path(back).partition("#")
     joint = "&" if "?" in path else "?"
     return RedirectResponse(f"{path}{joint}{_DONE}={token}{hash_}{part}", 303)

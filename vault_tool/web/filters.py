@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from vault_tool.vault.leniency import listed
 from vault_tool.web.rendering import url
 
 # The filters by the words of the address, with the parameter of the verbs that each is; those of several values first.
@@ -50,7 +51,7 @@ class Selection:
         for name in NAMES:
             # A name of the older address, which has a comma between values.
             field_text = query.get(name, "") or (query.get("kind", "") if name == "type" else "")
-            values = field_text.split(",") if name in _SEVERAL else [field_text]
+            values = listed(_SEVERAL[name], field_text) if name in _SEVERAL else [field_text]
             for value in filter(None, map(str.strip, values)):
                 if value not in fields.setdefault(name, []):
                     fields[name].append(value)

@@ -46,7 +46,11 @@ PLACES = (
         (Place("Sessions", "/sessions", "e"), Place("Days", "/time", "d")),
         ("/session", "/time/", "/turn/"),
     ),
-    Place("Health", "/health", "t", "health"),
+    Place(
+        "Health", "/health", "t", "health",
+        (Place("Health", "/health", "t"), Place("Settings", "/settings", ",")),
+        ("/health/", "/mend"),
+    ),
 )  # fmt: skip
 
 

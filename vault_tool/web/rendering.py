@@ -107,7 +107,9 @@ def _state(freshness: Freshness) -> _State:
 
 def _as_it_stands(vault: Vault, flash: Flash | None) -> Flash | None:
     """The result that was just told, with an Undo if that would be taken now."""
-    if flash is None or not flash.undo or " " in flash.undo or not undoable(vault, [flash.undo])[flash.undo]:
+    # Of several the last is taken back first.
+    last = flash.undo.split()[-1:] if flash is not None else []
+    if flash is None or not last or not undoable(vault, last)[last[0]]:
         return flash
     return replace(flash, undo="")
 

@@ -137,3 +137,17 @@ def test_a_header_alone_is_known_for_what_it_is(vault: Vault, tmp_path: Path) ->
         (tmp_path / name).write_text(json.dumps({"format": "vault_tool-jsonl", "version": 1}) + end)
         done = vault.import_from(tmp_path / name)
         assert (done.form, done.imported, done.skipped) == ("lines of this tool's own", 0, {})
+
+
+def test_what_is_hidden_is_in_no_log_either_and_with_hidden_all_of_it_is_there(vault: Vault, tmp_path: Path) -> None:
+    hidden = vault.as_(user="ann").remember("Ann fears the ferry.", ["Ann"]).id
+    vault.remember("The quay is closed.", ["Quay"])
+    with Vault.open(vault.root, person=True) as keeper:
+        keeper.consent(hidden, "withdrawn", as_user="ann")
+    vault.fresh()
+    export = vault.export_as("jsonl", tmp_path / "shown.jsonl")
+    shown = (tmp_path / "shown.jsonl").read_text("utf-8")
+    # The memory, its entry in the day's log, and its line in the journal.
+    assert export.left_out == {"hidden": 3} and hidden not in shown and "ferry" not in shown and "The quay is closed" in shown
+    vault.export_as("jsonl", tmp_path / "all.jsonl", with_hidden=True)
+    assert any(line.get("id") == hidden for line in _lines(tmp_path / "all.jsonl"))

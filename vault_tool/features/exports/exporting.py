@@ -12,6 +12,7 @@ from typing import Any
 
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import layout, tombstones, writer
+from vault_tool.files.episode_text import redacted_episode
 from vault_tool.importing.sources.vault_lines import FORMAT, VERSION
 from vault_tool.index.relations import names_of
 from vault_tool.model.snapshot import Entry
@@ -63,10 +64,28 @@ def export_as(
     _require_ours(target, form, force)
     material = _Material(vault, since, subject_names, with_hidden)
     lines = material.lines() if form == "jsonl" else material.graph()
-    data = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines).encode("utf-8", "surrogatepass")
     with storage(str(target)):
-        atomic.write(target, data, mode=0o600)
+        atomic.write(target, b"".join(map(_encoded, lines)), mode=0o600)
     return ExportedAs(form=form, path=str(target), written=dict(material.written), left_out=dict(material.left_out))
+
+
+def exported_lines(vault: Context) -> Iterator[bytes]:
+    """The lines of the form `jsonl`, each when it is asked for; what no reader is shown is left out (see `hidden_count`)."""
+    return map(_encoded, _Material(vault, None, (), with_hidden=False).lines())
+
+
+def hidden_count(vault: Context) -> int:
+    """How much of an export is left out since no reader is shown it: records, entries of logs, and lines of journals."""
+    if not vault.index.catalog.withheld():
+        return 0
+    material = _Material(vault, None, (), with_hidden=False)
+    for _ in material.lines():
+        pass
+    return material.left_out["hidden"]
+
+
+def _encoded(line: Mapping[str, Any]) -> bytes:
+    return f"{json.dumps(line, ensure_ascii=False)}\n".encode("utf-8", "surrogatepass")
 
 
 def _require_ours(target: Path, form: str, force: bool) -> None:
@@ -83,7 +102,7 @@ class _Material:
     """The vault's files as they go out, with counts of what does and what does not."""
 
     def __init__(self, vault: Context, since: str | None, subjects: Sequence[str], with_hidden: bool) -> None:
-        self.vault = vault
+        self.vault = vault.with_withheld()  # what is left out is counted
         self.written: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
         self._since = require_moment(since, vault.clock.now()) if since else None
@@ -121,11 +140,21 @@ class _Material:
                     yield {"journal": path, "line": number, "text": line}
             else:
                 self.written["pages"] += 1
-                yield {"page": path, "text": text}
+                yield {"page": path, "text": self._without_hidden(path, text)}
         for identity in sorted(tombstones.files(self.vault.root)):
             path = tombstones.tombstone(identity)
             self.written["forgotten"] += 1
             yield {"forgotten": path, "text": self._text(path) or ""}
+
+    def _without_hidden(self, path: str, text: str) -> str:
+        """A page; of a day's log, entries about what is hidden keep their hour alone."""
+        if not self._hidden or layout.file_kind(path) is not layout.FileKind.EPISODE:
+            return text
+        paths = {entry.path for identity in self._hidden for entry in self.vault.index.catalog.get(identity)}
+        shown = redacted_episode(path, text.encode(), paths, lambda line: any(identity in line for identity in self._hidden))
+        entries = zip(text.split("\n## "), shown.decode().split("\n## "), strict=True)
+        self.left_out["hidden"] += sum(before != after for before, after in entries)
+        return shown.decode()
 
     def graph(self) -> Iterator[dict[str, Any]]:
         """The subjects with what was observed of them, as entities; the rest is counted."""

@@ -24,9 +24,8 @@ async def add(request: Request) -> Response:
         return await render(request, "add.html", title="Add", kinds=kinds, edge_types=edges)
     form = await form_of(request)
     kind = form.get("type", "") or None
-    subjects = [name.strip() for name in form.get("subjects", "").split(",") if name.strip()]
-    tags = form.get("tags", "").replace(",", " ").split()
-    done = await act(request, lambda vault: vault.remember(form.text("content").strip(), subjects, tags=tags, kind=kind))
+    content, subjects, tags = form.text("content").strip(), form.listed("subjects"), form.listed("tags")
+    done = await act(request, lambda vault: vault.remember(content, subjects, tags=tags, kind=kind))
     return done_with(request, "Remembered", back=memory_path(done.id), result=done)
 
 
@@ -34,7 +33,7 @@ async def add_subject(request: Request) -> Response:
     """Found a subject."""
     form = await form_of(request)
     name, summary = form.get("name", "").strip(), form.get("summary", "").strip()
-    aliases = [alias.strip() for alias in form.get("aliases", "").split(",") if alias.strip()]
+    aliases = form.listed("aliases")
     subject = {"name": name, **({"summary": summary} if summary else {}), **({"aliases": aliases} if aliases else {})}
     done = await act(request, lambda vault: vault.create_subjects([subject]))
     return done_with(request, f"{name} is a subject", back=subject_path(name), result=done)

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from vault_tool.errors import StaleEdit, VaultError
 from vault_tool.features.doctor.file_mending import FaultyFile, faulty_file, mend_file, mendable
 from vault_tool.web.asking import act, ask, cached, done_with, form_of, status_of
-from vault_tool.web.editors import EDITORS, editor_name, editor_of
+from vault_tool.web.editors import editor_of
 from vault_tool.web.pages.memory import carried, packed, with_line_ends
 from vault_tool.web.pages.today import problems_of
 from vault_tool.web.rendering import render
@@ -28,9 +28,12 @@ async def health(request: Request) -> Response:
     """The page."""
     report = await ask(request, lambda vault: _found(request, vault))
     return await render(
-        request, "health.html", title="Health", editor=editor_of(request), editors=tuple(EDITORS),
-        editor_name=editor_name(request), **report,
-    )  # fmt: skip
+        request,
+        "health.html",
+        title="Health",
+        editor=editor_of(request),
+        **report,
+    )
 
 
 async def proof(request: Request) -> Response:

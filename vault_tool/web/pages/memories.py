@@ -103,7 +103,7 @@ async def many(request: Request) -> Response:
 
 
 def _tag(vault: Vault, ids: Sequence[str], form: Form) -> list[Any]:
-    tags = [tag for tag in form.get("tags", "").replace(",", " ").split() if tag]
+    tags = form.listed("tags")
     if not tags:
         raise UsageError("no tag is written", "write it beside the button")
     return [vault.tag(identity, add=tags) for identity in ids]

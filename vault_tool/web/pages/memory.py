@@ -279,10 +279,6 @@ def _to(result: Any, named: str) -> str:
     return str(getattr(result, "new_understanding_id", "") or (result.id if getattr(result, "is_new", False) else named))
 
 
-def _words(text: str) -> Sequence[str]:
-    return [word for word in re.split(r"[,\s]+", text) if word]
-
-
 def _supersede(vault: Vault, named: str, form: Form) -> Any:
     """A new understanding in place of one; of an observation a change, which overtakes it."""
     shown = vault.show(named)
@@ -299,7 +295,7 @@ def _supersede(vault: Vault, named: str, form: Form) -> Any:
 
 
 def _tag(vault: Vault, named: str, form: Form) -> Any:
-    return vault.tag(named, add=_words(form.get("add", "")), remove=form.all("remove"))
+    return vault.tag(named, add=form.listed("add"), remove=form.all("remove"))
 
 
 def _link(vault: Vault, named: str, form: Form) -> Any:
