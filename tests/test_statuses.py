@@ -128,10 +128,17 @@ def solved(root: Path, clock: FixedClock) -> tuple[str, tuple[str, ...]]:
         return problem, (vault.remember("It is in the unit's file.", ["Quartz"], kind="solution", problem=problem).id,)
 
 
+def to_be_reviewed(root: Path, clock: FixedClock) -> tuple[str, tuple[str, ...]]:
+    with _owner(root, clock) as vault:
+        made = vault.remember(TEXT, ["Quartz"], kind="fact", review_by=START.date().isoformat()).id
+    clock.advance(timedelta(days=1))
+    return made, ()
+
+
 MAKES: Mapping[str, tuple[str, Make]] = {
     make.__name__: (status, make)
     for status, make in (
-        ("current", current),
+        ("current", current), ("current", to_be_reviewed),
         ("overtaken", overtaken_by_a_field), ("overtaken", overtaken_by_an_edge), ("overtaken", overtaken_by_a_correction),
         ("contested", contested), ("contested", contested_by_a_correction),
         ("questioned", questioned), ("questioned", questioned_by_a_correction),
@@ -262,3 +269,50 @@ def test_the_page_shows_it_on_every_list(case: Case) -> None:
         return
     for name, text in pages.items():
         assert case.status in text.casefold() or "believed to be false" in text.casefold(), name
+
+
+@pytest.mark.parametrize("field", ["expires", "until"])
+def test_what_is_over_has_one_status_whichever_field_says_so(tmp_path: Path, field: str) -> None:
+    root, clock = tmp_path / "v", FixedClock(START)
+    Vault.init(root, name="lab", clock=clock)
+    with _owner(root, clock) as vault:
+        end = {"expires": START.date().isoformat(), "until": None} if field == "expires" else {"until": START.date().isoformat()}
+        over = vault.remember(TEXT, ["Quartz"], kind="fact", **end).id
+    clock.advance(timedelta(days=1))
+    with Vault.open(root, origin="agent", clock=clock) as vault:
+        assert vault.show(over).status == vault.get(over).status == "expired"
+        assert [one.id for one in vault.list(status="expired").results] == [over]
+        assert over not in [one.id for one in vault.search(QUESTION).results]
+        assert TEXT not in vault.core(preview=True).text
+        assert answer_tool(vault, "get", {"memory_id": over}, Caller())["status"] == "expired"
+        assert answer_tool(vault, "list", {"status": "expired"}, Caller())["results"][0]["id"] == over[:6]
+        assert QUESTION not in answer(vault, PROMPT, QUESTION, "")
+    assert over[:6] in vt("--vault", str(root), "list", "--status", "expired").stdout
+    assert "expired" in vt("--vault", str(root), "show", over).stdout
+    with serving_pages(root) as served:
+        assert "expired" in served.get(f"/memory/{over}").casefold()
+
+
+NOT_LOOKED = f"nobody looked since {START.date().isoformat()}"
+
+
+def test_each_door_says_that_nobody_looked_since_its_date(tmp_path: Path) -> None:
+    root, clock = tmp_path / "v", FixedClock(START)
+    Vault.init(root, name="lab", clock=clock)
+    made, _ = to_be_reviewed(root, clock)
+    with Vault.open(root, origin="agent", clock=clock) as vault:
+        lists: Mapping[str, Any] = {
+            "recall": vault.recall(QUESTION), "search": vault.search(QUESTION), "list": vault.list(),
+            "list_observations": vault.list_observations("Quartz"),
+            "bring_to_mind": vault.as_(session="s").bring_to_mind(QUESTION),
+        }  # fmt: skip
+        for name, one in lists.items():
+            marks = {mark.mark: mark.why for each in one.results if each.id == made for mark in each.marks}
+            assert marks.get("review_due") == NOT_LOOKED, name
+        assert NOT_LOOKED in json.dumps(answer_tool(vault, "recall", {"query": QUESTION}, Caller()))
+        assert NOT_LOOKED in json.dumps(answer_tool(vault, "get", {"memory_id": made}, Caller()))
+        assert NOT_LOOKED in answer(vault, PROMPT, QUESTION, "")
+    for command in (["recall", QUESTION, "--no-count"], ["search", *QUESTION.split()], ["get", made], ["list"]):
+        assert NOT_LOOKED in vt("--vault", str(root), *command).stdout, command
+    with serving_pages(root) as served:
+        assert NOT_LOOKED in served.get(f"/memory/{made}") and NOT_LOOKED in served.get("/memories")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,28 +62,86 @@ def test_a_day_in_a_head_that_a_person_wrote(vault: Vault, clock: FixedClock) ->
     assert "expires: 2026-11-26\n" in path.read_text()
 
 
+# The fields that say an end, and the one that says when to look again: all are read alike.
+FIELDS = ("expires", "until", "review_by")
 PAST = (("2020-01-01", None, "2026-11-25T12:00:00"), ("2026-11-24", None, "2026-11-25"),
         ("2026-11-25T11:59:59+00:00", None, "2026-11-25T12:00:00"), ("2024-03-01", "2024-03-02", "2024-03-02"))  # fmt: skip
 
 
-@pytest.mark.parametrize(("expires", "observed", "own"), PAST)
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize(("end", "observed", "own"), PAST)
 def test_what_is_over_before_it_begins_is_refused_with_both_dates(
-    vault: Vault, expires: str, observed: str | None, own: str
+    vault: Vault, field: str, end: str, observed: str | None, own: str
 ) -> None:
+    said: dict[str, Any] = {field: end, "observed_at": observed}
     with pytest.raises(UsageError) as refused:
-        vault.remember("The lift is broken.", expires=expires, observed_at=observed)
-    assert expires in refused.value.message and own in refused.value.message
+        vault.remember("The lift is broken.", **said)
+    assert end in refused.value.message and own in refused.value.message and field in refused.value.message
     with pytest.raises(UsageError) as refused:
-        answer(vault, "remember", {"content": "The lift is broken.", "expires": expires, "observed_at": observed}, Caller())
-    assert expires in str(refused.value) and own in str(refused.value)
-    with pytest.raises(UsageError, match=re.escape(expires)):
-        vault.add_observations([{"content": "The lift is broken.", "expires": expires, "observed_at": observed}])
+        answer(vault, "remember", {"content": "The lift is broken.", **said}, Caller())
+    assert end in str(refused.value) and own in str(refused.value)
+    with pytest.raises(UsageError, match=re.escape(end)):
+        vault.add_observations([{"content": "The lift is broken.", **said}])
     assert vault.search("lift").results == ()
 
 
-def test_a_day_at_every_other_door(vault: Vault) -> None:
-    done = vt("--vault", str(vault.root), "remember", "The lift is broken.", "--expires", "2020-01-01")
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_day_at_every_other_door(vault: Vault, field: str) -> None:
+    done = vt("--vault", str(vault.root), "remember", "The lift is broken.", f"--{field.replace('_', '-')}", "2020-01-01")
     assert (done.returncode, "2020-01-01" in done.stderr, done.stdout) == (2, True, "")
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_an_edit_that_ends_it_before_its_time_stays_out_of_history(vault: Vault, field: str) -> None:
+    made = vault.remember("The lift is broken.")
+
+    def end(path: Path) -> None:
+        path.write_text(path.read_text().replace("\n---\n", f"\n{field}: 2020-01-01\n---\n", 1))
+
+    edited = vault.edit(made.id, end)
+    assert edited.attention and "2020-01-01" in edited.problems[0].message and "2026-11-25" in edited.problems[0].message
+    text = vault.show(made.id, source=True).source
+    assert text is not None
+    told = [problem for problem in vault.doctor().problems if problem.code == "ends-before-its-time"]
+    assert ["2020-01-01" in problem.message for problem in told] == [True]
+
+
+def test_the_first_of_two_ends_counts(vault: Vault, clock: FixedClock) -> None:
+    vault.remember("The ferry is cancelled.", expires="2026-12-31", until="2026-11-25")
+    clock.advance(timedelta(days=1))
+    assert vault.search("ferry").results == ()
+    assert vault.list(status="expired").total == 1
+
+
+def test_an_end_of_no_time_is_refused(vault: Vault) -> None:
+    for field in FIELDS:
+        with pytest.raises(UsageError, match=f"{field} `soon` is not a time"):
+            vault.remember("The lift is broken.", **{field: "soon"})  # type: ignore[arg-type]
+
+
+def _rewrite(path: Path, old: str, new: str) -> None:
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+
+
+def test_a_look_on_its_day_or_later_renews_it_and_a_use_does_not(vault: Vault, clock: FixedClock) -> None:
+    made = vault.remember("The key is under the mat.", review_by="2026-11-27").id
+    owner = Vault.open(vault.root, person=True, clock=clock)
+
+    def told() -> list[str]:
+        return [mark.why for mark in owner.show(made).marks if mark.mark == "review_due"]
+
+    assert told() == []
+    clock.advance(timedelta(days=3))
+    assert told() == ["nobody looked since 2026-11-25"]
+    owner.get(made)
+    owner.mark_useful(made, "It was there.")
+    assert told() == ["nobody looked since 2026-11-25"]
+    owner.edit(made, lambda path: _rewrite(path, "the mat.", "the blue mat."))
+    assert told() == []
+    owner.edit(made, lambda path: _rewrite(path, "2026-11-27", "2026-12-01"))
+    clock.advance(timedelta(days=10))
+    assert told() == ["nobody looked since 2026-11-28"]
 
 
 def test_what_was_so_for_a_while_long_ago_may_be_told(vault: Vault) -> None:

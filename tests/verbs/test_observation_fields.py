@@ -73,7 +73,7 @@ def test_the_contract_takes_what_it_calls_alike(field: Any) -> None:
 def test_details_are_told_in_the_order_of_their_places() -> None:
     assert list(LABELS) == [
         "problem", "failure_mode", "commit", "preconditions", "steps", "postconditions", "change_targets", "rationale", "mood",
-        "as_of", "expires",
+        "as_of", "expires", "until", "review_by",
     ]  # fmt: skip
 
 

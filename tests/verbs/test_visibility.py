@@ -71,6 +71,13 @@ def expired(root: Path, clock: FixedClock) -> Made:
     return Made(root, clock, made)
 
 
+def expired_until(root: Path, clock: FixedClock) -> Made:
+    with Vault.open(root, person=True, clock=clock) as vault:
+        made = vault.remember(TEXT, ["Zinnia"], kind="fact", until=(clock.now() + timedelta(hours=1)).isoformat()).id
+    clock.advance(timedelta(days=2))
+    return Made(root, clock, made)
+
+
 def superseded(root: Path, clock: FixedClock) -> Made:
     with Vault.open(root, person=True, clock=clock) as vault:
         old = vault.create_understanding(["Zinnia"], TEXT, "Watering", kind="single_subject").id
@@ -113,7 +120,19 @@ def nothing(root: Path, clock: FixedClock) -> Made:
 
 MAKES: Mapping[str, Callable[[Path, FixedClock], Made]] = {
     make.__name__: make
-    for make in (other_user, no_consent, waiting, expired, superseded, kept, shown, disbelieved, voted_down, nothing)
+    for make in (
+        other_user,
+        no_consent,
+        waiting,
+        expired,
+        expired_until,
+        superseded,
+        kept,
+        shown,
+        disbelieved,
+        voted_down,
+        nothing,
+    )
 }
 
 
@@ -168,6 +187,7 @@ def _who(made: Made) -> tuple[str, ...]:
 @pytest.mark.parametrize("reason", MAKES)
 def test_each_door_leaves_out_what_the_table_says(root: Path, clock: FixedClock, reason: str) -> None:
     made = MAKES[reason](root, clock)
+    reason = reason.removesuffix("_until")
     wrong = []
     for door, (purposes, has) in DOORS.items():
         # By name a person finds what nobody else is told of: the vault's keeper mends it.

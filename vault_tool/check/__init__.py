@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
-from vault_tool.check import evidence_rules, identity, lineage, references, vocabulary
+from vault_tool.check import ends, evidence_rules, identity, lineage, references, vocabulary
 from vault_tool.check.scope import Scope
 from vault_tool.model.problems import DATED_AHEAD, Problem
 from vault_tool.model.snapshot import Snapshot
@@ -36,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     lineage.supersedes_other_type,
     lineage.relationship_of_one,
     evidence_rules.malformed_evidence,
+    ends.ends_before_its_time,
     vocabulary.unknown_type,
     vocabulary.missing_subject_file,
     vocabulary.many_subjects,

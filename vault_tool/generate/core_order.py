@@ -13,9 +13,9 @@ from vault_tool.generate.budget import interleaved
 from vault_tool.generate.core_project import CoreProject
 from vault_tool.model.authority import weights
 from vault_tool.model.signals import Signal
-from vault_tool.model.snapshot import Entry
+from vault_tool.model.snapshot import ENDS, Entry, end_of_all
 from vault_tool.model.types import MEMORIES, CoreSection, RecordClass, Registry
-from vault_tool.util.clock import end_of, moment
+from vault_tool.util.clock import moment
 from vault_tool.util.text import normal_name
 
 LEAST_TRUTH = 0.3
@@ -177,7 +177,8 @@ class Claims:
     def _is_barred(self, entry: Entry, belief: Believed) -> bool:
         head = entry.head
         doubted = belief.set_aside or belief.truth < LEAST_TRUTH
-        asks = doubted or entry.stale or "user" in head or "expires" in head or entry.record_class not in MEMORIES
+        ends = "expires" in head or "until" in head
+        asks = doubted or entry.stale or "user" in head or ends or entry.record_class not in MEMORIES
         return asks and bool(barred(entry, belief, self._as_of))
 
     def _kind(self, name: str) -> _Kind:
@@ -229,7 +230,7 @@ def barred(entry: Entry, belief: Believed, as_of: date) -> str:
 
 def is_over(entry: Entry, as_of: date) -> bool:
     """Whether its time is over on that day: the page is read all day long, so its last day counts as over."""
-    over = end_of(entry.text("expires")) if entry.text("expires") else None
+    over = end_of_all(map(entry.head.get, ENDS))
     return over is not None and over.date() <= as_of
 
 

@@ -172,14 +172,13 @@ def put_by(texts: Iterable[Foreign], blob: str) -> list[Put]:
     return [Put(field, item, author, taken) for (field, item, taken), author in rows]
 
 
-def hid_by(texts: Iterable[str], blob: str) -> tuple[str, str] | None:
+def hid_by(texts: Iterable[str], blob: str) -> tuple[str, ...] | None:
     """The owner's words of a note about its end and its user, where others' words that are a blob now say otherwise."""
     start = f"{_HID}{blob}:"
     encoded = next((text[len(start) :] for text in texts if text.startswith(start)), None)
     if encoded is None:
         return None
-    expires, user = orjson.loads(encoded)
-    return str(expires), str(user)
+    return tuple(map(str, orjson.loads(encoded)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import orjson
 
 from vault_tool.files.parse import parse
 from vault_tool.model.fields import SCHEMA
-from vault_tool.model.snapshot import is_pulled
+from vault_tool.model.snapshot import ENDS, is_pulled
 from vault_tool.model.types import Registry
 
 # What may be put to a note, or taken from it, without a word of it being another's.
@@ -18,7 +18,7 @@ ADDED = frozenset({"tags", "pinned", "subjects", "related_to", "updated"})
 # The lists among them, and the pin as one: what others put there, or took away, is told as theirs.
 LISTS = ("tags", "subjects", "related_to", "pinned")
 # What keeps a note from being told: when it is over, and whom alone it is about.
-HIDING = ("expires", "user")
+HIDING = (*ENDS, "user")
 _ALIASES = "aliases"
 
 _REGISTRY = Registry()
@@ -38,7 +38,7 @@ class Evidence:
     id: str = ""
     lists: tuple[tuple[str, ...], ...] = ()
     """The items of each of `LISTS`."""
-    hiding: tuple[str, str] = ("", "")
+    hiding: tuple[str, ...] = ("",) * len(HIDING)
     """The values of `HIDING`, as texts."""
 
     def same_as(self, before: Evidence, *, own: bool) -> bool:
@@ -63,5 +63,5 @@ def evidence_of(path: str, data: bytes) -> Evidence:
     identity = str(parsed.head.get("id") or "")
     pinned = parsed.head.get("pinned") is True
     lists = [tuple(map(str, parsed.head.get(name) or ())) if name != "pinned" else ("true",) * pinned for name in LISTS]
-    expires, user = (str(parsed.head.get(name) or "") for name in HIDING)
-    return Evidence(digest, plain, is_pulled(origin), pinned, identity, tuple(lists), (expires, user))
+    hiding = tuple(str(parsed.head.get(name) or "") for name in HIDING)
+    return Evidence(digest, plain, is_pulled(origin), pinned, identity, tuple(lists), hiding)

@@ -33,6 +33,17 @@ def observations_of(catalog: Catalog, identities: Iterable[str]) -> Iterator[Ent
     yield from catalog.by_paths([row[0] for row in catalog.rows_in(query, identities)]).values()
 
 
+def with_any_field(catalog: Catalog, *names: str) -> Iterator[Entry]:
+    """The memories whose heads have one of these fields, as `slight` gives them, in no order."""
+    # A head is JSON without spaces: what is left out here has none of them, and of the rest the head itself decides.
+    beginnings = " OR ".join(f"instr(CAST(head AS TEXT), '\"{name}\":') > 0" for name in names)
+    rows = f"SELECT path, id, class, type, title, head, body_hash, stale FROM entries WHERE +class IN ({_quoted(MEMORIES)})"
+    for path, identity, kind, type_, title, head, body_hash, stale in catalog.each(f"{rows} AND ({beginnings})"):
+        entry = Entry(path, identity, RecordClass(kind), type_, title, orjson.loads(head), "", body_hash, stale=bool(stale))
+        if not entry.head.keys().isdisjoint(names):
+            yield entry
+
+
 def narrowed(entry: Entry, fields: Sequence[str]) -> Entry:
     """The same with these fields of its head alone: half of what many of them take in memory."""
     head = entry.head

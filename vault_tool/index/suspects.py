@@ -11,7 +11,7 @@ import orjson
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.database import marks
 from vault_tool.index.schema import ENTRY, entry_of
-from vault_tool.model.fields import OF_WORDS
+from vault_tool.model.fields import OF_ENDS, OF_WORDS
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.supersession import cycles
 from vault_tool.model.types import RecordClass
@@ -41,7 +41,7 @@ SELECT r.n, e.class, e.type, r.field, r.target, t.class, t.type, r.target = e.id
     LEFT JOIN entries t ON t.id = r.target
 """
 _HEAD = "CAST(head AS TEXT)"
-_BESIDES = ["evidence", "relations", *(field.name for field in OF_WORDS)]
+_BESIDES = ["evidence", "relations", *(field.name for field in OF_WORDS), *OF_ENDS]
 _VALUES = "json_extract({}, {})".format(_HEAD, ", ".join(f"'$.{name}'" for name in _BESIDES))
 _SAID = f"""
 SELECT n, {_VALUES}, json_array_length({_HEAD}, '$.subjects') FROM entries
@@ -66,7 +66,7 @@ def references_joined(catalog: Catalog) -> Iterator[Reference]:
 
 
 def said_besides(catalog: Catalog, tags: int) -> Iterator[tuple[int, list[Any], int]]:
-    """The records that give evidence, relations or fields of one word, with these, or have more than so many tags."""
+    """The records that give evidence, relations, fields of one word or ends, with these, or have more than so many tags."""
     for number, values, count in catalog.each(_SAID, (tags,)):
         yield number, orjson.loads(values), count or 0
 

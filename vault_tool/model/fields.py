@@ -96,6 +96,8 @@ class ObservationParameters(SharedParameters, total=False):
     preconditions: Sequence[str]
     postconditions: Sequence[str]
     expires: str | None
+    until: str | None
+    review_by: str | None
     pinned: bool
 
 
@@ -150,6 +152,9 @@ OBSERVATION: tuple[Field, ...] = (
           given=_P("curious, precise, understanding-check, or a word of your own.", metavar="WORD", contract="mood")),
     Field("as_of", _K.TIME, told=(10, "as of")),
     Field("expires", _K.END, given=_P("When it stops being so."), told=(11, "expires"), repeat="dropped"),
+    Field("until", _K.END, given=_P("Until when it was so, for what is known to have an end."), told=(12, "until"),
+          repeat="dropped"),
+    Field("review_by", _K.END, given=_P("By when a person is to look at it again."), told=(13, "review by"), repeat="dropped"),
     Field("pinned", _K.FLAG, given=_P("It never fades.", flags="--pin"), repeat="dropped"),
 )  # fmt: skip
 
@@ -165,6 +170,9 @@ PARAMETERS: Mapping[str, tuple[Field, ...]] = {"Unpack[ObservationParameters]": 
 # The fields that hold one word, of which some are usual.
 OF_WORDS: tuple[Field, ...] = tuple(field for field in OBSERVATION if field.words)
 
+# The fields that say until when something is so, or by when it is to be looked at.
+OF_ENDS: tuple[str, ...] = tuple(field.name for field in OBSERVATION if field.kind is FieldKind.END)
+
 _FIELDS: dict[RecordClass, tuple[Field, ...]] = {
     RecordClass.WORKSPACE: (
         _ID, _TYPE, Field("name", _K.TEXT), Field("description", _K.TEXT), _CREATED,
@@ -178,7 +186,7 @@ _FIELDS: dict[RecordClass, tuple[Field, ...]] = {
     RecordClass.UNDERSTANDING: (
         _ID, _TYPE, _TITLE, Field("summary", _K.TEXT, required=True), _SUBJECTS, _TAGS, *_WEIGHING,
         Field("supersedes", _K.IDS), Field("sources", _K.IDS), Field("reason", _K.TEXT), Field("pass", _K.ID),
-        _CREATED, *_PROVENANCE, Field("expires", _K.END), _PINNED,
+        _CREATED, *_PROVENANCE, Field("expires", _K.END), Field("until", _K.END), Field("review_by", _K.END), _PINNED,
     ),
     RecordClass.EDGE: (
         _ID, _TYPE, Field("from_id", _K.ID, required=True), Field("from_title", _K.TEXT),

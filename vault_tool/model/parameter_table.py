@@ -111,13 +111,20 @@ NARROWS = ("subject_names", "tags", "not_tags", "project", "mood", "since", "unt
 
 _MOOD = "Only what was written in this mood."
 
+
 # What it means to one verb: for its command and its tool.
+def _help_of(name: str) -> str:
+    """The help of a field that is given by a name which means another thing elsewhere."""
+    return next(field.given.help for field in GIVEN if field.given and field.name == name)
+
+
 MEANINGS_OF: Mapping[str, Mapping[str, str]] = {
     "remember": {
         "content": "What was seen, done or decided, and how it is known.",
         "subject_names": "What it is about; made if new.",
         "kind": "fact, problem, solution, failed_tactic, decision, preference, change, procedure, insight, or your own.",
         "tags": "Tags.",
+        "until": _help_of("until"),
     },
     "understand": {
         "content": "The understanding.",

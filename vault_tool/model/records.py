@@ -88,6 +88,8 @@ class Remembered(Record):
     user: str = ""
     project: str = ""
     expires: str | None = None
+    until: str | None = None
+    review_by: str | None = None
     pinned: bool = False
 
     @property

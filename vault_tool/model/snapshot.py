@@ -58,6 +58,10 @@ class Put(NamedTuple):
     taken: bool = False
 
 
+# The fields of a head that say until when: past the first of them a memory is history.
+ENDS = ("expires", "until")
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One record without its body: its typed head, where it is, and what was read off its text.
@@ -171,14 +175,20 @@ class Entry:
 
     def expired(self, moment: datetime) -> bool:
         """Whether its time is over at `moment`: from then on it is history and no answer."""
-        expires = self.head.get("expires")
-        return expires is not None and is_over(expires, moment)
+        head = self.head
+        return ("expires" in head or "until" in head) and is_over(map(head.get, ENDS), moment)
 
 
-def is_over(expires: object, moment: datetime) -> bool:
-    """Whether what the field `expires` of a head says is over at `moment`; what is no text says nothing."""
-    over = end_of(expires) if expires and isinstance(expires, str) else None
+def is_over(ends: Iterable[object], moment: datetime) -> bool:
+    """Whether what the fields `ENDS` of a head say is over at `moment`."""
+    over = end_of_all(ends)
     return over is not None and over <= moment
+
+
+def end_of_all(ends: Iterable[object]) -> datetime | None:
+    """The first moment at which one of these ends is over; None where none is said. What is no text says nothing."""
+    moments = [over for end in ends if end and isinstance(end, str) and (over := end_of(end)) is not None]
+    return min(moments, default=None)
 
 
 def owners_first(entries: Sequence[Entry]) -> tuple[Entry, ...]:

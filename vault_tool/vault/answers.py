@@ -112,7 +112,8 @@ class HasStatus:
 # The marks of who wrote a memory, and what a failed tactic's caution says.
 _SOURCE = frozenset({"pulled", "trusted", "not_reviewed"})
 _SAID_ELSEWHERE = frozenset({"current", "failed", *_SOURCE})
-_WORDS = {"doubtful": "believed to be false", "unsettled": "not settled", "perhaps_changed_by": "perhaps changed"}
+_WORDS = {"doubtful": "believed to be false", "unsettled": "not settled", "perhaps_changed_by": "perhaps changed",
+          "review_due": "review due"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

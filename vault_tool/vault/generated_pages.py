@@ -19,7 +19,7 @@ from vault_tool.generate.reflection_page import Concern, reflection_page
 from vault_tool.index.relations import declared_projects
 from vault_tool.index.slight import narrowed, observations_of
 from vault_tool.index.visibility import Request, visible
-from vault_tool.model.snapshot import Entry, Snapshot
+from vault_tool.model.snapshot import ENDS, Entry, Snapshot
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
 from vault_tool.util.text import BYTES_A_TOKEN, counted
@@ -143,7 +143,7 @@ def _below_header(text: str) -> str:
 
 # What REFLECTION.md reads of a head.
 _READ = (
-    "created", "observed", "tags", "put_by_others", "subjects", "project", "origin", "user", "expires", "model", "sources",
+    "created", "observed", "tags", "put_by_others", "subjects", "project", "origin", "user", *ENDS, "model", "sources",
     "supersedes",
 )  # fmt: skip
 

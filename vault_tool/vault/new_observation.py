@@ -94,6 +94,8 @@ def _value(vault: Context, new: NewObservation, field: Field) -> Any:
         return _ids(vault, value, None)
     if field.kind is FieldKind.TIME:
         return _moment(field.parameter, value)
+    if field.kind is FieldKind.END:
+        return _end(vault, field.parameter, value, new.said["observed"])
     return tuple(value) if field.kind in LISTS else value
 
 
@@ -106,7 +108,6 @@ _READ: Mapping[str, Callable[[Context, NewObservation, Any], Any]] = {
     "problem": lambda vault, new, named: resolve.problem(vault, named),
     "evidence": lambda vault, new, references: pinned_to_head(vault, references),
     "rationale": lambda vault, new, text: one_line(text),
-    "expires": lambda vault, new, text: _end(vault, text, new.said["observed"]),
 }
 
 
@@ -144,18 +145,18 @@ def _moment(name: str, text: str | None) -> str | None:
     return stamp(moment)
 
 
-def _end(vault: Context, expires: str | None, observed: str | None) -> str | None:
-    """Until when it is an answer; UsageError for a time that is over before it begins, when nothing would ever find it."""
-    if expires is None:
+def _end(vault: Context, name: str, end: str | None, observed: str | None) -> str | None:
+    """The end that a field says; UsageError for a time that is over before the memory begins, when nothing would ever find it."""
+    if end is None:
         return None
-    _moment("expires", expires)
+    _moment(name, end)
     own = parse_time(observed) if observed else None
-    over = end_of(expires)
+    over = end_of(end)
     if over is not None and over <= (own or vault.clock.now()):
         of = f"observed at {observed}" if own else f"of {vault.now()}"
         hint = "give a later one, or say with `observed_at` since when it was so"
-        raise UsageError(f"expires `{one_line(expires, 40)}` is no later than the memory itself, which is {of}", hint)
-    return until(expires)
+        raise UsageError(f"{name} `{one_line(end, 40)}` is no later than the memory itself, which is {of}", hint)
+    return until(end)
 
 
 def _clean(texts: Sequence[str]) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ _SAID = repeated("apart")
 
 _LISTS = repeated("added")
 # What is dropped is told in this order, the rest after these.
-_FIRST = ("failure_mode", "rationale", "evidence", "confidence", "importance", "observed", "expires")
+_FIRST = ("failure_mode", "rationale", "evidence", "confidence", "importance", "observed", "expires", "until", "review_by")
 _NOT_TAKEN = (*_FIRST, *(name for name in repeated("dropped") if name not in _FIRST))
 
 

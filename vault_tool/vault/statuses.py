@@ -18,6 +18,7 @@ from vault_tool.vault.answers import HasStatus, Mark, Rival
 from vault_tool.vault.contests import Pointed, all_contested, changes_of, contested
 from vault_tool.vault.context import Context
 from vault_tool.vault.perhaps_changed import PERHAPS, perhaps_changed, told_as
+from vault_tool.vault.review_dates import REVIEW_DUE, review_due, since_when
 from vault_tool.vault.standing import FAILED_TACTIC
 from vault_tool.vault.viewer import request_of
 
@@ -129,7 +130,10 @@ class _Found:
         yield "current", (), ""
 
     def _marks(self, entry: Entry) -> Iterator[Mark]:
-        reviewed = self._believed[entry.id].reviewed
+        belief = self._believed[entry.id]
+        reviewed = belief.reviewed
+        if "review_by" in entry.head and (due := review_due(entry, belief.reviewed_at)) and due <= self._now:
+            yield Mark(REVIEW_DUE, (), since_when(entry, belief.reviewed_at))
         if entry.pulled:
             yield Mark("trusted" if is_trusted(entry.origin) else "pulled", (bringer(entry.origin),))
         if not (reviewed or entry.origin == "owner" or is_trusted(entry.origin)):

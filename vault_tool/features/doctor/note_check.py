@@ -52,9 +52,10 @@ def _suspects(catalog: Catalog, registry: Registry) -> set[int]:
         if target_class is None or itself or not _leads_there(kind, type_, field, target_class, str(target_type)):
             suspected.add(number)
     suspected |= _doubled(ends)
-    for number, (evidence, relations, *words), tags in suspects.said_besides(catalog, MOST_SUBJECTS):
+    for number, (evidence, relations, *values), tags in suspects.said_besides(catalog, MOST_SUBJECTS):
         wrong = isinstance(evidence, list) and any(fault_in(str(reference)) for reference in evidence)
-        if tags > MOST_SUBJECTS or relations or wrong or _odd(words):
+        words, said_ends = values[: len(OF_WORDS)], values[len(OF_WORDS) :]
+        if tags > MOST_SUBJECTS or relations or wrong or _odd(words) or any(said_ends):
             suspected.add(number)
     return suspected
 

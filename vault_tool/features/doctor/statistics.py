@@ -9,7 +9,7 @@ from heapq import nsmallest
 
 from vault_tool.index.slight import head_fields
 from vault_tool.index.vectors.passages import count_embeddable
-from vault_tool.model.snapshot import Entry, is_over
+from vault_tool.model.snapshot import ENDS, Entry, is_over
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.text import tag_name
@@ -129,8 +129,8 @@ def tags(vault: Context, prefix: str = "", limit: int = 50) -> Tags:
 def _tags_in_force(vault: Context) -> Iterator[tuple[str, ...]]:
     """The tags of each memory that has any and is still told."""
     now, replaced = vault.clock.now(), vault.superseded()
-    for identity, (tags, expires) in head_fields(vault.index.catalog, "tags", "expires"):
-        if tags and isinstance(tags, list) and identity not in replaced and not is_over(expires, now):
+    for identity, (tags, *ends) in head_fields(vault.index.catalog, "tags", *ENDS):
+        if tags and isinstance(tags, list) and identity not in replaced and not is_over(ends, now):
             yield tuple(map(str, tags))
 
 

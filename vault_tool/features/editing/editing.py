@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
+from vault_tool.check.ends import CODE, too_early
 from vault_tool.errors import NotFound, StaleEdit, UsageError, VaultError
 from vault_tool.features.history.history import keep_first
 from vault_tool.features.subjects.subjects import require_free
@@ -197,6 +198,11 @@ def _unfit(vault: Context, entry: Entry, data: bytes, parsed: Parsed) -> tuple[P
     if parsed.record_class is None:
         hint = f"put the lines back, or {step('commit')} takes it as it is"
         return (warning(path, 1, "page", "it lost its `id` or `type`, so it is a page and no memory now", hint),)
+    # What was so before the edit is the doctor's to tell.
+    known = dict(too_early(entry.head))
+    for name, message in too_early(parsed.head):
+        if known.get(name) != message:
+            return (warning(path, 1, CODE, message, "put a later one there"),)
     return () if vault.allow_secrets else tuple(screening.new_in_file(vault, path, data))
 
 
@@ -296,6 +302,8 @@ def _usable(vault: Context, draft: str, text: bytes, drafted: bytes) -> tuple[Pa
     if parsed.record_class is None and not errors:
         advice = f"put them back and move it below {layout.VAULT}/"
         raise UsageError(f"the note lost its id or type; the draft is kept in {draft}", advice)
+    if not errors and (early := next(too_early(parsed.head), None)) is not None:
+        raise UsageError(early[1], f"the draft is kept in {draft}; put a later one there and move it below {layout.VAULT}/")
     if errors:
         first = errors[0]
         raise UsageError(f"{draft}:{first.line}: {first.message}", f"the draft is kept there; {first.hint or 'mend it'}")

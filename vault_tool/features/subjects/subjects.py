@@ -15,7 +15,7 @@ from vault_tool.index.slight import narrowed, slight
 from vault_tool.index.visibility import visible
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Subject
-from vault_tool.model.snapshot import Entry, Snapshot
+from vault_tool.model.snapshot import ENDS, Entry, Snapshot
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.hints import option, step
@@ -34,7 +34,7 @@ from vault_tool.vault.viewer import request_of
 _POINTED = ("single_subject", "structural")
 
 # What a subject's card reads of the heads of its memories.
-_COUNTED = ("subjects", "put_by_others", "created", "observed", "expires", "origin", "generation", "summary")
+_COUNTED = ("subjects", "put_by_others", "created", "observed", *ENDS, "origin", "generation", "summary")
 
 FIELDS = frozenset({"name", "summary", "tags", "aliases", "key", "role"})
 
