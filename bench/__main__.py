@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
-from bench import consolidation, house, mutations, profile, quality_report, rows, speed, updates
+from bench import consolidation, house, mutations, page_needs, profile, quality_report, rows, speed, updates
 from bench.bed import Beds, Extent
 from bench.figure import Figure, growths
 from bench.machine import RESULTS, Failed, description, pace
@@ -87,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     profile.add_parser(whats)
     house.add_parser(whats)
     updates.add_parser(whats)
+    page_needs.add_parser(whats)
     _common(whats.add_parser("consolidation", help="a pass over a few changed subjects, in vaults of any size"), "consolidation")
     what = _common(
         whats.add_parser("speed", help="times, memory and sizes beside floors, and whether promises are kept"), "speed"

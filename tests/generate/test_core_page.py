@@ -419,3 +419,21 @@ def test_what_a_map_tells_of_is_not_among_what_is_not_shown() -> None:
     assert "550 more are not shown." in told(552, [])
     # A choice that was made before some of them went tells of more than there are.
     assert "not shown" not in told(500, brought)
+
+
+def test_what_another_seems_to_have_changed_takes_no_room_of_what_is_so() -> None:
+    newest = item(1, "fact", title="Rent 950", subjects=["Flat"], origin="agent")
+    older = [
+        replace(item(10 + n, "fact", title=f"Rent {n}", subjects=["Flat"], origin="agent"), perhaps_changed_by=newest.entry.id)
+        for n in range(8)
+    ]
+    others = [
+        item(50 + n, "fact", title=f"Other {n}", subjects=["Flat"], origin="agent", observed="2026-06-01") for n in range(8)
+    ]
+    small = titles(page([newest, *older, *others], budget=1100).text)
+    whole = titles(page([newest, *older, *others], budget=9000).text)
+    assert small[0] == "Rent 950"
+    assert {title for title in small if title.startswith("Rent ")} == {"Rent 950"}
+    assert len(small) > 2
+    assert whole[:9] == ["Rent 950", *whole[1:9]]
+    assert {title.partition(" ")[0] for title in whole[1:9]} == {"Rent"}

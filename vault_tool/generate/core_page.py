@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import groupby
 
 from vault_tool.generate.budget import cut, shares
 from vault_tool.generate.core_forms import NO_REST, CoreItem, CoreText, Form, ImportMap, Rest, TrackedForm, common
@@ -181,15 +182,17 @@ class _Sections:
         self._form = form
         self._as_of = as_of
         by_claim = {claim: item for item in items if (claim := claims.of(item.entry, item.belief)) is not None}
-        ordered = {section: _newer_first(claims_there, by_claim) for section, claims_there in in_order(by_claim).items()}
+        by_worth = in_order(by_claim)
+        ordered = {section: _newer_first(claims_there, by_claim) for section, claims_there in by_worth.items()}
         self._vouched = {claim.path: claim.vouched for claim in by_claim}
         typical: dict[_Part, list[CoreItem]] = defaultdict(list)
         for section, claims_there in ordered.items():
             for claim in claims_there[:_TYPICAL]:
                 typical[section, claim.vouched].append(by_claim[claim])
         self._common = {part: common(provenances) for part, provenances in typical.items()}
-        self._queues = [_Queue(group.share, _interleaved(group, ordered, by_claim)) for group in GROUPS]
-        self._lines: dict[_Part, list[str]] = defaultdict(list)
+        self._queues = [_Queue(group.share, _interleaved(group, by_worth, by_claim)) for group in GROUPS]
+        self._at = {claim.path: at for claims_there in ordered.values() for at, claim in enumerate(claims_there)}
+        self._lines: dict[_Part, list[tuple[int, str]]] = defaultdict(list)
         self._shown: dict[str, None] = {}
         self._reach: dict[CoreSection, int] = {}
         self._states = 0
@@ -202,7 +205,9 @@ class _Sections:
         for queue in self._queues:
             left -= self._fill(queue, left, passing=True)
         both = [(section, vouched) for section in CoreSection for vouched in (True, False)]
-        text = "".join(self._head(part) + "".join(self._lines[part]) for part in both if self._lines.get(part))
+        text = "".join(
+            self._head(part) + "".join(line for _, line in sorted(self._lines[part])) for part in both if self._lines.get(part)
+        )
         return _Filled(text, tuple(self._shown), self._reach)
 
     def _fill(self, queue: _Queue, room: int, *, passing: bool) -> int:
@@ -224,7 +229,7 @@ class _Sections:
             else:
                 misses = 0
                 used += cost
-                self._lines[part].append(line)
+                self._lines[part].append((self._at[item.entry.path], line))
                 self._states += item.entry.type == _STATE
                 self._shown.update(dict.fromkeys(item.ids))
             queue.at += 1
@@ -269,10 +274,30 @@ def _newer_first(ordered: Sequence[Claim], by_claim: Mapping[Claim, CoreItem]) -
     return list(placed)
 
 
+def _newest_alone_first(
+    claims: Sequence[Claim], by_claim: Mapping[Claim, CoreItem], ids: Container[str]
+) -> Iterator[tuple[int, CoreItem]]:
+    """The order in which a section's memories are given room, each with how many are looked at for it.
+
+    Of each rank first those that no other of the page seems to have changed: an older value takes no room that something
+    else could have. Before one is given room, all of the section are looked at.
+    """
+    for _, of_rank in groupby(enumerate(claims, 1), lambda pair: pair[1].rank):
+        older: list[CoreItem] = []
+        for place, claim in of_rank:
+            memory = by_claim[claim]
+            if memory.perhaps_changed_by in ids:
+                older.append(memory)
+            else:
+                yield place, memory
+        yield from ((len(claims), memory) for memory in older)
+
+
 def _interleaved(
     group: CoreGroup, ordered: Mapping[CoreSection, Sequence[Claim]], by_claim: Mapping[Claim, CoreItem]
 ) -> list[tuple[CoreSection, int, CoreItem]]:
-    """The memories of a group, its sections in turn, with the number of each in its section."""
-    columns = [(section, [by_claim[claim] for claim in ordered.get(section, ())]) for section in group.sections]
-    most = max((len(claims) for _, claims in columns), default=0)
-    return [(section, n + 1, claims[n]) for n in range(most) for section, claims in columns if n < len(claims)]
+    """The memories of a group, its sections in turn, each with how many of its section are looked at for it."""
+    ids = {claim.id for section in group.sections for claim in ordered.get(section, ())}
+    columns = [(section, [*_newest_alone_first(ordered.get(section, ()), by_claim, ids)]) for section in group.sections]
+    most = max((len(items) for _, items in columns), default=0)
+    return [(section, *items[n]) for n in range(most) for section, items in columns if n < len(items)]
