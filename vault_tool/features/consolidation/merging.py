@@ -19,7 +19,7 @@ from vault_tool.files.frontmatter import AddItems, Change, RemoveItems, Set
 from vault_tool.files.render import body_text
 from vault_tool.index.relations import Region, Regions, names_of, regions_of
 from vault_tool.index.schema import REFERENCES
-from vault_tool.model.ids import new_id
+from vault_tool.model.ids import derived_id, new_id
 from vault_tool.model.records import Understanding
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
@@ -348,8 +348,13 @@ def _structural(op: Operation, primary: Entry, gone: Entry, reason: str) -> Unde
         own.append(f"Its own page said:\n\n{text}")
     summary = " ".join([*(entry.text("summary") for entry in before), f"Merged from {gone.title}."])
     draft = _draft(vault, primary, "\n\n".join([*bodies, *own]), summary)
+    # Two clones that merge the same two write the same bytes: of who and when git tells.
+    label = "\n".join(["merged", primary.id, gone.id, draft.summary, draft.body])
+    identity = derived_id(resolve.workspace_id(vault), label)
+    taken = bool(vault.index.catalog.get(identity)) or identity in vault.forgotten()
     record = replace(
-        draft, supersedes=tuple(entry.id for entry in (*before, *pair)), sources=inherited((*before, *pair), ()),
+        draft, id=draft.id if taken else identity, created=None, session="", model="",
+        supersedes=tuple(entry.id for entry in (*before, *pair)), sources=inherited((*before, *pair), ()),
         pinned=any(entry.pinned for entry in (*before, *pair)), reason=one_line(reason) or "two subjects became one",
     )  # fmt: skip
     op.create(record)

@@ -20,16 +20,22 @@ from vault_tool.vault.store_interface import Traces
 
 def left(vault: Context) -> Iterator[Problem]:
     """A finding for each file that holds words of a forgotten memory; forgetting that again takes them out."""
+    for identity, versions in remaining(vault):
+        # What a look at single words suspects, the rule of forgetting decides.
+        for path in redacted_files(vault, identity, versions):
+            yield tombstones.words_left(path, identity)
+
+
+def remaining(vault: Context) -> Iterator[tuple[str, Versions]]:
+    """The forgotten memories of which a journal or a ledger may hold words, each with the notes that told it."""
     forgotten = vault.forgotten()
     if not forgotten:
         return
     known = taken_away(vault)
     traces = {identity: _traces(vault, identity, known.get(identity, ())) for identity in forgotten}
-    remaining = {identity for text in _journals(vault) for identity in _perhaps_in(text, traces)}
-    for identity in sorted(remaining):
-        # What a look at single words suspects, the rule of forgetting decides.
-        for path in redacted_files(vault, identity, known.get(identity, ())):
-            yield tombstones.words_left(path, identity)
+    found = {identity for text in _journals(vault) for identity in _perhaps_in(text, traces)}
+    for identity in sorted(found):
+        yield identity, known.get(identity, ())
 
 
 def taken_away(vault: Context, tips: Sequence[str] = ()) -> dict[str, list[tuple[str, bytes]]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from vault_tool.errors import GitError, Refused
 from vault_tool.features.history.history import commit as commit_edits
+from vault_tool.features.sync import pulled_by_hand
 from vault_tool.features.sync.following import Followed, finish, finish_locked, follow
 from vault_tool.features.sync.joining import OWN, Join, clear_local, ids_of, join, refuse_bulk
 from vault_tool.files import git, writer
@@ -86,6 +87,8 @@ class _Tally:
     joins: list[Join] = field(default_factory=list)
     followed: list[Followed] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    redacted: list[str] = field(default_factory=list)
+    folded: list[str] = field(default_factory=list)
     commit: str = ""
 
 
@@ -129,6 +132,10 @@ def sync(
         if fetched.commit and fetched.commit == git.head(repo).commit:
             # Nothing is to be received or sent: the files need no second look.
             return _answer(repo, where, branch, tally, left, in_step=True, dry_run=dry_run)
+        if not attempt and not dry_run and (made := git.head(repo).commit):
+            mended = pulled_by_hand.mend(vault, repo, made, fetched.commit)
+            tally.redacted += mended.redacted
+            tally.folded += mended.folded
         stopped = _receive(vault, repo, where, fetched.commit, tally, confirm=confirm, dry_run=dry_run)
         if stopped is not None:
             return replace(stopped, left=left, attention=True)
@@ -334,9 +341,9 @@ def _answer(
         merged=_once(key for outcome in outcomes for key in outcome.merged),
         unsettled=tuple(TwoTextsLeft(id=key, places=places) for key, places in sorted(unsettled.items())),
         stayed=_once(path for outcome in outcomes for path in outcome.stayed),
-        redacted=_once(path for joined in tally.joins for path in joined.redacted),
+        redacted=_once([*tally.redacted, *(path for joined in tally.joins for path in joined.redacted)]),
         removed=_once(path for outcome in outcomes for path in outcome.gone),
-        folded=_once(key for outcome in outcomes for key in outcome.folded),
+        folded=_once([*tally.folded, *(key for outcome in outcomes for key in outcome.folded)]),
         edited=_once(path for followed in tally.followed for path in followed.edited),
         copies=_once(copies),
         remarks=_once(line for outcome in outcomes for line in outcome.remarks),

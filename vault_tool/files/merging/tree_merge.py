@@ -379,7 +379,7 @@ class _Merging:
             older, *newer = sorted(alike, key=lambda link: (link[1].created, link[1].id))
             data = self._data(older[0])
             for result, note in newer:
-                link = _one_link(data, self._data(result), older[1].id)
+                link = one_link(data, self._data(result), older[1].id)
                 if link is not None:
                     data, instead[result.key] = link, None
                     self.out.folded.append(note.id)
@@ -432,7 +432,7 @@ class _Merging:
                 self.out.copies.append(path)
 
 
-def _one_link(older: bytes, newer: bytes, identity: str) -> bytes | None:
+def one_link(older: bytes, newer: bytes, identity: str) -> bytes | None:
     """Two links as one that keeps the words of both."""
     try:
         newer = frontmatter.edit(newer, [frontmatter.Set("id", identity)])
