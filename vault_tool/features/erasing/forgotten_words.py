@@ -33,8 +33,8 @@ def remaining(vault: Context) -> Iterator[tuple[str, Versions]]:
         return
     known = taken_away(vault)
     traces = {identity: _traces(vault, identity, known.get(identity, ())) for identity in forgotten}
-    found = {identity for text in _journals(vault) for identity in _perhaps_in(text, traces)}
-    for identity in sorted(found):
+    suspected = {identity for text in _journals(vault) for identity in _perhaps_in(text, traces)}
+    for identity in sorted(suspected):
         yield identity, known.get(identity, ())
 
 

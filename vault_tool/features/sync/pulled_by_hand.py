@@ -26,8 +26,8 @@ class Mended:
 
 def mend(vault: Context, repo: git.Repo, ours: str, theirs: str) -> Mended:
     """Take out words of what was forgotten, and fold links that were made twice, where a merge that is not ours is to be sent."""
-    known = ("--not", theirs) if theirs else ()
-    asked = ("rev-list", "--merges", "--max-count=1", "--invert-grep", "--grep=^Vault-Op: sync$", ours, *known)
+    beyond = ("--not", theirs) if theirs else ()
+    asked = ("rev-list", "--merges", "--max-count=1", "--invert-grep", "--grep=^Vault-Op: sync$", ours, *beyond)
     if not output(repo.work_tree, "look for merges", *asked).strip():
         return Mended()
     whole = vault.with_withheld()
@@ -51,15 +51,15 @@ def _folded(vault: Context) -> tuple[str, ...]:
         gone: list[str] = []
         for entries in alike.values():
             older, *newer = sorted(entries, key=lambda entry: (entry.text("created"), entry.id))
-            before = both = reader.read(vault.root, older.path)
+            before = text = reader.read(vault.root, older.path)
             for entry in newer:
-                joined = one_link(both, reader.read(vault.root, entry.path), older.id)
+                joined = one_link(text, reader.read(vault.root, entry.path), older.id)
                 if joined is not None:
-                    both = joined
+                    text = joined
                     op.remove(entry.path)
                     gone.append(entry.id)
-            if both != before:
-                op.rewrite(older.path, before, both)
+            if text != before:
+                op.rewrite(older.path, before, text)
         if gone:
             op.carry_out("links made twice", gone)
         return tuple(gone)

@@ -132,8 +132,8 @@ def sync(
         if fetched.commit and fetched.commit == git.head(repo).commit:
             # Nothing is to be received or sent: the files need no second look.
             return _answer(repo, where, branch, tally, left, in_step=True, dry_run=dry_run)
-        if not attempt and not dry_run and (made := git.head(repo).commit):
-            mended = pulled_by_hand.mend(vault, repo, made, fetched.commit)
+        if not attempt and not dry_run and (tip := git.head(repo).commit):
+            mended = pulled_by_hand.mend(vault, repo, tip, fetched.commit)
             tally.redacted += mended.redacted
             tally.folded += mended.folded
         stopped = _receive(vault, repo, where, fetched.commit, tally, confirm=confirm, dry_run=dry_run)
