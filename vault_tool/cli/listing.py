@@ -12,7 +12,7 @@ from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
 from vault_tool.features.reading.listing import CLASSES, SORTS, STATUSES, ListedMemory, MemoryList, list_memories
-from vault_tool.model.parameter_table import MEANINGS_OF, NARROWS
+from vault_tool.model.parameter_table import NARROWS
 
 
 @command(
@@ -25,7 +25,7 @@ from vault_tool.model.parameter_table import MEANINGS_OF, NARROWS
 @click.option(
     "--class", "record_class", type=click.Choice([record_class.value for record_class in CLASSES]), help="Only this class."
 )
-@takes(list_memories, *NARROWS, "by", mood={"help": MEANINGS_OF["list"]["mood"]})
+@takes(list_memories, *NARROWS, "by")
 @click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
 @click.option("--status", type=click.Choice(STATUSES), help="Only of this status; `all` for history too.")
 @takes(list_memories, "folder")

@@ -16,6 +16,7 @@ from typing import Any
 import vault_tool.features
 import vault_tool.verbs
 from vault_tool.cli import output
+from vault_tool.model.parameter_table import NAMES_OF_VERBS
 from vault_tool.vault import seen
 from vault_tool.verbs.vault import Vault
 
@@ -27,8 +28,7 @@ ELSEWHERE = frozenset(
     | {"next_packet", "read_file", "skip_packets", "versions"}
 )
 
-# Methods that are called otherwise than their function, whose name Python has for something else; and those of no open vault.
-_CALLED = {"list_memories": "list"}
+# Those of no open vault.
 _STATIC = ("init",)
 
 _HEAD = '''\
@@ -81,7 +81,7 @@ def _value(name: str, function: Callable[..., Any]) -> str:
 
 def _methods() -> dict[str, Callable[..., Any]]:
     """Each verb by the name of its method, in their order."""
-    verbs = {_CALLED.get(function.__name__, function.__name__): function for function in _verbs()}
+    verbs = {NAMES_OF_VERBS.get(function.__name__, function.__name__): function for function in _verbs()}
     verbs |= {name: inspect.unwrap(getattr(Vault, name)) for name in _STATIC}
     order = [name for name in vars(Vault) if name in verbs]
     for name, function in verbs.items():

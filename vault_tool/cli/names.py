@@ -76,9 +76,14 @@ def takes(verb: Callable[..., Any], *names: str, **differs: Mapping[str, Any]) -
     What a verb means otherwise is said by the parameter's name (`limit={"help": ...}`), as click has it; `flags` are its own.
     """
 
+    called = parameter_table.NAMES_OF_VERBS.get(verb.__name__, verb.__name__)
+
     def with_options(function: Decorated) -> Decorated:
         for name in reversed(names):
-            settings = {**_said(verb.__name__, name, *_kind_and_default(verb, name)), **differs.get(name, {})}
+            settings = {
+                **_said(called, name, *_kind_and_default(verb, name)),
+                **differs.get(name, {}),
+            }
             function = click.option(*settings.pop("flags").split(), name, **settings)(function)
         return function
 

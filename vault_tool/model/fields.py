@@ -45,8 +45,9 @@ class Field(NamedTuple):
     """One field of a head.
 
     `told` is its place among the details of a memory and what stands before it there; `searched` says as what its words are
-    found; `words` are the usual ones of a field that is one word. `repeat` is what becomes of it where the text is known: it
-    keeps the two apart, is added to what is there, or dropped. `prompted` is in what `vt new` starts from.
+    found; `words` are the usual ones of a field that is one word, and `narrows` is the help of the filter by that word, where
+    there is one. `repeat` is what becomes of it where the text is known: it keeps the two apart, is added to what is there,
+    or dropped. `prompted` is in what `vt new` starts from.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Field(NamedTuple):
     told: tuple[int, str] | None = None
     searched: Literal["", "name", "text"] = ""
     words: tuple[str, ...] = ()
+    narrows: str = ""
     repeat: Literal["", "apart", "added", "dropped"] = ""
     prompted: bool = False
 
@@ -99,6 +101,19 @@ class ObservationParameters(SharedParameters, total=False):
     until: str | None
     review_by: str | None
     pinned: bool
+
+
+class Narrowing(TypedDict, total=False):
+    """The filters of every verb that answers, lists or reminds, by their parameters."""
+
+    kinds: Sequence[str]
+    subject_names: Sequence[str]
+    tags: Sequence[str]
+    not_tags: Sequence[str]
+    project: str | None
+    mood: str
+    since: str | None
+    until: str | None
 
 
 _K = FieldKind
@@ -148,7 +163,7 @@ OBSERVATION: tuple[Field, ...] = (
     Field("postconditions", _K.TEXTS, given=_P("What is so after.", flags="--postcondition"), told=(6, "after"),
           searched="text", repeat="apart"),
     Field("mood", _K.TEXT, words=("curious", "precise", "understanding-check"), told=(9, "mood"), searched="name",
-          repeat="dropped", prompted=True,
+          repeat="dropped", prompted=True, narrows="Only what was written in this mood.",
           given=_P("curious, precise, understanding-check, or a word of your own.", metavar="WORD", contract="mood")),
     Field("as_of", _K.TIME, told=(10, "as of")),
     Field("expires", _K.END, given=_P("When it stops being so."), told=(11, "expires"), repeat="dropped"),
@@ -164,8 +179,21 @@ GIVEN: tuple[Field, ...] = tuple(field for field in OBSERVATION if field.given i
 # Those that the contract calls as `remember` does.
 SHARED: tuple[Field, ...] = tuple(field for field in GIVEN if field.parameter in SharedParameters.__annotations__)
 
-# The same by what a verb says of its `**given`.
-PARAMETERS: Mapping[str, tuple[Field, ...]] = {"Unpack[ObservationParameters]": GIVEN, "Unpack[SharedParameters]": SHARED}
+# The fields by which an answer can be narrowed, each to one word.
+FILTERED: tuple[Field, ...] = tuple(field for field in OBSERVATION if field.narrows)
+
+# All that narrows an answer, in the order in which it is asked for.
+NARROWING: tuple[Field, ...] = (
+    Field("kinds", _K.TEXTS), Field("subject_names", _K.TEXTS), Field("tags", _K.TEXTS), Field("not_tags", _K.TEXTS),
+    Field("project", _K.TEXT, given=_P("", optional=True)),
+    *(field._replace(given=_P(field.narrows, metavar=field.given.metavar if field.given else "")) for field in FILTERED),
+    Field("since", _K.TIME), Field("until", _K.TIME),
+)  # fmt: skip
+
+# The parameters that a verb's `**rest` stands for, by its annotation.
+PARAMETERS: Mapping[str, tuple[Field, ...]] = {
+    "Unpack[ObservationParameters]": GIVEN, "Unpack[SharedParameters]": SHARED, "Unpack[Narrowing]": NARROWING,
+}  # fmt: skip
 
 # The fields that hold one word, of which some are usual.
 OF_WORDS: tuple[Field, ...] = tuple(field for field in OBSERVATION if field.words)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from vault_tool.model.fields import GIVEN, Field, FieldKind
+from vault_tool.model.fields import FILTERED, GIVEN, NARROWING, Field, FieldKind
 
 
 class Meaning(NamedTuple):
@@ -107,9 +107,13 @@ MEANINGS: Mapping[str, Meaning] = {
 }  # fmt: skip
 
 # What can answer from part of the memories only takes these, beside `kinds`.
-NARROWS = ("subject_names", "tags", "not_tags", "project", "mood", "since", "until")
+NARROWS = tuple(field.name for field in NARROWING if field.name != "kinds")
 
-_MOOD = "Only what was written in this mood."
+# What a filter by a field is called by, where the field has a meaning of its own for a writer.
+_NARROWS_BY = {field.name: field.narrows for field in FILTERED}
+
+# Verbs whose function has another name, for Python has the verb's own for something else.
+NAMES_OF_VERBS: Mapping[str, str] = {"list_memories": "list"}
 
 
 # What it means to one verb: for its command and its tool.
@@ -160,20 +164,20 @@ MEANINGS_OF: Mapping[str, Mapping[str, str]] = {
     },
     "update_understanding": {"kind": "Else as before.", "subject_names": "Else as before.", "title": "Else as before."},
     "episode": {"tags": "Tags.", "memory": "The memory that it is about."},
-    "recall": {"problem": "The problem that the answer is to help with.", "mood": _MOOD},
-    "bring_to_mind": {"mood": _MOOD},
+    "recall": {"problem": "The problem that the answer is to help with.", **_NARROWS_BY},
+    "bring_to_mind": _NARROWS_BY,
     "people": {"limit": "Most memories of one."},
     "activity": {"limit": "Most of each, of one day."},
     "new": {"subject_names": "What it is about."},
     "import_markdown": {"subject_names": "What all are about."},
-    "search": {"mood": _MOOD, "kinds": "Only these types or classes (page for pages).", "mode": "How it is looked for."},
+    "search": {"kinds": "Only these types or classes (page for pages).", "mode": "How it is looked for.", **_NARROWS_BY},
     "import_from": {"subject_names": "Subjects for all of them."},
     "list": {
-        "mood": _MOOD,
+        **_NARROWS_BY,
         "record_class": "Only observation, understanding, subject or edge.",
         "status": "Only of this status; all for history too.",
         "sort": "created, observed, decay or utility.",
     },
-    "read": {"mode": "How strict.", "mood": _MOOD},
+    "read": {"mode": "How strict.", **_NARROWS_BY},
     "update": {"mode": "dry_run writes nothing."},
 }

@@ -97,7 +97,7 @@ def _span(unit: str, now: datetime, *, back: bool) -> tuple[datetime, datetime]:
 
 
 def spelled_out(function: _Function) -> _Function:
-    """Give a function whose `**given` are fields of an observation the signature that has them one by one."""
+    """Give a function whose `**rest` are fields of an observation, or filters, the signature that has them one by one."""
     plain = inspect.signature(function)
     *own, rest = plain.parameters.values()
     first = [parameter for parameter in own if parameter.kind is not inspect.Parameter.KEYWORD_ONLY]

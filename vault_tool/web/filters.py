@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from vault_tool.model.fields import FILTERED
 from vault_tool.vault.leniency import listed
 from vault_tool.web.rendering import url
 
@@ -14,7 +15,7 @@ from vault_tool.web.rendering import url
 _SEVERAL = {"type": "kinds", "subject": "subject_names", "tag": "tags", "not_tag": "not_tags"}
 _ONE = {
     "class": "record_class", "by": "by", "session": "session", "user": "user", "status": "status", "project": "project",
-    "mood": "mood", "folder": "folder", "since": "since", "until": "until",
+    **{field.name: field.name for field in FILTERED}, "folder": "folder", "since": "since", "until": "until",
 }  # fmt: skip
 NAMES = (*_SEVERAL, *_ONE)
 # A question is narrowed in its verb, but by these: its results are narrowed to those of a list.

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from vault_tool.features.contracts.meaning import RequestChecker
 from vault_tool.features.contracts.schemas import require_shape
 from vault_tool.features.recall.recall import note_answer
 from vault_tool.model.details import Details
+from vault_tool.model.fields import LISTS, NARROWING, Narrowing, by_parameter
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import moved_among
 from vault_tool.vault.facts import copied
+from vault_tool.vault.parameters import spelled_out
 from vault_tool.vault.request import Answer, verb
 from vault_tool.vault.retrieval.engine import gather
-from vault_tool.vault.retrieval.query import Query, RecallAnswer, Recalled
+from vault_tool.vault.retrieval.query import Query, RecallAnswer, Recalled, narrowed
 
 _LIMIT = 20
 _HOPS = 2
@@ -89,27 +91,21 @@ class Read(Answer):
 
 
 @verb
+@spelled_out
 def read(
     vault: Context,
     query: str,
     *,
     mode: str = "targeted",
-    kinds: Sequence[str] = (),
     limit: int = _LIMIT,
     include_global: bool = True,
     semantic_hops: int = _HOPS,
     include_problem_links: bool = True,
     include_update_links: bool = True,
     context_problem_id: str = "",
-    subject_names: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    not_tags: Sequence[str] = (),
-    project: str | None = None,
-    mood: str = "",
-    since: str | None = None,
-    until: str | None = None,
     include_doubtful: bool = False,
     repo_id: str | None = None,
+    **narrowing: Unpack[Narrowing],
 ) -> Read:
     """Memories that bear on a query, by the contract `memory.read.request`; `mode` ambient is stricter than targeted.
 
@@ -117,16 +113,15 @@ def read(
     """
     request: dict[str, Any] = {
         "op": "read", "repo_id": repo_id or "", "mode": mode, "query": query, "include_global": include_global,
-        "limit": limit, "context_problem_id": context_problem_id, "subject_names": list(subject_names),
-        "tags": list(tags), "not_tags": list(not_tags), "project": project or "", "mood": mood,
-        "since": since or "", "until": until or "", "include_doubtful": include_doubtful,
+        "limit": limit, "context_problem_id": context_problem_id, "include_doubtful": include_doubtful,
         "expand": {
             "semantic_hops": semantic_hops, "include_problem_links": include_problem_links,
             "include_update_links": include_update_links,
         },
     }  # fmt: skip
-    if kinds:
-        request["kinds"] = list(kinds)
+    filters = by_parameter(narrowing, NARROWING)
+    narrows = [field for field in NARROWING if filters[field.name]]
+    request |= {field.name: list(filters[field.name]) if field.kind in LISTS else filters[field.name] for field in narrows}
     require_shape(request)
     return answered(vault, {**request, "repo_id": repo_id})
 
@@ -157,15 +152,12 @@ def _problem(meaning: RequestChecker, named: str) -> str | None:
 def _asked(request: Mapping[str, Any], problem: str | None) -> Query:
     expand = request.get("expand") or {}
     return Query(
-        query=request["query"], profile=request["mode"], kinds=tuple(request.get("kinds", ())),
+        query=request["query"], profile=request["mode"],
         limit=int(request.get("limit", _LIMIT)), include_global=request.get("include_global", True),
         hops=int(expand.get("semantic_hops", _HOPS)), problem_links=expand.get("include_problem_links", True),
         update_links=expand.get("include_update_links", True), with_changes=expand.get("include_update_links", True),
-        problem=problem,
-        subject_names=tuple(request.get("subject_names", ())), tags=tuple(request.get("tags", ())),
-        not_tags=tuple(request.get("not_tags", ())), project=request.get("project") or None,
-        mood=request.get("mood", ""), since=request.get("since") or None,
-        until=request.get("until") or None, doubtful=request.get("include_doubtful", False),
+        problem=problem, doubtful=request.get("include_doubtful", False),
+        **narrowed({field.name: request[field.name] for field in NARROWING if request.get(field.name)}),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_tool.errors import NotFound
-from vault_tool.model.fields import LISTS, SHARED, Field, FieldKind
+from vault_tool.model.fields import FILTERED, LISTS, SHARED, Field, FieldKind
 from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.text import one_line
@@ -40,6 +40,8 @@ def schema(name: str) -> dict[str, Any]:
         memory = document["properties"]["memory"]["properties"]
         links = memory["links"]["properties"]
         memory.update({field.contract: _of(field) for field in SHARED if field.contract not in {"", *memory, *links}})
+    elif operation == "read":
+        document["properties"].update({field.name: {"type": "string", "description": field.narrows} for field in FILTERED})
     return document
 
 

@@ -8,13 +8,14 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 from vault_tool.errors import UsageError
 from vault_tool.files.layout import VAULT
 from vault_tool.index.schema import ENTRY, entry_of
 from vault_tool.index.visibility import visible
 from vault_tool.model.authority import bringer
+from vault_tool.model.fields import FILTERED, Narrowing
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.clock import parse_time
@@ -24,9 +25,10 @@ from vault_tool.vault.answers import EYES_FIRST, HISTORY, HasStatus, Headline
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import Short, answer, filled, lean_details, leaned, titled, whose
+from vault_tool.vault.parameters import spelled_out
 from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval.filters import Filters, require_kinds
-from vault_tool.vault.retrieval.query import Query
+from vault_tool.vault.retrieval.query import Query, narrowed
 from vault_tool.vault.statuses import CURRENT, STATUS_NAMES, statuses
 from vault_tool.vault.viewer import request_of
 
@@ -91,26 +93,20 @@ _Place = tuple[float, str]
 @verb
 @looks
 @for_user
+@spelled_out
 def list_memories(
     vault: Context,
     *,
-    kinds: Sequence[str] = (),
     record_class: str = "",
-    subject_names: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    not_tags: Sequence[str] = (),
     by: str = "",
     session: str | None = None,
     user: str | None = None,
     status: str = "",
-    project: str | None = None,
-    mood: str = "",
     folder: str = "",
-    since: str | None = None,
-    until: str | None = None,
     sort: str = "created",
     limit: int = _LIMIT,
     after: str = "",
+    **narrowing: Unpack[Narrowing],
 ) -> MemoryList:
     """Memories without a question, the newest first, or by `observed`, `decay` or `utility`, the highest first.
 
@@ -121,11 +117,8 @@ def list_memories(
     """
     _require_one_of("order", sort, SORTS)
     before = _Cursor.read(after, sort) if after else None
-    require_kinds([vault], kinds)
-    asked = Query(
-        query="", kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags), not_tags=tuple(not_tags),
-        project=project, mood=mood, since=since, until=until, session=session,
-    )  # fmt: skip
+    asked = Query(query="", session=session, **narrowed(narrowing))
+    require_kinds([vault], asked.kinds)
     moment = before.moment if before else vault.clock.now()
     chosen = selected(vault, asked, record_class=record_class, by=by, folder=folder, status=status)
     places = _places(vault, chosen, sort, moment)
@@ -144,11 +137,10 @@ def list_memories(
 
 def filtered(
     vault: Context, *, user: str | None = None, record_class: str = "", by: str = "", folder: str = "", status: str = "",
-    **narrows: Any,
+    session: str | None = None, **narrowing: Unpack[Narrowing],
 ) -> list[Entry]:  # fmt: skip
-    """The memories of a list by its filters, in no order; `narrows` are those that a question has too."""
-    narrowed: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in narrows.items()}
-    asked = Query(query="", **narrowed)
+    """The memories of a list by its filters, in no order."""
+    asked = Query(query="", session=session, **narrowed(narrowing))
     seen_by = vault.for_user(user) if user else vault
     return selected(seen_by, asked, record_class=record_class, by=by, folder=folder, status=status)
 
@@ -261,12 +253,13 @@ def _nearest_names(vault: Context, asked: Query, by: str) -> Iterator[str]:
         "tag": {name for entry in entries for name in entry.texts("tags")},
         "session": {entry.text("session") for entry in entries},
         "project": {entry.text("project") for entry in entries},
-        "mood": {entry.text("mood") for entry in entries},
+        **{field.name: {entry.text(field.name) for entry in entries} for field in FILTERED},
         "origin or model": {name for entry in entries for name in (entry.origin, entry.text("model"))},
     }
     unmatched = {
         "subject": asked.subject_names, "tag": asked.tags, "session": filter(None, [asked.session]),
-        "project": filter(None, [asked.project]), "mood": filter(None, [asked.mood]), "origin or model": filter(None, [by]),
+        "project": filter(None, [asked.project]), **{name: [word] for name, word in asked.words},
+        "origin or model": filter(None, [by]),
     }  # fmt: skip
     for what, names in unmatched.items():
         known = {normal_name(name): name for name in present[what] if name}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.gates import disbelieved
@@ -13,6 +13,7 @@ from vault_tool.errors import UsageError
 from vault_tool.index.relations import names_of
 from vault_tool.index.visibility import Request, visible
 from vault_tool.model.details import Details
+from vault_tool.model.fields import Narrowing
 from vault_tool.model.signals import Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -27,9 +28,10 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.lean import Short, filled, lean_details, lean_tokens, leaned
 from vault_tool.vault.lean import answer as lean_answer
+from vault_tool.vault.parameters import spelled_out
 from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval.engine import gather
-from vault_tool.vault.retrieval.query import Fate, ProfileName, Query, RecallAnswer, Recalled
+from vault_tool.vault.retrieval.query import Fate, ProfileName, Query, RecallAnswer, Recalled, narrowed
 from vault_tool.vault.statuses import statuses
 from vault_tool.vault.viewer import request_of
 
@@ -183,20 +185,13 @@ class SubjectView(Answer):
 @verb
 @looks
 @for_user
+@spelled_out
 def recall(
     vault: Context,
     query: str,
     limit: int = 10,
     *,
     profile: ProfileName = "targeted",
-    kinds: Sequence[str] = (),
-    subject_names: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    not_tags: Sequence[str] = (),
-    project: str | None = None,
-    mood: str = "",
-    since: str | None = None,
-    until: str | None = None,
     session: str | None = None,
     user: str | None = None,
     hops: int = 0,
@@ -207,11 +202,12 @@ def recall(
     explain: bool = False,
     why_not: str = "",
     count: bool = True,
+    **narrowing: Unpack[Narrowing],
 ) -> Bundle | SubjectView:
     """The memories that answer a question, best first; for an exact subject name or alias, its understandings.
 
     `kinds` are types or classes, `tags` all of which it has and `not_tags` none, `project` the only one that it may be of,
-    `mood` the one that it was written in,
+    a field of one word the word that it has there,
     `since` and `until` (`2026-11-20`, `2026-11`, `7d`) bound when it was observed, `session` is the conversation that
     wrote it, `user` who asks: another's memories are not there for them,
     `hops` (0..3) how far what is merely alike is followed, beside the links that always are, `problem` the problem that it
@@ -220,9 +216,8 @@ def recall(
     is not counted as used, nor as seen by the session: for who looks at how it is made.
     """
     asked = Query(
-        query=query, profile=profile, kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags),
-        not_tags=tuple(not_tags), project=project, mood=mood, since=since, until=until, session=session, limit=limit,
-        hops=hops, budget=budget, include_global=include_global, doubtful=doubtful, explain=explain,
+        query=query, profile=profile, session=session, limit=limit, hops=hops, budget=budget, include_global=include_global,
+        doubtful=doubtful, explain=explain, **narrowed(narrowing),
     )  # fmt: skip
     subject = None if _narrowed(asked) else resolve.subject(vault, query)
     # A name alone asks who or what that is; any filter makes it a question.
@@ -248,7 +243,7 @@ def recall(
 def _narrowed(asked: Query) -> bool:
     """Whether the asker wants part of the memories only: then no subject's own page answers, which knows all of them."""
     named = (asked.kinds, asked.subject_names, asked.tags, asked.not_tags, asked.project, asked.since, asked.until)
-    return any((*named, asked.mood, asked.session))
+    return any((*named, asked.words, asked.session))
 
 
 def _bundle(answer: RecallAnswer) -> Bundle:

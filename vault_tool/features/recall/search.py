@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from vault_tool.errors import UsageError, VaultError
 from vault_tool.files import frontmatter, reader
@@ -15,6 +15,7 @@ from vault_tool.index.catalog import PAGE, UNREADABLE, Catalog, Page
 from vault_tool.index.fulltext.documents import TextHit
 from vault_tool.index.visibility import visible
 from vault_tool.model.details import Details
+from vault_tool.model.fields import Narrowing
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
@@ -24,11 +25,12 @@ from vault_tool.vault.answers import EYES_FIRST, HasStatus, bodies_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.lean import Short, answer, filled, lean_details, leaned, titled, whose
+from vault_tool.vault.parameters import spelled_out
 from vault_tool.vault.perhaps_changed import newer_first
 from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval import engine
 from vault_tool.vault.retrieval.filters import Filters, require_kinds, unknown
-from vault_tool.vault.retrieval.query import Query, Recalled
+from vault_tool.vault.retrieval.query import Query, Recalled, narrowed
 from vault_tool.vault.statuses import CURRENT, statuses
 
 if TYPE_CHECKING:
@@ -108,24 +110,18 @@ class SearchResults(Answer):
 @verb
 @looks
 @for_user
+@spelled_out
 def search(
     vault: Context,
     query: str,
     limit: int = 10,
     *,
-    kinds: Sequence[str] = (),
-    subject_names: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    not_tags: Sequence[str] = (),
-    project: str | None = None,
-    mood: str = "",
-    since: str | None = None,
-    until: str | None = None,
     session: str | None = None,
     user: str | None = None,
     mode: str = "auto",
     everything: bool = False,
     include_global: bool = True,
+    **narrowing: Unpack[Narrowing],
 ) -> SearchResults:
     """The memories and pages that match `query` by meaning and words, best first; understandings precede what they cover.
 
@@ -136,14 +132,13 @@ def search(
     """
     if mode not in MODES:
         raise UsageError(f"`{one_line(mode, 40)}` is no mode of search", f"the modes are {', '.join(MODES)}")
-    require_kinds([place for place, _ in engine.scopes(vault, include_global=include_global)], kinds)
-    for name in subject_names:
-        resolve.require_tagged(vault, name)
     asked = Query(
-        query=query, kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags), not_tags=tuple(not_tags),
-        project=project, mood=mood, since=since, until=until, session=session, limit=limit, include_global=include_global,
-        hops=0, problem_links=False, update_links=False,
+        query=query, session=session, limit=limit, include_global=include_global, hops=0, problem_links=False,
+        update_links=False, **narrowed(narrowing),
     )  # fmt: skip
+    require_kinds([place for place, _ in engine.scopes(vault, include_global=include_global)], asked.kinds)
+    for name in asked.subject_names:
+        resolve.require_tagged(vault, name)
     by_words = _by_words(vault, asked, everything)
     if mode == "text" or everything or _EXACT.search(query):
         hints = () if by_words else tuple(unknown([vault], asked))

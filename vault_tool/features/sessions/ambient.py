@@ -6,18 +6,20 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 from vault_tool.errors import UsageError
 from vault_tool.files.sessions import AgentSession
+from vault_tool.model.fields import Narrowing
 from vault_tool.vault import seen
 from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import copied
 from vault_tool.vault.lean import Short, listed
+from vault_tool.vault.parameters import spelled_out
 from vault_tool.vault.request import Answer, verb
 from vault_tool.vault.retrieval.engine import gather
-from vault_tool.vault.retrieval.query import Query, Recalled
+from vault_tool.vault.retrieval.query import Query, Recalled, narrowed
 
 COMPACTION_NOTE = (
     "DISPOSABLE: This entire response is ephemeral. All content is retrievable on demand from the memory database. "
@@ -98,6 +100,7 @@ class FirstReminders(Reminders):
 
 
 @verb
+@spelled_out
 def bring_to_mind(
     vault: Context,
     topic_or_context: str,
@@ -106,16 +109,9 @@ def bring_to_mind(
     *,
     limit: int = LIMIT,
     budget: int | None = BUDGET,
-    kinds: Sequence[str] = (),
-    subject_names: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    not_tags: Sequence[str] = (),
-    project: str | None = None,
-    mood: str = "",
-    since: str | None = None,
-    until: str | None = None,
     include_global: bool = True,
     explain: bool = False,
+    **narrowing: Unpack[Narrowing],
 ) -> Reminders:
     """Memories that bear on a topic or on what is being talked about, strictly chosen; nothing is a good answer.
 
@@ -133,19 +129,12 @@ def bring_to_mind(
     asked = Query(
         query=topic_or_context,
         profile="ambient",
-        kinds=tuple(kinds),
-        subject_names=tuple(subject_names),
-        tags=tuple(tags),
-        not_tags=tuple(not_tags),
-        project=project,
-        mood=mood,
-        since=since,
-        until=until,
         limit=limit,
         budget=budget,
         include_global=include_global,
         exclude=frozenset() if include_seen or before is None else frozenset(before.seen),
         explain=explain,
+        **narrowed(narrowing),
     )
     recalled = gather(vault, asked)
     token = _new_token(before)

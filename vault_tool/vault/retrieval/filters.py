@@ -8,6 +8,7 @@ from datetime import datetime
 from vault_tool.errors import UsageError
 from vault_tool.index.catalog import PAGE
 from vault_tool.index.visibility import Reason, visible
+from vault_tool.model.fields import FILTERED
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, STORY_EDGES, RecordClass, near_type
 from vault_tool.util.clock import parse_time
@@ -18,6 +19,9 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_moment
 from vault_tool.vault.retrieval.query import Query
 from vault_tool.vault.viewer import request_of
+
+# What of a head can be asked for, in words.
+_NARROWED = ", ".join(("subjects", "tags", "project", *(field.name for field in FILTERED)))
 
 
 class Filters:
@@ -30,7 +34,8 @@ class Filters:
         self.request = request_of(vault, kinds=self._kinds, shown=frozenset(asked.exclude))
         self._subjects = [frozenset(resolve.names_for(vault, unwrap_link(name))) for name in asked.subject_names]
         self._tags, self._not_tags = _asked_tags(asked.tags), _asked_tags(asked.not_tags)
-        self._project, self._mood = normal_name(asked.project or ""), normal_name(asked.mood)
+        words = {"project": asked.project or "", **dict(asked.words)}
+        self._words = {name: normal for name, word in words.items() if (normal := normal_name(word))}
         self._since, self._until = self._moment(asked.since), self._moment(asked.until, ends=True)
         self._anything = not (self._kinds or self.of_heads or asked.exclude)
         self._sees_all = vault.sight is None
@@ -48,7 +53,7 @@ class Filters:
     def of_heads(self) -> bool:
         """Whether something is asked for that a head alone can say, so that no page without one fits."""
         asked = self._asked
-        named = (self._subjects, self._tags, self._not_tags, self._project, self._mood, asked.since, asked.until, asked.session)
+        named = (self._subjects, self._tags, self._not_tags, self._words, asked.since, asked.until, asked.session)
         return any(named)
 
     @property
@@ -73,7 +78,7 @@ class Filters:
         if not self._in_time(entry):
             yield f"it was observed on {entry.observed[:10] or 'no day'}, outside of the time that was asked for"
         if not self._fits(entry):
-            yield "its subjects, tags, project, mood or session are not those that were asked for"
+            yield f"its {_NARROWED} or session are not those that were asked for"
 
     def _said(self, entry: Entry) -> Mapping[Reason, str]:
         """Each reason in words."""
@@ -125,9 +130,7 @@ class Filters:
             tags = _tags(entry.texts("tags"))
             if not all(_has(tags, tag) for tag in self._tags) or any(_has(tags, tag) for tag in self._not_tags):
                 return False
-        if self._project and normal_name(entry.text("project")) != self._project:
-            return False
-        if self._mood and normal_name(entry.text("mood")) != self._mood:
+        if any(normal_name(entry.text(name)) != word for name, word in self._words.items()):
             return False
         return (not asked.session or entry.text("session") == asked.session) and self._in_time(entry)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from vault_tool.model.fields import FILTERED, LISTS, NARROWING, by_parameter
 from vault_tool.vault.answers import EYES_FIRST, Headline
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
 
@@ -25,11 +26,12 @@ class Query:
     """One question to the vault's memory, with everything that narrows it.
 
     `profile` is how strict the answer is: `targeted` when somebody asks, `ambient` unprompted. `kinds` are types or classes of
-    which any will do, `tags` all wanted and `not_tags` none of them, `project` and `mood` the only ones, `since` and `until`
-    bounds on when it was observed (as `require_moment` reads them), `budget` one on the answer in tokens, `hops` how far what
-    is merely alike is followed (0 to 3), `with_changes` whether what overtook a result comes with it in any case, `exclude` ids
-    that are not wanted again, `doubtful` whether what is believed to be false is shown too, `problem` the id of a problem that
-    the answer is to serve, `why_not` the id of a memory of which it is asked what became of it.
+    which any will do, `tags` all wanted and `not_tags` none of them, `project` the only one, `words` the only words of fields
+    by their names, `since` and `until` bounds on when it was observed (as `require_moment` reads them), `budget` one on the
+    answer in tokens, `hops` how far what is merely alike is followed (0 to 3), `with_changes` whether what overtook a result
+    comes with it in any case, `exclude` ids that are not wanted again, `doubtful` whether what is believed to be false is
+    shown too, `problem` the id of a problem that the answer is to serve, `why_not` the id of a memory of which it is asked
+    what became of it.
     """
 
     query: str
@@ -39,7 +41,7 @@ class Query:
     tags: tuple[str, ...] = ()
     not_tags: tuple[str, ...] = ()
     project: str | None = None
-    mood: str = ""
+    words: tuple[tuple[str, str], ...] = ()
     since: str | None = None
     until: str | None = None
     session: str | None = None
@@ -56,6 +58,14 @@ class Query:
     perspectives: tuple[str, ...] = ()
     explain: bool = False
     why_not: str | None = None
+
+
+def narrowed(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The filters among a verb's parameters as fields of its query; TypeError for a parameter that is no filter."""
+    values = by_parameter(parameters, NARROWING)
+    words = {field.name: values.pop(field.name) for field in FILTERED}
+    narrows = {field.name: tuple(values[field.name]) for field in NARROWING if field.kind in LISTS}
+    return {**values, **narrows, "words": tuple((name, word) for name, word in words.items() if word)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
