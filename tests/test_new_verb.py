@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-import vault_tool
+from tests.added_code import copied_package, make_again, run_copy
 from tests.founding import found_at
 from vault_tool import Vault
 
@@ -59,7 +55,7 @@ BY_HAND = {
 }
 """What is written in each file, and before what. The last only where agents are to have it."""
 
-MADE = ((("cli.method_table",), "verbs/vault.py"), (("mcp.schemas",), "mcp/tools.json"))
+MADE = (("cli.method_table", "verbs/vault.py"), ("mcp.schemas", "mcp/tools.json"))
 
 ASKED = """
 import json, sys
@@ -85,31 +81,17 @@ main(["longest", "--help"])
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a copy of the package to which a verb was added, and a vault of two memories."""
-    root = tmp_path_factory.mktemp("added")
-    shutil.copytree(Path(vault_tool.__file__).parent, root / "vault_tool", ignore=shutil.ignore_patterns("__pycache__"))
-    for name, (before, text) in BY_HAND.items():
-        path = root / "vault_tool" / name
-        source = path.read_text(encoding="utf-8")
-        assert source.count(before) == 1 or not before
-        path.write_text(source.replace(before, text + before) if before else source + text, encoding="utf-8")
+    root = copied_package(tmp_path_factory.mktemp("added"), {name: [addition] for name, addition in BY_HAND.items()})
     with Vault.open(found_at(root / "lab", git=False)) as vault:
         vault.remember("The pump hums.", ["Pump"])
         vault.remember("The pump in the cellar hums at night.", ["Pump"])
     return root
 
 
-def _child(root: Path, *arguments: str) -> str:
-    environ = {**os.environ, "PYTHONPATH": str(root), "VAULT_OWNER": "off", "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=root, env=environ, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_a_verb_in_three_files_and_a_row_for_agents_is_at_every_door(root: Path) -> None:
-    for (module,), kept in MADE:
-        made = _child(root, "-m", f"vault_tool.{module}")
-        (root / "vault_tool" / kept).write_text(made, encoding="utf-8")
-    first, *rest = _child(root, "-c", ASKED, str(root / "lab")).splitlines()
+    for module, kept in MADE:
+        make_again(root, module, kept)
+    first, *rest = run_copy(root, "-c", ASKED, str(root / "lab")).splitlines()
     told = json.loads(first)
     assert told["package"].startswith(str(root))
     assert told["method"] == ["The pump in the cellar hums at night"]

@@ -15,7 +15,17 @@ from vault_tool.features.contracts.schemas import schema
 from vault_tool.features.remember.observations import KINDS
 from vault_tool.mcp.tools import listed
 from vault_tool.model.details import LABELS
-from vault_tool.model.fields import GIVEN, OBSERVATION, SHARED, ObservationParameters, SharedParameters, annotation, unsaid
+from vault_tool.model.fields import (
+    GIVEN,
+    NARROWING,
+    OBSERVATION,
+    SHARED,
+    Narrowing,
+    ObservationParameters,
+    SharedParameters,
+    annotation,
+    unsaid,
+)  # fmt: skip
 from vault_tool.model.records import Observation
 from vault_tool.verbs.vault import Vault
 
@@ -39,6 +49,7 @@ def arguments(tool: str) -> dict[str, Any]:
 def test_what_a_type_checker_reads_is_what_the_rows_say() -> None:
     assert told_of(get_type_hints(ObservationParameters)) == {field.parameter: annotation(field) for field in GIVEN}
     assert get_type_hints(SharedParameters).keys() == {field.parameter for field in SHARED}
+    assert told_of(get_type_hints(Narrowing)) == {field.parameter: annotation(field) for field in NARROWING}
 
 
 def test_every_row_has_its_attribute_with_the_default_of_its_kind() -> None:
