@@ -24,7 +24,16 @@ _ITSELF = "vault_tool.verbs.vault"
 
 # Verbs that other doors ask than a program: what a person does at a terminal, and the files of the memory tool.
 ELSEWHERE = frozenset(
-    {"delete_memories", "edit_waiting", "faulty_file", "find_conflict", "list_files", "local_graph", "mend_file"}
+    {
+        "delete_memories",
+        "edit_waiting",
+        "faulty_file",
+        "find_conflict",
+        "hide_from_page",
+        "list_files",
+        "local_graph",
+        "mend_file",
+    }
     | {"next_packet", "read_file", "skip_packets", "versions"}
 )
 

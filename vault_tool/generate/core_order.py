@@ -158,6 +158,8 @@ class Claims:
         pinned, importance = (
             weights(entry, usual, belief.reviewed) if "pinned" in head or "importance" in head else (False, usual)
         )
+        if not importance and not pinned:
+            return None  # a person took it off the page
         seen, age = self._seen(entry.observed)
         if section is CoreSection.WHERE_LEFT:
             if age > LEFT_DAYS:

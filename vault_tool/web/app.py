@@ -47,6 +47,7 @@ PAGES = (
     "review",
     "consolidate",
     "map",
+    "palette",
 )
 
 _log = logging.getLogger(__name__)

@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from vault_tool.errors import NotFound, UsageError, VaultError
 from vault_tool.features.editing.deleting import delete_memories
+from vault_tool.features.editing.hiding import hide_from_page
 from vault_tool.features.reading.facets import facets, weights
 from vault_tool.features.reading.listing import SORTS, STATUSES, selected
 from vault_tool.util.text import counted
@@ -125,6 +126,7 @@ _MANY: Mapping[str, Any] = MappingProxyType(
     {
         "tag": _tag,
         "pin": lambda vault, ids, form: [vault.pin(identity) for identity in ids],
+        "hide": lambda vault, ids, form: [hide_from_page(vault, ids)],
         "flag": lambda vault, ids, form: [vault.mark_questionable(identity, form.get("reason", "")) for identity in ids],
         "keep": lambda vault, ids, form: [vault.review(accept=list(ids))],
         "merge": _subject,
@@ -133,6 +135,7 @@ _MANY: Mapping[str, Any] = MappingProxyType(
 )
 _DONE = {
     "tag": "tagged", "pin": "pinned", "flag": "marked as questionable", "keep": "kept: reviewed by you",
+    "hide": "hidden from what a session gets: found as before",
     "merge": "of one subject now", "delete": "deleted: history keeps what was in them",
 }  # fmt: skip
 

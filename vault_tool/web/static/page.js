@@ -21,11 +21,11 @@ function choose(step) {
 
 document.addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && event.target.form) { event.preventDefault(); event.target.form.requestSubmit(); return; }
-  if ((event.ctrlKey || event.metaKey) && event.key === "k") { event.preventDefault(); (document.querySelector("main [type=search]") || document.getElementById("find")).focus(); return; }
+  if ((event.ctrlKey || event.metaKey) && event.key === "k") { event.preventDefault(); palette.turn(); return; }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const close = event.key === "Escape" && !typing(event.target) && !document.querySelector("dialog[open]") && document.querySelector("[data-close]");
   if (close) { event.preventDefault(); close.click(); return; }
-  if (event.key === "Escape" && typing(event.target)) { event.preventDefault(); event.target.blur(); return; }
+  if (event.key === "Escape" && typing(event.target) && !event.target.closest("dialog")) { event.preventDefault(); event.target.blur(); return; }
   if (typing(event.target) || event.isComposing || document.querySelector("dialog[open]")) return;
   if (going) {
     going = false;
@@ -46,6 +46,68 @@ document.addEventListener("keydown", (event) => {
   const button = (chosen && chosen.querySelector(keyed)) || [...document.querySelectorAll(keyed)].find((one) => !one.closest("[data-item]"));
   if (button && !button.closest("dialog:not([open])")) { event.preventDefault(); button.click(); }
 });
+
+// The palette: pages and actions are in the page; memories and subjects are asked for as one types.
+const palette = {
+  dialog: document.getElementById("palette"), field: document.getElementById("palette-words"), list: document.getElementById("palette-list"),
+  later: 0, turns: 0,
+  turn() {
+    if (this.dialog.open) { this.dialog.close(); return; }
+    if (document.querySelector("dialog[open]")) return;
+    this.field.value = "";
+    this.show([]);
+    this.dialog.showModal(); // its end gives the focus back to what had it
+  },
+  options() { return [...this.list.children].filter((one) => !one.hidden); },
+  show(found) {
+    const words = this.field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    this.list.querySelectorAll("[data-found]").forEach((one) => one.remove());
+    for (const one of this.list.children) one.hidden = !words.every((word) => one.firstChild.textContent.toLowerCase().includes(word));
+    found.forEach((one, at) => {
+      const option = document.createElement("li"), what = document.createElement("span");
+      option.setAttribute("role", "option");
+      option.id = `pal-found-${at}`;
+      option.dataset.to = one.to;
+      option.dataset.found = "1";
+      option.append(one.title, what);
+      option.classList.toggle("past", Boolean(one.past));
+      what.className = "soft";
+      what.textContent = one.what.replaceAll("_", " ");
+      this.list.append(option);
+    });
+    this.mark(0);
+    document.getElementById("palette-count").textContent = `${this.options().length} found`;
+  },
+  mark(at) {
+    const all = this.options(), place = Math.max(0, Math.min(all.length - 1, at));
+    [...this.list.children].forEach((one) => one.setAttribute("aria-selected", "false"));
+    this.field.removeAttribute("aria-activedescendant");
+    if (!all.length) return;
+    all[place].setAttribute("aria-selected", "true");
+    all[place].scrollIntoView({ block: "nearest" });
+    this.field.setAttribute("aria-activedescendant", all[place].id);
+  },
+  at() { return this.options().findIndex((one) => one.getAttribute("aria-selected") === "true"); },
+  go(option) {
+    if (!option) return;
+    this.dialog.close();
+    if (option.dataset.press) { const button = document.querySelector(option.dataset.press); if (button) button.click(); } else location.href = option.dataset.to;
+  },
+  async ask() {
+    const turn = ++this.turns, words = this.field.value.trim();
+    const answer = words ? await fetch(`/palette?q=${encodeURIComponent(words)}`).catch(() => null) : null;
+    if (turn === this.turns && answer && answer.ok) { const at = this.at(); this.show(await answer.json()); this.mark(at); }
+  },
+};
+palette.field.addEventListener("input", () => { palette.show([]); clearTimeout(palette.later); palette.later = setTimeout(() => palette.ask(), 150); });
+palette.field.addEventListener("keydown", (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step) { event.preventDefault(); palette.mark(palette.at() + step); }
+  if (event.key === "Escape") { event.preventDefault(); palette.dialog.close(); } // not first its text, as a field of a search does
+  if (event.key === "Enter" && !event.isComposing) { event.preventDefault(); palette.go(palette.options()[palette.at()]); }
+});
+palette.list.addEventListener("click", (event) => palette.go(event.target.closest("[role=option]")));
+palette.dialog.addEventListener("click", (event) => { if (event.target === palette.dialog) palette.dialog.close(); });
 
 // The button copies what stands before it; where the browser does not let it, that is selected to be copied by hand.
 async function copyBefore(button) {
