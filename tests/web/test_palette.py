@@ -55,6 +55,7 @@ def test_what_it_is_answered_is_no_more_than_search_shows_and_is_for_nobody_else
     served, ids = told
     answer = served.client.get("/palette", params={"q": "pump"}).json()
     assert {"what": "subject", "title": "Heat pump", "to": "/subject/Heat%20pump"} in answer
+    assert f"/memory/{ids['solved']}" in [one["to"] for one in served.client.get("/palette", params={"q": "heater dra"}).json()]
     assert f"/memory/{ids['hum']}" in [one["to"] for one in answer]
     with served.vault() as vault:
         vault.consent(ids["ann"], "withdrawn", as_user="ann")

@@ -21,7 +21,7 @@ _MEMORIES, _SUBJECTS = 7, 4
 
 
 async def found(request: Request) -> Response:
-    """What the words lead to, the likeliest first."""
+    """The subjects and memories that the words lead to, the likeliest first."""
     words = request.query_params.get("q", "").strip()
     return JSONResponse(await ask(request, lambda vault: _found(request, vault, words)) if words else [])
 
@@ -32,7 +32,8 @@ def _found(request: Request, vault: Vault, words: str) -> list[dict[str, Any]]:
     near = sorted((normal_name(name).find(typed), len(name), name) for name in names if typed in normal_name(name))
     subjects = [{"what": "subject", "title": readable(name), "to": subject_path(name)} for *_, name in near[:_SUBJECTS]]
     try:
-        results = vault.search(words, limit=_MEMORIES).results
+        # The last word is still being typed.
+        results = vault.search(f"{words}*" if words[-1].isalnum() else words, limit=_MEMORIES).results
     except VaultError:
         return subjects  # words that are half typed are no question yet
     memories = [
