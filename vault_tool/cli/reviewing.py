@@ -225,14 +225,17 @@ def _erasing(
     return lambda look: forgetting.forget(vault, ids[0], dry_run=look), _forgotten
 
 
-@command("export", "vt export ~/ann --all-of ann", "vt export jsonl ~/whole.jsonl")
-@click.argument("folder", type=click.Path(), metavar="DIR", help="A folder that is not there yet; or jsonl or server-memory.")
+@command("export", "vt export ~/ann --all-of ann", "vt export jsonl ~/whole.jsonl", "vt export agents-md CLAUDE.md")
+@click.argument("folder", type=click.Path(), metavar="DIR", help="A folder that is not there yet; or the name of a form.")
 @click.argument("file", type=click.Path(), required=False, metavar="[FILE]", help="The file of that form.")
 @click.option("--all-of", default="", metavar="USER", help="The person; --user does as well.")
-@takes(exporting.export_as, "since", "subject_names", "with_hidden", "force")
+@takes(
+    exporting.export_as, "since", "subject_names", "with_hidden", "force", "budget",
+    budget={"metavar": "BYTES", "type": click.IntRange(1)},
+)  # fmt: skip
 def export(
     call: Call, folder: str, file: str | None, all_of: str, since: str | None, subject_names: tuple[str, ...], with_hidden: bool,
-    force: bool,
+    force: bool, budget: int | None,
 ) -> Exit:  # fmt: skip
     """Write out all that is about one person.
 
@@ -240,20 +243,26 @@ def export(
     this machine keeps. Nothing that is about anybody else.
 
     With a form and a file instead: `jsonl` has every field of the whole memory, for `vt import jsonl`; `server-memory` is
-    the memory server's graph.
+    the memory server's graph; `agents-md` puts what you or people you trust wrote or reviewed between two markers of
+    AGENTS.md (or of the file that you name), and touches nothing else of it.
     """
+    if file is None and not (all_of or call.user) and folder in exporting.FORMS:
+        if folder != exporting.AGENTS_MD:
+            raise UsageError(f"{folder} is written to a file", f"`vt export {folder} FILE`")
+        file = "AGENTS.md"
     if file is not None:
         with call.open_vault() as vault:
             done = exporting.export_as(
-                vault, folder, file, since=since, subject_names=subject_names, with_hidden=with_hidden, force=force
-            )
+                vault, folder, file, since=since, subject_names=subject_names, with_hidden=with_hidden, force=force,
+                budget=budget,
+            )  # fmt: skip
             return call.emit(done, _exported_as, vault)
     with replace(call, user="").open_vault() as vault:
         return call.emit(rights.export_user(vault, all_of or call.user, folder), _exported, vault)
 
 
 def _exported_as(done: exporting.ExportedAs, short: Short) -> Iterator[Block]:
-    yield f"written to {done.path} as {done.form}"
+    yield f"written to {done.path} as {done.form}" if done.changed else f"{done.path} says so already"
     yield fields(*done.written.items(), ("left out", [f"{reason} {count}" for reason, count in sorted(done.left_out.items())]))
 
 

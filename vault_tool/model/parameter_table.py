@@ -150,6 +150,7 @@ MEANINGS_OF: Mapping[str, Mapping[str, str]] = {
         "wrong": "Ids that misled.",
         "left_to_do": "Where the work stands and what comes next, in two sentences.",
     },
+    "export_as": {"budget": "With agents-md: most bytes between the markers; 4000 if left out."},
     "correct": {"id": "Its id or whole title.", "why": "What you saw.", "content": "What is so now, in a sentence."},
     "write": {
         "subject_names": "What it is about; made if new.",

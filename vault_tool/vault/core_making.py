@@ -14,7 +14,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.core_material import CoreMaker, CoreMaterial
-from vault_tool.vault.core_understandings import core_kinds
+from vault_tool.vault.core_understandings import CoreKind, core_kinds
 from vault_tool.vault.core_understandings import warnings as kept_warnings
 
 # What a prompt is given of the page at most, by the tool's own count of tokens.
@@ -45,13 +45,7 @@ class CoreFrame:
         self._vault = vault
         self._prompt = prompt
         self._warnings = kept_warnings(vault, kinds, moment)
-        unwritten = {starter.type: starter.body.strip() for starter in starters()}
-        good = [entry for kind in kinds.values() for entry in kind.good]
-        believed = vault.seen_by("").standings.beliefs(good)
-        self._texts = [
-            _identity_page(entry, believed[entry.id], kinds[entry.type].body(vault, entry), unwritten)
-            for entry in sorted(good, key=lambda entry: entry.by_created, reverse=True)
-        ]
+        self._texts = identity_texts(vault, kinds)
 
     def page(self, material: CoreMaterial, budget: int) -> CorePage:
         """The page of what it is made from."""
@@ -128,6 +122,17 @@ class WholeCore:
 def prompt_form(vault: Context, items: Iterable[CoreItem]) -> PromptForm:
     """The form in which a prompt is given the page of these."""
     return PromptForm(resolve.Shortened(vault, (item.entry.id for item in items)))
+
+
+def identity_texts(vault: Context, kinds: Mapping[str, CoreKind]) -> list[CoreText]:
+    """Soul, protocol and orientation as far as they are served, the newest first."""
+    unwritten = {starter.type: starter.body.strip() for starter in starters()}
+    good = [entry for kind in kinds.values() for entry in kind.good]
+    believed = vault.seen_by("").standings.beliefs(good)
+    return [
+        _identity_page(entry, believed[entry.id], kinds[entry.type].body(vault, entry), unwritten)
+        for entry in sorted(good, key=lambda entry: entry.by_created, reverse=True)
+    ]
 
 
 def _identity_page(entry: Entry, belief: Belief, text: str, unwritten: Mapping[str, str]) -> CoreText:

@@ -1,4 +1,4 @@
-"""`export_as`: the memory as lines of JSON, from which it can be made again, or as another tool's graph."""
+"""`export_as`: the memory as lines of JSON, from which it can be made again, or in the forms of other tools."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.features.exports import agents_file
 from vault_tool.files import layout, tombstones, writer
 from vault_tool.files.episode_text import redacted_episode
 from vault_tool.importing.sources.vault_lines import FORMAT, VERSION
@@ -27,7 +28,12 @@ from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_moment
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 
-FORMS = ("jsonl", "server-memory")
+AGENTS_MD = "agents-md"
+FORMS = ("jsonl", "server-memory", AGENTS_MD)
+
+# The parameters of a page for agents, and the folders of a vault that are no place for an export.
+_TAKEN = frozenset({"budget"})
+_OWN_FOLDERS = frozenset({layout.VAULT, layout.TEMPLATES, ".git"})
 
 # The beginnings of files that are ours, which may be written over.
 _OURS: Mapping[str, tuple[bytes, ...]] = {
@@ -38,10 +44,14 @@ _OURS: Mapping[str, tuple[bytes, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedAs(Answer):
-    """The outcome of an export: how many lines of which kind, and what the form cannot hold or must not show, by its reason."""
+    """The outcome of an export: how many lines of which kind, and what the form cannot hold or must not show, by its reason.
+
+    `changed` says whether a file was written: one that says the same already is left as it is.
+    """
 
     form: str
     path: str
+    changed: bool = True
     written: Mapping[str, int] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
 
@@ -51,16 +61,27 @@ class ExportedAs(Answer):
 @of_the_whole
 def export_as(
     vault: Context, form: str, path: str | Path, *, since: str | None = None, subject_names: Sequence[str] = (),
-    with_hidden: bool = False, force: bool = False,
+    with_hidden: bool = False, force: bool = False, budget: int | None = None,
 ) -> ExportedAs:  # fmt: skip
-    """Write the memory to a file in a form: `jsonl` (every field, to be imported or restored), `server-memory` (its graph).
+    """Write the memory to a file in a form: `jsonl` (every field, to be imported or restored), `server-memory` (its graph),
+    `agents-md` (the page of a session's start, in at most `budget` bytes between two markers of AGENTS.md or its kin).
 
     `since` and `subject_names` narrow the memories. Those that no reader is shown are left out unless `with_hidden`; a file
-    that is there and none of ours is refused without `force`.
+    that is there and none of ours is refused without `force`. A page takes none of these: it holds what the owner or a trusted
+    person wrote or reviewed, and nothing that is about a user.
     """
     if form not in FORMS:
         raise UsageError(f"`{one_line(form, 40)}` is no form of export", f"forms are {', '.join(FORMS)}")
+    optional = {"since": since, "subject_names": subject_names, "with_hidden": with_hidden, "force": force, "budget": budget}
+    _require_fitting(form, frozenset(name for name, value in optional.items() if value))
     target = Path(path).expanduser()
+    _require_outside(vault, target)
+    if form == AGENTS_MD:
+        _require_a_file(target)
+        page, changed = agents_file.write_block(vault, target, budget)
+        return ExportedAs(
+            form=form, path=str(target), changed=changed, written={"memories": page.shown}, left_out=dict(page.left_out)
+        )
     _require_ours(target, form, force)
     material = _Material(vault, since, subject_names, with_hidden)
     lines = material.lines() if form == "jsonl" else material.graph()
@@ -88,9 +109,28 @@ def _encoded(line: Mapping[str, Any]) -> bytes:
     return f"{json.dumps(line, ensure_ascii=False)}\n".encode("utf-8", "surrogatepass")
 
 
-def _require_ours(target: Path, form: str, force: bool) -> None:
+def _require_fitting(form: str, names: frozenset[str]) -> None:
+    """UsageError for a parameter that means nothing to a form."""
+    foreign = names - _TAKEN if form == AGENTS_MD else names & _TAKEN
+    if foreign:
+        raise UsageError(f"{option(min(foreign))} means nothing to {form}", "leave it out")
+
+
+def _require_outside(vault: Context, target: Path) -> None:
+    """UsageError for a place among the vault's own files, where an export would become a page of it."""
+    root, real = vault.root.resolve(), target.parent.resolve() / target.name
+    inside = real.relative_to(root).parts if real.is_relative_to(root) else ()
+    if inside and (inside[0] in _OWN_FOLDERS or inside[0].startswith("_")):
+        raise UsageError(f"{target} lies among the vault's own files", "name a place outside of them")
+
+
+def _require_a_file(target: Path) -> None:
     if target.is_dir() or not target.parent.is_dir():
         raise UsageError(f"{target} cannot be written", "name a file in a folder that is there")
+
+
+def _require_ours(target: Path, form: str, force: bool) -> None:
+    _require_a_file(target)
     if target.is_symlink() or (target.exists() and not force):
         with suppress(OSError), target.open("rb") as file:
             if not target.is_symlink() and file.read(64).startswith(_OURS[form]):
