@@ -187,8 +187,8 @@ class Intake:
                 begin(chunk)
             with self._operation() as op:
                 self._planned = 0
-                for item in chunk:
-                    plan(op, item)
+                for each in chunk:
+                    plan(op, each)
                     done += 1
                     if self._progress is not None and done % 20 == 0:
                         self._progress(done, total or done)
