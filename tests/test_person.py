@@ -209,7 +209,7 @@ EVERYBODY = frozenset((
     "list-passes", "get-consolidation-report", "recall", "search", "list", "list-observations", "search-observations", "get",
     "show", "tags", "related", "open-map", "open-around", "open-intersection", "read", "op", "snapshot", "new", "edit",
     "adopt", "people", "commit", "import", "activity", "log", "history", "diff", "decay", "core", "reflection", "reflect",
-    "merge-note", "mcp", "get-stats", "prove", "status", "reindex", "embed", "watch", "owner", "completion",
+    "merge-note", "mcp", "upcoming", "get-stats", "prove", "status", "reindex", "embed", "watch", "owner", "completion",
 ))  # fmt: skip
 PART_OF_IT = frozenset({"config", "sync", "serve", "doctor", "consent", "capture"})
 """Commands that everybody has, and of which a person alone has a part."""

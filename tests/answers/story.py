@@ -103,6 +103,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "op": {"request": {"op": "read", "repo_id": "Lab", "mode": "targeted", "query": "which port is redis on?"}},
     "snapshot": {},
     "list": {"status": "all"},
+    "upcoming": {"within": "2w"},
     "search": {"query": "redis connections port"},
     "recall": {"query": "why does redis drop idle connections?", "why_not": "<rule>"},
     "edit": {"memory_id": "<fact>", "text": "<text of fact>", "was": "<hash of fact>"},

@@ -338,6 +338,7 @@ TYPED: dict[str, tuple[str, ...]] = {
     "recall": ("recall", "where do backups of the harbour go?"),
     "search": ("search", "harbour"),
     "list": ("list", "--status", "all"),
+    "upcoming": ("upcoming", "--within", "1y"),
     "list-observations": ("list-observations", "Harbour"),
     "search-observations": ("search-observations", "backups", "--subject", "Harbour"),
     "get": ("get", "{rule}"),

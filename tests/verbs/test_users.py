@@ -87,6 +87,7 @@ READS: dict[str, Callable[[Vault], object]] = {
     "op": lambda v: v.op({"op": "read", "repo_id": "Lab", "query": "harbour ticket sailing", "mode": "targeted"}),
     "snapshot": lambda v: v.snapshot(),
     "list": lambda v: v.list(status="all", limit=500),
+    "upcoming": lambda v: v.upcoming("9y"),
     "search": lambda v: v.search("harbour ticket sailing", everything=True),
     "recall": lambda v: v.recall("harbour ticket sailing", explain=True, doubtful=True),
     "backstop": lambda v: v.backstop(),

@@ -130,6 +130,7 @@ def _activity(orientation: Orientation) -> Iterator[Block]:
     yield fields(
         ("generation", orientation.generation),
         ("to consolidate", waiting_in_words(orientation.pending_consolidation_count, orientation.due_packets)),
+        ("comes next", orientation.upcoming or ""),
         ("since", recent.since if recent else ""),
         ("new observations", recent.subjects_with_new_observations if recent else ()),
         ("new understandings", recent.subjects_with_new_understandings if recent else ()),

@@ -67,6 +67,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
     "Look": (
         Listed("recall", "recalling", "Ask the memory a question, or for a subject."),
         Listed("list", "listing", "List memories without a question."),
+        Listed("upcoming", "upcoming", "List what is over soon or to be looked at."),
         Listed("search", "searching", "Find memories, subjects and pages."),
         Listed("list-observations", "observing", "List the evidence on a subject, newest first."),
         Listed("search-observations", "observing", "Search within the evidence on subjects."),

@@ -96,6 +96,9 @@ TOOLS: Mapping[str, Described] = {
         "Memories without a question, newest first: all preferences, what was written last week. `next` leads on as `after`.",
         {"kinds": ["preference"], "since": "last week"},
     ),
+    "upcoming": Described(
+        "What expires soon, and what a person is to look at again, the nearest first.", {"within": "14d"},
+    ),
     "related": Described(
         "What a memory is linked to: edges, supersession, evidence, problem and solutions.",
         {"memory_id": "Redis drops idle connections"},

@@ -22,6 +22,7 @@ _SPAN = re.compile(r"(\d{1,4})([hdwmy])", re.ASCII | re.IGNORECASE)
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
 _PART = re.compile(r"(\d{4})(?:-(\d{2}))?", re.ASCII)
 _DAYS_AGO = {"today": 0, "yesterday": 1}
+_LONGEST = 100 * _HOURS["y"]
 _NAMED_SPAN = re.compile(r"(this|last) (week|month|year)", re.IGNORECASE)
 _DATE_LENGTH = 10
 
@@ -62,6 +63,15 @@ def require_moment(text: str, now: datetime, *, ends: bool = False) -> datetime:
         hint = "write it like 2026-11-20, 2026-11, 7d (h, d, w, m, y), yesterday, last week or 2026-11-20T10:00:00+00:00"
         raise UsageError(f"`{one_line(text, 40)}` is not a time", hint)
     return moment
+
+
+def require_span(text: str) -> timedelta:
+    """The span that a text names (`14d`; h, d, w, m, y). UsageError for what is none, or longer than a hundred years."""
+    span = _SPAN.fullmatch(text.strip())
+    hours = int(span[1]) * _HOURS[span[2].lower()] if span else 0
+    if not 0 < hours <= _LONGEST:
+        raise UsageError(f"`{one_line(text, 40)}` is no span of time", "write it like 14d (h, d, w, m, y)")
+    return timedelta(hours=hours)
 
 
 def _moment(text: str, now: datetime, ends: bool) -> datetime | None:

@@ -66,6 +66,7 @@ _DONE_BY: Mapping[str, str] = {
     "tag": "tagging it",
     "tags": "the list of tags",
     "undo": "taking the operation back, which a person does,",
+    "upcoming": "the list of what is over soon",
     "update": "an update of that memory",
     "update_link": "a change of that link",
     "update_understanding": "a revision of that understanding",

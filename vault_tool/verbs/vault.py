@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from vault_tool.features.proof import proving as _proving
     from vault_tool.features.reading import get as _get
     from vault_tool.features.reading import listing as _listing
+    from vault_tool.features.reading import upcoming as _upcoming
     from vault_tool.features.recall import present_state as _present_state
     from vault_tool.features.recall import recall as _recall
     from vault_tool.features.recall import search as _search
@@ -110,6 +111,7 @@ else:
     _proving = deferred_verbs("vault_tool.features.proof.proving")
     _get = deferred_verbs("vault_tool.features.reading.get")
     _listing = deferred_verbs("vault_tool.features.reading.listing")
+    _upcoming = deferred_verbs("vault_tool.features.reading.upcoming")
     _present_state = deferred_verbs("vault_tool.features.recall.present_state")
     _recall = deferred_verbs("vault_tool.features.recall.recall")
     _search = deferred_verbs("vault_tool.features.recall.search")
@@ -251,3 +253,4 @@ class Vault(Context):
     own_repository = _setting_up.own_repository
     export_as = _exporting.export_as
     restore = _restoring.restore
+    upcoming = _upcoming.upcoming

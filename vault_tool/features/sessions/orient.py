@@ -15,7 +15,7 @@ from vault_tool.generate.escape import unframed
 from vault_tool.generate.starter import content_policy, is_starter
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.hints import around, step
-from vault_tool.vault import another_address, resolve, seen
+from vault_tool.vault import another_address, coming, resolve, seen
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.core_understandings import CoreKind, core_kinds
@@ -79,7 +79,8 @@ class Orientation(Answer):
     `pending_consolidation_count` observations wait for a pass in `due_packets` packets.
 
     A page is None where the vault has none. `recent_activity` is what was written since the last consolidation, None
-    where nothing was; `seen_cleared` is how much the seen log of this session held.
+    where nothing was; `upcoming` names the memory that is over, or to be looked at, next; `seen_cleared` is how much
+    the seen log of this session held.
     """
 
     soul: GuardedPage | None
@@ -89,6 +90,7 @@ class Orientation(Answer):
     pending_consolidation_count: int
     due_packets: int
     recent_activity: RecentActivity | None
+    upcoming: str | None
     generation: int
     session: str | None
     seen_cleared: int
@@ -121,6 +123,7 @@ def orient(vault: Context) -> Orientation:
         pending_consolidation_count=waits.observations,
         due_packets=waits.packets,
         recent_activity=_recent(vault),
+        upcoming=unframed(line) if (line := coming.in_a_line(vault)) else None,
         generation=vault.index.catalog.generation(),
         session=vault.who.session or None,
         seen_cleared=cleared,

@@ -1,0 +1,41 @@
+"""`vt upcoming`: what is over soon, and what is to be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vault_tool.cli.blocks import Block, source, sourced, status_lines, with_status
+from vault_tool.cli.names import takes
+from vault_tool.cli.options import Call, Short, command
+from vault_tool.errors import Exit
+from vault_tool.features.reading import upcoming as dates
+
+_WORDS = {"expires": "expires", "until": "holds until", "review_by": "to be looked at"}
+
+
+@command("upcoming", "vt upcoming", "vt upcoming --within 30d --json")
+@takes(dates.upcoming, "within", "limit")
+def upcoming(call: Call, within: str, limit: int) -> Exit:
+    """List what is over soon, and what you are to look at.
+
+    The nearest first, by `expires`, `until` and `review_by`; a look that was missed stands at the beginning until `vt edit`
+    or a review. What is over already: `vt list --status expired`.
+    """
+    with call.open_vault() as vault:
+        return call.emit(dates.upcoming(vault, within, limit=limit), _upcoming, vault)
+
+
+def _upcoming(answer: dates.Upcoming, short: Short) -> Iterator[Block]:
+    rows = [
+        (
+            one.at[:10], _WORDS[one.field], short(one.id), one.type, with_status(one.title, one),
+            source(one.origin, reviewed=one.reviewed),
+        )
+        for one in answer.results
+    ]  # fmt: skip
+    columns = ("date", "", "id", "type", "title", "from")
+    yield from sourced(columns, rows, empty=f"nothing is over or to be looked at within {answer.within}")
+    for one in {one.id: one for one in answer.results}.values():
+        yield from status_lines(short(one.id), one, short)
+    if len(answer.results) < answer.total:
+        yield f"{len(answer.results)} of {answer.total}: --limit shows more"

@@ -1,0 +1,71 @@
+"""`upcoming`: what is over soon, and what a person is to look at, the nearest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from vault_tool.vault.answers import EYES_FIRST, Headline
+from vault_tool.vault.coming import Coming, coming
+from vault_tool.vault.context import Context
+from vault_tool.vault.facts import Memory
+from vault_tool.vault.lean import Short, answer, filled, leaned, titled, whose
+from vault_tool.vault.parameters import require_span
+from vault_tool.vault.request import Answer, for_user, looks, verb
+
+WITHIN = "14d"
+_LIMIT = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpcomingDate(Headline):
+    """A memory with a date that comes: `field` (expires, until, review_by) says it and `at` is what it says.
+
+    `days` are those until then, 0 for what is today, below 0 for a look that was missed.
+    """
+
+    field: str
+    at: str
+    days: int
+    origin: str
+    reviewed: bool
+    path: str
+
+    def lean(self, short: Short) -> dict[str, Any]:
+        """The fields that an agent needs."""
+        return filled({
+            "id": short(self.id), "type": self.type, **titled(self.title, self.summary or ""), "subjects": self.subjects,
+            self.field: self.at, "days": self.days, **self.lean_status(short), **whose(self.origin, self.reviewed),
+        })  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upcoming(Answer):
+    """The dates that come within a span, the nearest first, at most `limit` of `total`."""
+
+    results: tuple[UpcomingDate, ...]
+    total: int
+    within: str
+    notice: str = EYES_FIRST
+
+    def lean(self, short: Short) -> dict[str, Any]:
+        """The results, and how many there are."""
+        return {**answer(leaned(self.results, short), ()), "total": self.total}
+
+
+@verb
+@looks
+@for_user
+def upcoming(vault: Context, within: str = WITHIN, *, user: str | None = None, limit: int = _LIMIT) -> Upcoming:
+    """The memories that are over within a span (`14d`; h, d, w, m, y), and those that a person is to look at by then.
+
+    The nearest first: what was to be looked at before now stands at the beginning until one does.
+    """
+    rows = coming(vault, require_span(within))
+    results = tuple(_told(vault, row) for row in rows[:limit])
+    return Upcoming(results=results, total=len(rows), within=within)
+
+
+def _told(vault: Context, row: Coming) -> UpcomingDate:
+    days = (row.at - vault.clock.now()).days
+    return Memory(vault, row.entry, row.status).told(UpcomingDate, field=row.field, at=row.entry.text(row.field), days=days)

@@ -1,0 +1,75 @@
+"""The dates of memories that come next: when one is over, and by when a person is to look at one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from vault_tool.index.slight import with_any_field
+from vault_tool.index.visibility import visible
+from vault_tool.model.fields import OF_ENDS
+from vault_tool.model.snapshot import ENDS, Entry
+from vault_tool.util.clock import end_of
+from vault_tool.util.text import counted, one_line
+from vault_tool.vault.answers import NO_ANSWER, HasStatus
+from vault_tool.vault.context import Context
+from vault_tool.vault.resolve import short
+from vault_tool.vault.review_dates import review_due
+from vault_tool.vault.statuses import statuses
+from vault_tool.vault.viewer import request_of
+
+REVIEW_BY = "review_by"
+SPAN = timedelta(days=14)
+_TITLE = 60
+
+
+class Coming(NamedTuple):
+    """A date of a memory: the moment, which of `OF_ENDS` says it, and how the memory stands now."""
+
+    at: datetime
+    field: str
+    entry: Entry
+    status: HasStatus
+
+    @property
+    def words(self) -> str:
+        """`expires 2026-11-28`, `holds until 2026-11-28`, `to be looked at by 2026-11-28`."""
+        return f"{_WORDS[self.field]} {self.entry.text(self.field)[:10]}"
+
+
+_WORDS = {"expires": "expires", "until": "holds until", REVIEW_BY: "to be looked at by"}
+
+
+def coming(vault: Context, within: timedelta = SPAN) -> list[Coming]:
+    """The dates within this span of the memories that are told now, the nearest first, with each look that was missed."""
+    now = vault.clock.now()
+    last = now + within
+    dated = vault.index.catalog.derived("dated", lambda: tuple(with_any_field(vault.index.catalog, *OF_ENDS)))
+    near = [(at, field, entry) for entry in dated for field, at in _dates(vault, entry, now) if at <= last]
+    if not near:
+        return []
+    request = request_of(vault)
+    told = [one for one in near if visible(one[2], request, "listed") is None]
+    known = statuses(vault, list({entry.path: entry for _, _, entry in told}.values()))
+    rows = [Coming(at, field, entry, known[entry.path]) for at, field, entry in told]
+    return sorted((row for row in rows if row.status.status not in NO_ANSWER), key=lambda row: (row.at, row.entry.id, row.field))
+
+
+def _dates(vault: Context, entry: Entry, now: datetime) -> Iterator[tuple[str, datetime]]:
+    for name in ENDS:
+        at = end_of(entry.text(name)) if name in entry.head else None
+        if at is not None and at > now:
+            yield name, at
+    if REVIEW_BY in entry.head and (due := review_due(entry, vault.standings.belief_of(entry).reviewed_at)) is not None:
+        yield REVIEW_BY, due
+
+
+def in_a_line(vault: Context) -> str | None:
+    """The nearest of them in a line, with how many more there are; None where there is none."""
+    rows = coming(vault)
+    if not rows:
+        return None
+    first = rows[0]
+    more = f", and {counted(len(rows) - 1, 'more date')} within {SPAN.days} days" if len(rows) > 1 else ""
+    return f"{short(vault, first.entry.id)} {one_line(first.entry.title, _TITLE)}: {first.words}{more}"
