@@ -28,14 +28,14 @@ def upcoming(call: Call, within: str, limit: int) -> Exit:
 def _upcoming(answer: dates.Upcoming, short: Short) -> Iterator[Block]:
     rows = [
         (
-            one.at[:10], _WORDS[one.field], short(one.id), one.type, with_status(one.title, one),
-            source(one.origin, reviewed=one.reviewed),
+            date.at[:10], _WORDS[date.field], short(date.id), date.type, with_status(date.title, date),
+            source(date.origin, reviewed=date.reviewed),
         )
-        for one in answer.results
+        for date in answer.results
     ]  # fmt: skip
     columns = ("date", "", "id", "type", "title", "from")
     yield from sourced(columns, rows, empty=f"nothing is over or to be looked at within {answer.within}")
-    for one in {one.id: one for one in answer.results}.values():
-        yield from status_lines(short(one.id), one, short)
+    for memory in {date.id: date for date in answer.results}.values():
+        yield from status_lines(short(memory.id), memory, short)
     if len(answer.results) < answer.total:
         yield f"{len(answer.results)} of {answer.total}: --limit shows more"

@@ -50,9 +50,9 @@ def coming(vault: Context, within: timedelta = SPAN) -> list[Coming]:
     if not near:
         return []
     request = request_of(vault)
-    told = [one for one in near if visible(one[2], request, "listed") is None]
-    known = statuses(vault, list({entry.path: entry for _, _, entry in told}.values()))
-    rows = [Coming(at, field, entry, known[entry.path]) for at, field, entry in told]
+    listed = [date for date in near if visible(date[2], request, "listed") is None]
+    known = statuses(vault, list({entry.path: entry for _, _, entry in listed}.values()))
+    rows = [Coming(at, field, entry, known[entry.path]) for at, field, entry in listed]
     return sorted((row for row in rows if row.status.status not in NO_ANSWER), key=lambda row: (row.at, row.entry.id, row.field))
 
 
