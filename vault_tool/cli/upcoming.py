@@ -19,7 +19,7 @@ def upcoming(call: Call, within: str, limit: int) -> Exit:
     """List what is over soon, and what you are to look at.
 
     The nearest first, by `expires`, `until` and `review_by`; a look that was missed stands at the beginning until `vt edit`
-    or a review. What is over already: `vt list --status expired`.
+    or a review. `vt list --status expired` lists what is over already.
     """
     with call.open_vault() as vault:
         return call.emit(dates.upcoming(vault, within, limit=limit), _upcoming, vault)

@@ -97,7 +97,7 @@ TOOLS: Mapping[str, Described] = {
         {"kinds": ["preference"], "since": "last week"},
     ),
     "upcoming": Described(
-        "What expires soon, and what a person is to look at again, the nearest first.", {"within": "14d"},
+        "Memories that expire soon, or that a person is to look at again, the nearest first.", {"within": "14d"},
     ),
     "related": Described(
         "What a memory is linked to: edges, supersession, evidence, problem and solutions.",
