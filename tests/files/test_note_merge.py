@@ -142,9 +142,14 @@ class Maker:
             words = lines[at].split(b" ")
             words[self.random.randrange(len(words))] = self.fresh("word").encode()
             lines[at] = b" ".join(words)
-        elif way < 0.75:
+        elif way < 0.65:
             lines.insert(at, self.line().encode())
-        elif len([line for line in lines if line.strip()]) > 1:
+        elif way < 0.75:
+            # Often at one place, as at the end of a text.
+            at = self.random.choice((at, len(lines) - 1))
+            lines[at:at] = self.random.choice(([b"", self.line().encode(), b""], [b"- " + self.fresh("item").encode()]))
+        elif any(line.strip() for line in lines[:at]):
+            # Never the first: two that take out all but another line each would leave nothing.
             del lines[at]
         return data[: parts.body_start] + end.join(lines)
 
@@ -358,6 +363,28 @@ def test_a_place_that_both_changed_keeps_both_in_the_order_of_their_texts() -> N
     assert text == f"{OPEN}\n{july}\n{OR}\n{june}\n{END}\n\nIt hums.\n"
     assert result.left == (("", july, june),)
     assert [(place.this, place.that) for place in places(text.split("\n"))] == [((july,), (june,))]
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "expected"),
+    [
+        ("Top.\n", "Top.\n\nLater at B.\n", "Top.\n\nLater at A.\n", "Top.\n\nLater at A.\n\nLater at B.\n"),
+        ("Top.\n\nEnd.\n", "Top.\n\nB1.\n\nB2.\n\nEnd.\n", "Top.\n\nA.\n\nEnd.\n", "Top.\n\nA.\n\nB1.\n\nB2.\n\nEnd.\n"),
+        ("- a\n- z\n", "- a\n- c\n- z\n", "- a\n- b\n- z\n", "- a\n- b\n- c\n- z\n"),
+        ("Bought:\n\n1. a\n", "Bought:\n\n1. a\n2. c\n", "Bought:\n\n1. a\n2. b\n", "Bought:\n\n1. a\n2. b\n2. c\n"),
+    ],
+)
+def test_paragraphs_and_items_that_both_added_at_one_place_stand_below_one_another(
+    base: str, ours: str, theirs: str, expected: str
+) -> None:
+    text, result = body(base, ours, theirs)
+    assert text == expected and not result.left
+    assert_laws(note("", base), note("", ours), note("", theirs))
+
+
+def test_lines_that_both_added_within_a_paragraph_are_two_versions() -> None:
+    text, result = body("It is\nso.\n", "It is\nperhaps\nso.\n", "It is\nalways\nso.\n")
+    assert OPEN in text and result.left == (("", "always", "perhaps"),)
 
 
 def test_equal_insertions_are_taken_once_and_a_deletion_gives_way_to_an_edit() -> None:

@@ -22,6 +22,7 @@ Lines: TypeAlias = "Sequence[Line]"
 Both: TypeAlias = Callable[[Sequence[str], Sequence[str]], Iterable[str]]
 
 _WORD = re.compile(r"\w+")
+_ITEM = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s|\|)")
 
 
 class Line(str):
@@ -163,6 +164,7 @@ class _Weaving:
         self._changes = ones, others
         self._both = both
         # Each side's own form of a line that it left: only the blank lines after it can differ.
+        self._in_order = texts is not None
         self._own = (_left(base, ones, texts[0]), _left(base, others, texts[1])) if texts else (base, base)
         self._merged = MergedLines([])
         self._woven: list[Line] = []
@@ -220,6 +222,18 @@ class _Weaving:
         after = _same_before(ours[before:][::-1], other[before:][::-1])
         this, that = ours[before : len(ours) - after], other[before : len(other) - after]
         yield from ours[:before]
+        if this and that and self._in_order and not _taken_out(ones) and not _taken_out(others):
+            above = ours[before - 1] if before else self._woven[-1] if self._woven else Line("")
+            if _are_apart(above, this, last == len(self._base)) and _are_apart(above, that, last == len(self._base)):
+                # Each side added what stands for itself: there is nothing to choose between.
+                lesser, greater = sorted((this, that), key=lambda lines: list(_flat(lines)))
+                space = max(lesser[-1].after, () if _are_items(lesser) else above.after, key=_length)
+                yield from lesser[:-1]
+                yield Line(lesser[-1], space)
+                yield from greater[:-1]
+                yield Line(greater[-1], max(lesser[-1].after, greater[-1].after, key=_length))
+                yield from ours[len(ours) - after :]
+                return
         if this and that:
             # The space below the place is neither version's.
             space = max(this[-1].after, that[-1].after, key=_length)
@@ -250,6 +264,17 @@ def _left(base: Lines, hunks: list[Hunk], text: Lines) -> list[Line]:
         other_at += hunk.start - at + len(hunk.lines)
         at = hunk.stop
     return own
+
+
+def _are_apart(above: Line, lines: Lines, at_end: bool) -> bool:
+    """Whether lines that were put in are paragraphs of their own, or items of a list; not a part of a sentence that goes on."""
+    if any(line.is_mark or "\n" in line for line in (above, *lines)):
+        return False
+    return _are_items(lines) or bool((above.after or not above) and (lines[-1].after or at_end))
+
+
+def _are_items(lines: Lines) -> bool:
+    return all(map(_ITEM.match, lines))
 
 
 def _whole(version: list[str]) -> list[str]:
