@@ -8,14 +8,21 @@ import urllib.parse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import ConfigError
 from vault_tool.util import atomic
+from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import opened
 from vault_tool.util.hints import step
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
+
+if TYPE_CHECKING:
+    from vault_tool.model import served_person
+    from vault_tool.model.served_person import ServedPerson
+else:
+    served_person = deferred("vault_tool.model.served_person")  # hashes: 4 ms, and few vaults are served to others
 
 PROVIDERS = ("auto", "ollama", "openai", "local", "none")
 EXACT = "exact"
@@ -29,6 +36,12 @@ _FORMER = {
 
 # How the projects of folders are called, by the folder: no setting of the lists, for it names several.
 PROJECTS = "projects"
+
+# The people whom a served vault knows by tokens of their own, by name: no setting of the lists either.
+PEOPLE = "people"
+
+# Ends the addresses under which the commits of such people are made.
+SERVED_DOMAIN = "@people.invalid"
 
 # What more waits for a person here: `vault.toml` has an option of the same name.
 REVIEW = "review"
@@ -94,6 +107,8 @@ class Machine:
     owner: str = _option("on", "Whether a process may be started in the background.", "VAULT_OWNER", "on", "off")
     projects: Mapping[str, str] = field(default_factory=dict)
     """How the projects of folders are called, by the folder's path."""
+    people: Mapping[str, ServedPerson] = field(default_factory=dict)
+    """The people and agents who may ask a served vault by tokens of their own, by name."""
     review: tuple[str, ...] = ()
     """More types or classes of which agents' memories wait for a person here than `vault.toml` says; no setting of the lists."""
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -130,6 +145,7 @@ def read(path: Path, environ: Mapping[str, str], *, own_file: bool = True) -> Ma
     table = _table(path, faults) if own_file else {}
     projects = _projects(table.pop(PROJECTS, {}), path.name, faults)
     review = _words(table.pop(REVIEW, []), path.name, faults)
+    people = _served(table.pop(PEOPLE), path.name, faults) if PEOPLE in table else {}
     for name, value in _translated(table, environ.get(variable_of("provider"), "").strip()).items():
         if name in _OPTIONS:
             values[name], sources[name] = value, path.name
@@ -142,7 +158,7 @@ def read(path: Path, environ: Mapping[str, str], *, own_file: bool = True) -> Ma
     checked = {name: _checked(name, value, sources[name], faults) for name, value in values.items()}
     if faults:
         raise ConfigError("; ".join(faults[:20]), f"mend it, or set it with {step('config', provider=...)}")
-    return Machine(**checked, projects=projects, review=review, sources=sources)
+    return Machine(**checked, projects=projects, people=people, review=review, sources=sources)
 
 
 def write(path: Path, changes: Mapping[str, str]) -> None:
@@ -176,6 +192,18 @@ def name_project(path: Path, folder: str, name: str) -> None:
     _put(path, {**table, PROJECTS: projects} if projects else {key: value for key, value in table.items() if key != PROJECTS})
 
 
+def set_person(path: Path, name: str, person: ServedPerson | None) -> None:
+    """Say in the file at `path` what a person is known by; None takes them out. Raises ConfigError."""
+    faults: list[str] = []
+    table = _table(path, faults)
+    people = {known.name: known.row() for known in _served(table.get(PEOPLE, {}), path.name, faults).values()}
+    if faults:
+        raise ConfigError("; ".join(faults), "nothing was written")
+    people.pop(name, None)
+    people |= {} if person is None else {person.name: person.row()}
+    _put(path, {**{key: value for key, value in table.items() if key != PEOPLE}, **({PEOPLE: people} if people else {})})
+
+
 def _put(path: Path, table: Mapping[str, Any]) -> None:
     data = json.dumps(table, indent=2, ensure_ascii=False).encode() + b"\n"
     atomic.write(path, data, mode=_FILE_MODE)
@@ -186,6 +214,14 @@ def _projects(value: Any, source: str, faults: list[str]) -> dict[str, str]:
         return dict(value)
     faults.append(f"{source}: `{PROJECTS}` must be names by folders")
     return {}
+
+
+def _served(value: Any, source: str, faults: list[str]) -> dict[str, ServedPerson]:
+    try:
+        return served_person.read_people(value)
+    except ValueError as fault:
+        faults.append(f"{source}: `{PEOPLE}` {fault}")
+        return {}
 
 
 def _words(value: Any, source: str, faults: list[str]) -> tuple[str, ...]:
@@ -300,6 +336,8 @@ def _addresses(text: str) -> tuple[str, ...]:
     addresses = [part.strip().lower() for part in text.split(",")]
     if not all(part and not set(part) & set(" <>") for part in addresses):
         raise ValueError("must be addresses as they stand in commits, with commas between them")
+    if any(address.endswith(SERVED_DOMAIN) for address in addresses):
+        raise ValueError("must be no address that a token of a served vault writes under")
     return tuple(dict.fromkeys(addresses))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
@@ -125,4 +125,4 @@ def _ready(use: Use, request: Request, progress: Progress) -> Mapping[str, Any]:
 
 def caller_of(request: Request) -> Caller:
     """The caller that a request names."""
-    return Caller(**{name: str(request.get(name) or "") for name in ("session", "project", "user", "model", "preset", "folder")})
+    return Caller(**{field.name: str(request.get(field.name) or "") for field in fields(Caller)})

@@ -15,6 +15,7 @@ from vault_tool.errors import VaultError
 from vault_tool.mcp.backends import Answer, Call
 from vault_tool.util.outcome import outcome_of
 from vault_tool.vault.operation import Saved, writing_together
+from vault_tool.vault.pending import take_in_authors
 from vault_tool.vault.together import Together, stands_for_a_commit
 from vault_tool.verbs.vault import Vault
 
@@ -132,6 +133,9 @@ class Gathering:
                 waiting.attempt(partial(self._ask, waiting, together))
             # Others read meanwhile.
             outcomes = together.publish()
+            if any(waiting.call.caller.author for waiting in calls):
+                with self._exclusive("") as vault:
+                    take_in_authors(vault)
         for waiting in calls:
             waiting.attempt(partial(self._tell, waiting, outcomes))
 

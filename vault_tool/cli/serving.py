@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.options import Call, Decorated, Short, command
 from vault_tool.errors import Exit, UsageError
+from vault_tool.features.setup import served_people
 from vault_tool.mcp import backends
 from vault_tool.mcp import http as mcp_http
 from vault_tool.mcp import listening as http_listening
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     import anyio
 
+    from vault_tool.features.setup.served_people import MadeToken, RemovedPerson, ServedPeople
     from vault_tool.mcp.listening import Door
     from vault_tool.owner import upstream
 else:
@@ -84,12 +86,19 @@ def mcp(call: Call, preset: str, only_tools: bool, identity: str, project: str, 
 @click.option("--without-tls", is_flag=True, help="Beyond loopback: something in front encrypts.")
 @click.option("--no-token", is_flag=True, help="On loopback: serve every user of this machine.")
 @click.option("--new-token", is_flag=True, help="Make another token first; the old one is refused from then on.")
+@click.option("--person", default="", metavar="NAME", help="With --new-token: one for a person alone, shown once.")
+@click.option("--scope", type=click.Choice(("read", "write")), help="What their token is for; else write, which is both.")
+@click.option("--people", "list_people", is_flag=True, help="List who has a token of their own.")
+@click.option("--remove", is_flag=False, flag_value="", default=None, metavar="[NAME]", help="Take a person's token away.")
 def serve(call: Call, preset: str, project: str, model: str, **options: Any) -> Exit:
     """Serve agents' clients over HTTP.
 
     On this machine alone unless --host says otherwise. A client shows the token that is in a file for you alone;
     beyond loopback there is no way around it, nor around TLS unless --without-tls says that a proxy encrypts.
+    People and agents of a team get tokens of their own: what one of these writes is by its name.
     """
+    if (done := _about_people(call, options)) is not None:
+        return done
     _require_agent(call)
     cert, key = _safe(options)
     caller = replace(caller_of(call, project, model), preset=preset)
@@ -106,6 +115,53 @@ def serve(call: Call, preset: str, project: str, model: str, **options: Any) -> 
     call.emit(at, _serving)
     anyio.run(lambda: _serve(call, caller, location, preset, door, listener, cert, key))
     return Exit.DONE
+
+
+def _about_people(call: Call, options: Mapping[str, Any]) -> Exit | None:
+    """The outcome of what is asked of people's tokens; None where it is asked to serve."""
+    person, removed = options["person"], options["remove"]
+    makes = bool(person) and options["new_token"]
+    if not (makes or removed is not None or options["list_people"]):
+        if person or options["scope"]:
+            raise UsageError("--person and --scope are for a token of theirs", "add --new-token, or --remove")
+        return None
+    if makes + (removed is not None) + options["list_people"] > 1:
+        raise UsageError("one thing at a time", "--new-token, --people or --remove")
+    with call.open_vault() as vault:
+        if options["list_people"]:
+            return call.emit(served_people.people(vault), _listed_people)
+        if makes:
+            return call.emit(served_people.new_token(vault, person, options["scope"] or "write"), _made_token)
+        if bool(removed) == bool(person):
+            raise UsageError("whose token is taken away?", "--remove NAME")
+        return call.emit(served_people.remove(vault, removed or person), _removed_person)
+
+
+def _made_token(made: MadeToken, short: Short) -> Iterator[Block]:
+    person = made.person
+    yield fields(
+        ("token", made.token), ("of", person.name), ("for", _scope_in_words(person.scope)), ("user", person.user),
+        ("writes as", person.author),
+    )  # fmt: skip
+    if made.replaced:
+        yield "the token they had is refused from now on"
+    yield "it is shown this once: their client sends it as Authorization: Bearer TOKEN"
+
+
+def _listed_people(listed: ServedPeople, short: Short) -> Iterator[Block]:
+    if not listed.people:
+        yield "nobody has a token of their own"
+        return
+    rows = [(person.name, person.scope, person.user, person.author) for person in listed.people]
+    yield table(("name", "scope", "user", "writes as"), rows)
+
+
+def _removed_person(removed: RemovedPerson, short: Short) -> Iterator[Block]:
+    yield f"{removed.name} has no token any more; what they wrote stays under their name"
+
+
+def _scope_in_words(scope: str) -> str:
+    return "reading" if scope == "read" else "reading and writing"
 
 
 def _safe(options: Mapping[str, Any]) -> tuple[str, str]:
@@ -134,8 +190,12 @@ async def _serve(
     backend = upstream.RelayBackend(location, caller, backends.VaultBackend(run, caller))
     try:
         async with server_of_mcp.noticing(backend, preset=preset) as notices:
-            server = server_of_mcp.connection(backend, preset=preset, caller=caller, notices=notices, standing=False)
-            await http_listening.serve_http(mcp_http.application(server, backend, door), listener, cert=cert, key=key)
+            server = server_of_mcp.connection(
+                backend, preset=preset, caller=caller, notices=notices, standing=False, caller_in=mcp_http.caller_in
+            )
+            people = served_people.KnownPeople(location.root)
+            app = mcp_http.application(server, backend, door, caller, people)
+            await http_listening.serve_http(app, listener, cert=cert, key=key)
     finally:
         backend.close()
         await run.close()

@@ -9,6 +9,7 @@ import stat
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import product
@@ -94,6 +95,8 @@ class PendingOperation:
     writes: tuple[PlannedWrite, ...] = ()
     episodes: tuple[EpisodeEntry, ...] = ()
     signals: tuple[Signal, ...] = ()
+    author: str = ""
+    """The author of its commit, `ann <HASH@people.invalid>`; empty for whom git would name."""
 
     def written(self, files: Iterable[tuple[str, str | None]]) -> PendingOperation:
         """The same once nothing of it is left to write but its commit: without any text."""
@@ -122,6 +125,16 @@ class LocalFolder:
         self.root = root
         self._kept = PrivateFolder(partial(local_trust.place, root), LOCAL)
         self._ends: dict[str, tuple[int, bytes, tuple[Use, ...]]] = {}
+        self._token_file, self._place_file = _TOKEN_FILE, _PLACE_FILE
+
+    def of_author(self, author: str) -> LocalFolder:
+        """The same folder for what an author writes beside its owner: with journals that are theirs alone."""
+        if not author:
+            return self
+        other = copy(self)
+        other._token_file = f"{_TOKEN_FILE}-{author.rpartition('<')[2].partition('@')[0]}"
+        other._place_file = f"{other._token_file}.place"
+        return other
 
     @property
     def place(self) -> Path:
@@ -133,8 +146,8 @@ class LocalFolder:
 
         A copy of the folder takes another, or both would go on with the same journals and meet in a conflict.
         """
-        token = (self._kept.read(_TOKEN_FILE) or b"").decode("ascii", "replace").strip()
-        return token if _TOKEN.fullmatch(token) and self._kept.read(_PLACE_FILE) == self._place() else self.new_token()
+        token = (self._kept.read(self._token_file) or b"").decode("ascii", "replace").strip()
+        return token if _TOKEN.fullmatch(token) and self._kept.read(self._place_file) == self._place() else self.new_token()
 
     def new_token(self) -> str:
         """Take another writer token: the journals of the old one are left as they are from now on."""
@@ -155,14 +168,14 @@ class LocalFolder:
         return self._take_token(letters)
 
     def _take_token(self, token: str) -> str:
-        self._kept.write(_TOKEN_FILE, f"{token}\n".encode())
-        self._kept.write(_PLACE_FILE, self._place(), durable=False)
+        self._kept.write(self._token_file, f"{token}\n".encode())
+        self._kept.write(self._place_file, self._place(), durable=False)
         return token
 
     def _place(self) -> bytes:
         """The time when the token's file was last put where it is: no copy of the file shares it."""
-        with storage(f"{LOCAL}/{_TOKEN_FILE}", doing="read"), opened(self.place, (LOCAL,)) as folder:
-            return str(folder.changed_at(_TOKEN_FILE)).encode()
+        with storage(f"{LOCAL}/{self._token_file}", doing="read"), opened(self.place, (LOCAL,)) as folder:
+            return str(folder.changed_at(self._token_file)).encode()
 
     def journal_states(self, path: str) -> tuple[str | None, ...]:
         """The content hashes that the journal at `path` may have if no other program changed it; empty if unknown.
@@ -516,6 +529,7 @@ def _operation(name: str, data: bytes | None) -> PendingOperation | None:
             writes=tuple(_planned(row) for row in values.get("writes", ())),
             episodes=tuple(EpisodeEntry(**{**row, "tags": tuple(row["tags"])}) for row in values.get("episodes", ())),
             signals=tuple(read_signals("", "\n".join(values.get("signals", ())).encode())[0]),
+            author=str(values.get("author", "")),
         )
     except (AttributeError, TypeError, KeyError, ValueError):
         return None

@@ -62,7 +62,10 @@ def asked_by(caller: Caller, vault: Vault, session: str = "") -> Vault:
     # What a copy made first would be lost with it.
     _ = vault.vectors, vault.standings, vault.global_vault
     project = caller.project or (client_project(vault, caller.folder) if caller.folder else "")
-    return vault.as_(origin="agent", session=session or caller.session, project=project, user=caller.user, model=caller.model)
+    return vault.as_(
+        origin="agent", session=session or caller.session, project=project, user=caller.user, model=caller.model,
+        author=caller.author,
+    )  # fmt: skip
 
 
 def answer(

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from vault_tool.errors import VaultError
 from vault_tool.mcp import answering, resources
 from vault_tool.mcp.table import TOOLS
-from vault_tool.mcp.tools import Caller
+from vault_tool.mcp.tools import READ, WRITE, Caller
+from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
     from vault_tool.verbs.vault import Vault
@@ -35,6 +36,12 @@ class Answer:
 
 class Backend(Protocol):
     """Where a server gets its answers from."""
+
+    def asked_by(self, caller: Caller) -> Backend:
+        """The same for another caller."""
+
+    def may(self, tool: str) -> bool:
+        """Whether its caller may call a tool; a call of another is answered by an error."""
 
     async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Answer:
         """The answer of a tool; `progress` may be called from any thread."""
@@ -66,8 +73,18 @@ class VaultBackend:
         self._run = run
         self._caller = caller
 
+    def asked_by(self, caller: Caller) -> VaultBackend:
+        """See `Backend.asked_by`."""
+        return VaultBackend(self._run, caller)
+
+    def may(self, tool: str) -> bool:
+        """See `Backend.may`."""
+        return self._caller.may(tool)
+
     async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Answer:
         """See `Backend.call`."""
+        if not self.may(tool):
+            return Answer(scope_missing(tool), None)
         try:
             return await self._run(Call(tool, arguments, self._caller, progress))
         except VaultError as fault:
@@ -84,6 +101,11 @@ class VaultBackend:
     async def ready(self) -> None:
         """See `Backend.ready`."""
         await self._run(lambda vault: vault.fresh())
+
+
+def scope_missing(tool: str) -> str:
+    """Said where a token is not for what is called."""
+    return f"this token is for `{READ}`: to call {one_line(tool, 60)} it needs the scope `{WRITE}`"
 
 
 def _unneeded() -> None:

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from vault_tool.errors import VaultError
-from vault_tool.mcp.backends import Backend
+from vault_tool.mcp.backends import Backend, scope_missing
 from vault_tool.mcp.listening import PATIENCE, App, Door, Message, Receive, Scope, Send, admit, foreign, headers_of
+from vault_tool.mcp.tools import WRITE, Caller
+from vault_tool.model.served_person import ServedPerson, shown_by
 
 PATH, ALIVE, READY = "/mcp", "/health", "/health/ready"
 
 # Of one request: a little more than the longest call may take, which then says in words that it is too long.
 MOST_BYTES = 5 * 2**20
+
+# The people who may ask by tokens of their own, as they are now.
+People = Callable[[], Sequence[ServedPerson]]
+
+# Under this name a request's scope holds whose it is.
+_CALLER = "vault.caller"
+
+_NEEDS_WRITE = f'Bearer realm="vault", error="insufficient_scope", scope="{WRITE}"'.encode()
 
 _SAID = (
     (b"x-content-type-options", b"nosniff"),
@@ -25,8 +37,11 @@ _SAID = (
 )
 
 
-def application(server: Server[Any], backend: Backend, door: Door) -> App:
-    """The ASGI application: the server at /mcp and two signs of life, behind the door's checks."""
+def application(server: Server[Any], backend: Backend, door: Door, caller: Caller | None = None, people: People = tuple) -> App:
+    """The ASGI application: the server at /mcp and two signs of life, behind the door's checks.
+
+    `caller` is whose a request is that shows the vault's own token, or needs none; `people` have tokens of their own.
+    """
     security = TransportSecuritySettings(allowed_hosts=list(door.hosts), allowed_origins=list(door.allowed_origins))
     inner: App = server.streamable_http_app(
         streamable_http_path=PATH,
@@ -35,6 +50,7 @@ def application(server: Server[Any], backend: Backend, door: Door) -> App:
         transport_security=security,
         host=door.host,
     )
+    everybody = caller or Caller()
 
     async def outer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -43,8 +59,9 @@ def application(server: Server[Any], backend: Backend, door: Door) -> App:
             # White space around a value is none of it (RFC 9110), but reaches us from some parsers, and the SDK would compare it.
             # A host's name is the same in capitals.
             scope = {**scope, "headers": [_plain(name, value.strip(b" \t")) for name, value in scope["headers"]]}
-            refused = _refused(scope, door)
-            if door.token and refused is None and scope["path"] == PATH:
+            person = _person(scope, people)
+            refused = _refused(scope, door, person, everybody.user, people)
+            if (door.token or person) and refused is None and scope["path"] == PATH:
                 admit(scope)
             if refused is not None:
                 await _say(send, *refused)
@@ -52,34 +69,101 @@ def application(server: Server[Any], backend: Backend, door: Door) -> App:
                 await _say(send, 200, "alive")
             elif scope["path"] == READY:
                 await _say(send, *await _ready(backend))
+            elif person is None:
+                await _in_time(inner, {**scope, _CALLER: everybody}, receive, send, door.slowest)
             else:
-                await _in_time(inner, scope, receive, send, door.slowest)
+                asking = asked_by_person(everybody, person)
+                await _in_time(inner, {**scope, _CALLER: asking}, receive, _until_removed(send, person, people), door.slowest)
 
     return outer
+
+
+def caller_in(ctx: Any) -> Caller:
+    """Whose a request is, as its token said at the door."""
+    caller = ctx.request.scope[_CALLER]
+    assert isinstance(caller, Caller)
+    return caller
+
+
+def asked_by_person(everybody: Caller, person: ServedPerson) -> Caller:
+    """The caller for a person's requests: none of the server's own sessions and projects, and bound to their user."""
+    return Caller(
+        user=person.user or everybody.user, model=everybody.model, preset=everybody.preset,
+        author=person.author, scope=person.scope,
+    )  # fmt: skip
+
+
+def _person(scope: Scope, people: People) -> ServedPerson | None:
+    """The person whose token a request shows."""
+    headers = headers_of(scope, b"authorization")
+    token = _shown(headers[0]) if len(headers) == 1 and scope["path"] == PATH else ""
+    return shown_by(token, people()) if token else None
+
+
+def _until_removed(send: Send, person: ServedPerson, people: People) -> Send:
+    """An answer that ends where its person's token was taken away meanwhile: one that stays open says nothing more."""
+    ended = False
+
+    async def sent(message: Message) -> None:
+        nonlocal ended
+        if ended:
+            return
+        if message["type"] == "http.response.body" and message.get("more_body", False) and person not in people():
+            ended = True
+            message = {"type": "http.response.body", "body": b"", "more_body": False}
+        await send(message)
+
+    return sent
 
 
 def _plain(name: bytes, value: bytes) -> tuple[bytes, bytes]:
     return name, value.lower() if name.lower() == b"host" else value
 
 
-def _refused(scope: Scope, door: Door) -> tuple[int, str] | None:
+def _refused(scope: Scope, door: Door, person: ServedPerson | None, user: str, people: People) -> tuple[int, str] | None:
     """The status and reason that refuse a request (another site's page, a foreign host name, no token), or None."""
     if reason := foreign(scope, door):
         return 403, reason
     if scope["path"] in (ALIVE, READY):
         return None if scope["method"] in ("GET", "HEAD") else (405, "GET")
     headers = headers_of(scope, b"authorization")
-    if door.token and (len(headers) != 1 or not _shows(headers[0], door.token)):
+    if person is None and not _shows(headers, door.token) and (door.token or (headers and people())):
+        # Of a token that never was, and of one that was taken away, the same is said.
         return 401, "show the token of this vault: Authorization: Bearer TOKEN"
+    if person is not None and user and person.user not in ("", user):
+        return 403, "this server answers for another user"
     if scope["path"] != PATH:
         return 404, f"there is {PATH}"
     # Nothing is ever said first to a client of old, for no state is kept between requests.
     return None if scope["method"] == "POST" else (405, "POST")
 
 
-def _shows(header: str, token: str) -> bool:
+def _shows(headers: Sequence[str], token: str) -> bool:
+    if len(headers) != 1 or not (shown := _shown(headers[0])):
+        return False
+    return bool(token) and hmac.compare_digest(shown.encode("latin-1"), token.encode())
+
+
+def _shown(header: str) -> str:
+    """The token in a header."""
     kind, _, shown = header.partition(" ")
-    return kind.lower() == "bearer" and hmac.compare_digest(shown.strip().encode("latin-1"), token.encode())
+    return shown.strip() if kind.lower() == "bearer" else ""
+
+
+def _beyond_scope(caller: Caller, body: bytes) -> str:
+    """Why a request needs a scope that its caller lacks; empty where it does not, or where it can be told only by who reads it.
+
+    Whatever this takes a request for, a call is asked once more before it is answered.
+    """
+    if not caller.scope:
+        return ""
+    try:
+        message = json.loads(body)
+    except ValueError:
+        return ""
+    parameters = message.get("params") if isinstance(message, dict) and message.get("method") == "tools/call" else None
+    tool = parameters.get("name") if isinstance(parameters, dict) else None
+    return scope_missing(tool) if isinstance(tool, str) and not caller.may(tool) else ""
 
 
 async def _ready(backend: Backend) -> tuple[int, str]:
@@ -111,6 +195,9 @@ async def _in_time(app: App, scope: Scope, receive: Receive, send: Send, seconds
     except TimeoutError:
         await _say(send, 408, "the request did not come in whole")
         return
+    if missing := _beyond_scope(scope[_CALLER], bytes(body)):
+        await _say(send, 403, missing, (b"www-authenticate", _NEEDS_WRITE))
+        return
     waiting: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
     async def received() -> Message:
@@ -119,8 +206,8 @@ async def _in_time(app: App, scope: Scope, receive: Receive, send: Send, seconds
     await app(scope, received, send)
 
 
-async def _say(send: Send, status: int, text: str) -> None:
-    headers = [*_SAID]
+async def _say(send: Send, status: int, text: str, *more: tuple[bytes, bytes]) -> None:
+    headers = [*_SAID, *more]
     if status == 401:
         headers.append((b"www-authenticate", b'Bearer realm="vault"'))
     if status == 405:

@@ -51,8 +51,31 @@ _LISTS = CacheHint(ttl_ms=3600 * 1000, scope="public")
 Context = ServerRequestContext[Any, Any]
 
 
-def connection(backend: Backend, *, preset: str, caller: Caller, notices: Notices, standing: bool = True) -> Server[Any]:
-    """The server of one connection, or of all HTTP requests; `standing` is whether it can speak first to a client of old."""
+def connection(
+    backend: Backend,
+    *,
+    preset: str,
+    caller: Caller,
+    notices: Notices,
+    standing: bool = True,
+    caller_in: Callable[[Context], Caller] | None = None,
+) -> Server[Any]:
+    """The server of one connection, or of all HTTP requests; `standing` is whether it can speak first to a client of old.
+
+    `caller_in` says whose a request is, where several callers share the server.
+    """
+
+    def who(ctx: Context) -> Caller:
+        return caller if caller_in is None else caller_in(ctx)
+
+    def asked(ctx: Context) -> Backend:
+        return backend if caller_in is None else backend.asked_by(caller_in(ctx))
+
+    async def listen(ctx: Context, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
+        if params.notifications.resource_subscriptions and who(ctx).user != caller.user:
+            raise MCPError(types.INVALID_PARAMS, "resources are not watched for one user")
+        return await notices.listen(ctx, params)
+
     tools = named(preset)
     # What is called and not listed answers all the same: a client was given leave for it.
     called = frozenset({*tools, *FORMER})
@@ -65,14 +88,14 @@ def connection(backend: Backend, *, preset: str, caller: Caller, notices: Notice
         if params.name not in called:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool `{one_line(params.name, 60)}`; there are {', '.join(tools)}")
         try:
-            answer = await _called(backend, ctx, params.name, params.arguments or {})
+            answer = await _called(asked(ctx), ctx, params.name, params.arguments or {})
         finally:
             notices.look()
         text = types.TextContent(text=answer.text)
         return types.CallToolResult(content=[text], structured_content=answer.values, is_error=answer.values is None)
 
     async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        pages = () if caller.user else (("core", "What is remembered first of all"), ("reflection", "Themes and patterns"))
+        pages = () if who(ctx).user else (("core", "What is remembered first of all"), ("reflection", "Themes and patterns"))
         resources = [
             types.Resource(uri=f"vault://{name}", name=name, title=f"{name.upper()}.md", description=about, mime_type=_MARKDOWN)
             for name, about in pages
@@ -89,7 +112,7 @@ def connection(backend: Backend, *, preset: str, caller: Caller, notices: Notice
 
     async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         try:
-            text, kind = await backend.read(params.uri)
+            text, kind = await asked(ctx).read(params.uri)
         except VaultError as fault:
             raise MCPError(types.INVALID_PARAMS, worded(fault.marked, ForClient(preset))) from fault
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type=kind, text=text)])
@@ -130,7 +153,7 @@ def connection(backend: Backend, *, preset: str, caller: Caller, notices: Notice
         on_read_resource=read_resource,
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
-        on_subscriptions_listen=notices.listen,
+        on_subscriptions_listen=listen,
         on_subscribe_resource=notices.subscribe if standing else None,
         on_unsubscribe_resource=notices.unsubscribe if standing else None,
     )  # fmt: skip

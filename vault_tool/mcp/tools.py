@@ -11,10 +11,15 @@ from typing import Any
 
 from vault_tool.errors import UsageError
 from vault_tool.mcp.lean_table import LEAN, NAMES
-from vault_tool.mcp.table import RENAMED
+from vault_tool.mcp.table import RENAMED, TOOLS
 from vault_tool.util.text import tokens
 
 PRESETS = ("lean", "full")
+
+# The scopes of tokens, as `served_person` has them.
+READ, WRITE = "read", "write"
+# The tools that change nothing, by all names that they are called by.
+READING = frozenset(name for name, tool in TOOLS.items() if not tool.writes)
 
 # Says to clients that look tools up only when they need them that these few are to be there from the start.
 ALWAYS = "anthropic/alwaysLoad"
@@ -37,6 +42,14 @@ class Caller:
     """The tools that its client has; all of them, if it does not say."""
     folder: str = ""
     """The folder that its client works in, whose project is meant where none is named."""
+    author: str = ""
+    """Whose its commits are, `ann <HASH@people.invalid>`, where it shows a token of a person's; else the owner's."""
+    scope: str = ""
+    """What that token is for: `read`, or `write`, which is both; empty for everything that an agent may."""
+
+    def may(self, tool: str) -> bool:
+        """Whether it may call a tool, by its scope."""
+        return self.scope in ("", WRITE) or tool in READING
 
 
 @cache

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from copy import copy
 from dataclasses import asdict
 from typing import Any
 
@@ -54,12 +55,24 @@ class RelayBackend:
         self._alone = alone
         self._threads = ThreadPoolExecutor(_AT_ONCE, "owner's answers")
 
+    def asked_by(self, caller: Caller) -> RelayBackend:
+        """See `Backend.asked_by`."""
+        other = copy(self)
+        other._caller, other._alone = asdict(caller), self._alone.asked_by(caller)
+        return other
+
+    def may(self, tool: str) -> bool:
+        """See `Backend.may`."""
+        return self._alone.may(tool)
+
     def close(self) -> None:
         """Begin nothing more."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Answer:
         """See `Backend.call`; a call that may or may not have been done is an error that says so."""
+        if not self._alone.may(tool):
+            return await self._alone.call(tool, arguments, progress)
         try:
             reply = await self._asked(call_of(tool, arguments), may_repeat=may_be_called_again(tool), progress=progress)
         except LostCall:

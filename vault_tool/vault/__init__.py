@@ -25,6 +25,7 @@ if not TYPE_CHECKING:
             "page_at_start": "20 ms, once a day",
             "request": "as much as the open vault, for a list of commands, which opens none",
             "screening": "15 ms, for who names a session",
+            "served_writer": "where another person writes by a served vault",
             "settings_in_force": "2 ms, where `vault.toml` cannot be used as it is",
             "settings_stamps": "for a process that stays",
             "statuses": "most give the status that they looked up for several",

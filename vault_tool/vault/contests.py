@@ -39,10 +39,10 @@ def rival(entry: Entry) -> Rival:
 def out_of_reach(vault: Context, origin: str, act: Act, entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """The memories that a writer without authority claims to have changed or replaced: they stay, and are contested."""
     entry_list = list(entries)
-    if not entry_list or by_origin(origin) is OWNER:
+    party = by_origin(vault.counted_origin(origin))
+    if not entry_list or party is OWNER:
         return ()
     seen = vault.index.catalog.reviewed_at(entry_list)
-    party = by_origin(origin)
     return tuple(
         entry for entry in entry_list if authority(act, party, writer_of(entry, entry.path in seen)) is not Effect.ALLOWED
     )
@@ -57,7 +57,7 @@ def foremost(vault: Context, entries: Iterable[Entry]) -> Entry | None:
 
 def pending_revisions(vault: Context, origin: str, replaced: Collection[str]) -> tuple[str, ...]:
     """The present understandings of agents that contest some of these: a further revision by an agent takes their place."""
-    if by_origin(origin) is OWNER or not (barred := vault.index.catalog.barred()):
+    if by_origin(vault.counted_origin(origin)) is OWNER or not (barred := vault.index.catalog.barred()):
         return ()
     revisions = [entry for newer, older in sorted(barred) if older in replaced for entry in vault.index.catalog.get(newer)]
     out = {entry.id for entry in out_of_reach(vault, origin, Act.OVERTAKE, revisions)}
@@ -79,7 +79,7 @@ def unchanged_by(vault: Context, record: Observation) -> tuple[Entry, ...]:
 
 def without_effect(vault: Context, record: Remembered) -> tuple[str, ...]:
     """The fields of a new record that have no effect until its owner has seen it: its pin, an importance above its type's."""
-    if authority(Act.WEIGHT, by_origin(record.origin)) is Effect.ALLOWED:
+    if authority(Act.WEIGHT, by_origin(vault.counted_origin(record.origin))) is Effect.ALLOWED:
         return ()
     above = (record.importance or 0.0) > vault.settings.types.spec(record.type).importance
     return tuple(name for name, holds in (("pinned", record.pinned), ("importance", above)) if holds)

@@ -28,6 +28,7 @@ from vault_tool.index.vault_index import Index, Refresh
 from vault_tool.index.vectors import service
 from vault_tool.index.viewing import UserIndex
 from vault_tool.machine import Machine
+from vault_tool.model.snapshot import pulled, trusted
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.hints import if_there, option, shell, step
 from vault_tool.util.json_text import flaw_in
@@ -74,6 +75,8 @@ class Who:
     model: str = ""
     user: str = ""
     project: str = ""
+    author: str = ""
+    """Whose the commits are, `ann <HASH@people.invalid>`, where a served vault is written to by a token; else the owner's."""
 
     def __post_init__(self) -> None:
         for name in ("session", "model", "user", "project"):
@@ -229,6 +232,10 @@ class Context:
         sight = changes["user"] or None if "user" in changes else self.sight
         return self._again(replace(self.who, **changes), sight, self.everything and sight is None)
 
+    def unserved(self) -> Self:
+        """The same vault as its owner's agents ask it, for work of the vault's own that a served person's call gives rise to."""
+        return self.as_(author="") if self.who.author else self
+
     def for_user(self, user: str) -> Self:
         """The same vault for the user that a call names; without one for whoever it was opened for.
 
@@ -278,8 +285,13 @@ class Context:
             other.presence = Presence.NOBODY
         if (sight, everything) != (self.sight, self.everything):
             other._standings = None
-        if self._global_vault is not None:
+        if who.author:
+            # Another vault of the owner's is served to no one by this one.
+            other._global_vault, other._looked_for_global = None, True
+        elif self._global_vault is not None:
             other._global_vault = self._global_vault._again(who, sight, everything)
+        elif self.who.author:
+            other._looked_for_global = False
         return other
 
     def reopened(self) -> Self:
@@ -402,6 +414,15 @@ class Context:
             settings = Machine()  # what cannot be read, or came with a pull, says nothing
         addresses = settings.owners or ((git.own_address(self.repo),) if self.repo is not None else ())
         return Owners(frozenset(filter(None, addresses)), settings.owners_sign == "on", frozenset(settings.trusted))
+
+    def counted_origin(self, origin: str) -> str:
+        """The origin by which what is written now counts: its own, or a served person's, as their commit will be read."""
+        author = self.who.author
+        if not author:
+            return origin
+        address, settings = author.rpartition("<")[2].rstrip(">"), self.machine
+        is_trusted = not {address, f"*{machine.SERVED_DOMAIN}"}.isdisjoint(settings.trusted) and settings.owners_sign == "off"
+        return trusted(pulled(author)) if is_trusted else pulled(author)
 
     @property
     def standings(self) -> Standings:
@@ -606,7 +627,7 @@ class Context:
         begun = any(identity not in self.finishing for identity in self.local.forgetting())
         if begun or (os.path.lexists(f"{self.root}/{layout.LOCAL}/{layout.SYNCING}") and self.local.syncing()):
             for finish in registered.finishers():
-                finish(self)
+                finish(self.unserved())
 
     def _empty_bin(self) -> None:
         """Take out of the bin what lay there for a month: once a day, and at the first answer of a process."""

@@ -45,7 +45,7 @@ def appending(vault: Context, verb: str) -> Iterator[Operation]:
         for write in registered.written_first():
             # Whatever is wrong with what waits is no reason to refuse this one; it goes on waiting.
             with suppress(VaultError):
-                write(vault)
+                write(vault.unserved())
         yield op
 
 

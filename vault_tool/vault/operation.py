@@ -15,7 +15,7 @@ from vault_tool.errors import EditRefused, Refused, StaleEdit, StorageError, Usa
 from vault_tool.files import frontmatter, journals, layout, tombstones, writer
 from vault_tool.files.episode_text import LONGEST_LINE as EPISODE_LINE
 from vault_tool.files.episode_text import entry_text
-from vault_tool.files.local import PendingOperation, PlannedWrite
+from vault_tool.files.local import LocalFolder, PendingOperation, PlannedWrite
 from vault_tool.files.parse import parse
 from vault_tool.files.placing import place
 from vault_tool.files.render import render
@@ -26,7 +26,7 @@ from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.hints import step
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
-from vault_tool.vault import core_of_day, drafts, screening, together
+from vault_tool.vault import core_of_day, drafts, screening, served_writer, together
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, index_written
 
@@ -121,6 +121,8 @@ class Operation:
 
     def edit(self, path: str, *changes: frontmatter.Change) -> None:
         """Plan changes to single fields of an existing head; EditRefused, with nothing planned, where that cannot be."""
+        if self.vault.who.author:
+            served_writer.require_change(self.vault, path, changes)
         planned = [*self._plan.edited.get(path, ()), *changes]
         data = writer.read(self.vault.root, path)
         parsed = parse(path, data, self.vault.settings.types)
@@ -133,6 +135,8 @@ class Operation:
 
     def rewrite(self, path: str, old: bytes, new: bytes) -> None:
         """Plan an existing file's whole new text; refused at the time if it is not `old` any more."""
+        if self.vault.who.author:
+            served_writer.require_own(self.vault, path)
         self._plan.rewritten[path] = (old, new)
 
     def include(self, path: str, before: bytes, after: bytes) -> None:
@@ -142,6 +146,8 @@ class Operation:
     def remove(self, path: str) -> None:
         """Plan a file's removal."""
         layout.inside(self.vault.root, path)
+        if self.vault.who.author:
+            served_writer.require_own(self.vault, path)
         self._plan.removed.append(path)
 
     def log(self, record: Record, path: str, summary: str = "") -> None:
@@ -184,7 +190,8 @@ class Operation:
             return Saved()
         self.screen()
         vault, today = self.vault, self.vault.now()[:10]
-        shared = vault.local.roll_up(today) if vault.settings.share_use else []
+        # What the owner's agents looked at is in no commit by another author.
+        shared = vault.local.roll_up(today) if vault.settings.share_use and not vault.who.author else []
         signals = [*plan.signals, *shared]
         writes = list(self._planned_writes())
         left = ((), (), ()) if repeatable else (writes, plan.episodes, signals)
@@ -203,7 +210,7 @@ class Operation:
         # Last: rolled up again after a kill, the same uses make the same ids, of which readers keep one.
         if shared:
             vault.local.drop_uses(today)
-        if not plan.replaced and vault.together is None and core_of_day.is_due(vault):
+        if not plan.replaced and vault.together is None and not vault.who.author and core_of_day.is_due(vault):
             pending = self._put_core(pending, written)
         conflicts = tuple(w.conflict for w in written if w.conflict)
         return commit(self.vault, pending, written, conflicts, plan.edited)
@@ -259,7 +266,12 @@ class Operation:
         """The journals that will be appended to, unless they turn out not to be as this machine left them."""
         days = {entry.at[:10] for entry in self._plan.episodes}
         months = {signal.at[:7] for signal in signals}
-        return journals.paths_of(self.vault.root, self.vault.local, days, months)
+        return journals.paths_of(self.vault.root, self._local, days, months)
+
+    @property
+    def _local(self) -> LocalFolder:
+        """This machine's own state, with the journals of whom it is written by."""
+        return self.vault.local.of_author(self.vault.who.author)
 
     def _write(self, signals: Sequence[Signal]) -> Iterator[writer.Written]:
         """The writes in the order in which a kill between two of them hurts least: what is pointed at comes first."""
@@ -280,9 +292,9 @@ class Operation:
             yield writer.remove(vault.root, path, writer.read(vault.root, path))
         # After the notes: a note that no log names is only unlogged, an entry that names no note misleads.
         for entry in plan.episodes:
-            yield journals.append_episode(vault.root, vault.local, entry)
+            yield journals.append_episode(vault.root, self._local, entry)
         if signals:
-            yield from journals.append_signals(vault.root, vault.local, signals)
+            yield from journals.append_signals(vault.root, self._local, signals)
 
     def _taken(self, path: str) -> bool:
         """Whether a path is in use, case aside: two names that differ in case only are one file on many disks."""
@@ -327,7 +339,9 @@ def writing(vault: Context, verb: str, *, at_a_glance: bool = False, progress: P
             _look_at_names(vault)
         else:
             vault.fresh(progress)
-        heal(vault)
+        waiting = heal(vault)
+        if vault.who.author:
+            served_writer.require_history(vault, waiting)
         if (vault.local.place / layout.LOCAL / "inbox").is_dir():
             drafts.finish_decided(vault, few=True)
         looked = vault.looks.told

@@ -88,6 +88,7 @@ def announce(
         _next_id(vault), verb, title, vault.who.session, tuple(ids), tuple(files.items()), at,
         # A kill in the middle of so much leaves a part, which the same call takes up again.
         tuple(writes) if sum(len(write.after or b"") for write in writes) <= CARRIED else (), tuple(episodes), tuple(signals),
+        vault.who.author,
     )  # fmt: skip
     vault.local.begin(pending)
     return pending
@@ -140,10 +141,11 @@ def _finished(vault: Context, pending: PendingOperation) -> PendingOperation:
             with suppress(NotFound, Refused, StaleEdit):
                 written.extend(_write(vault, write))
         unlogged = list(_unlogged(vault, pending.episodes))
-        written.extend(journals.append_episode(vault.root, vault.local, entry) for entry in unlogged)
+        local = vault.local.of_author(pending.author)
+        written.extend(journals.append_episode(vault.root, local, entry) for entry in unlogged)
         known = {signal.id for signal in vault.whole_index.catalog.signals()} if pending.signals else frozenset()
         if missing := [signal for signal in pending.signals if signal.id not in known]:
-            written.extend(journals.append_signals(vault.root, vault.local, missing))
+            written.extend(journals.append_signals(vault.root, local, missing))
     finally:
         index_written(vault, written)
     # Where a journal was not as we left it, another one was begun.
@@ -223,7 +225,8 @@ def commit(
     changes = [git.FileChange(w.path, _our_part(vault, w, edited.get(w.path, ()))) for w in written if w.before != w.after]
     if vault.together is not None and changes and vault.repo is not None:
         settle = partial(settled, vault, pending, written, conflicts)
-        return Saved(commit=vault.together.wait(pending.id, changes, message_of(pending), settle), conflicts=conflicts)
+        name = vault.together.wait(pending.id, changes, message_of(pending), pending.author, settle)
+        return Saved(commit=name, conflicts=conflicts)
     return settled(vault, pending, written, conflicts, _published(vault, pending, changes))
 
 
@@ -231,6 +234,8 @@ def settled(
     vault: Context, pending: PendingOperation, written: Sequence[writer.Written], conflicts: tuple[str, ...], outcome: git.Commit
 ) -> Saved:
     """The outcome of an operation's writes, by the outcome of its commit; a commit that could not be made is left to `heal`."""
+    if pending.author and outcome.committed and vault.together is None:
+        take_in_authors(vault)
     # Without git nothing will ever commit it, and it must not wait for that.
     if not outcome.reason or vault.repo is None:
         vault.local.done(pending.id)
@@ -242,6 +247,12 @@ def settled(
     return Saved(
         committed=outcome.committed, commit=outcome.commit, reason=outcome.reason, attention=attention, conflicts=conflicts
     )
+
+
+def take_in_authors(vault: Context) -> None:
+    """Have the indexes know whose the last commits are: what they know of a text by itself is that it was written here."""
+    with suppress(Busy, StorageError):
+        vault.whole_index.refresh()
 
 
 def _our_part(vault: Context, written: writer.Written, changes: Sequence[frontmatter.Change]) -> bytes | None:
@@ -273,7 +284,7 @@ def _published(vault: Context, pending: PendingOperation, changes: Sequence[git.
         return git.Commit(False, None)
     if vault.repo is None:
         return git.Commit(False, None, vault.git_absence())
-    return git.commit(vault.repo, changes, message_of(pending), lock_wait=vault.settings.lock_wait)
+    return git.commit(vault.repo, changes, message_of(pending), author=pending.author, lock_wait=vault.settings.lock_wait)
 
 
 def message_of(pending: PendingOperation) -> str:

@@ -81,20 +81,24 @@ def twin_of(vault: Context, draft: Observation) -> Entry | None:
     # Before it is said that nothing need be written, the files that say so are looked at again.
     vault.index.recheck([entry.path for entry in catalog.by_body(body_key)])
     alike = [e for e in catalog.by_body(body_key) if e.record_class is RecordClass.OBSERVATION and same(draft, e.head)]
-    twins = [entry for entry in alike if not any(claims.changes_of(catalog, [entry])) and _may_gain(catalog, draft, entry)]
+    twins = [entry for entry in alike if not any(claims.changes_of(catalog, [entry])) and _may_gain(vault, draft, entry)]
     head = draft.head()
     return min(twins, key=lambda entry: sum(head.get(name) != entry.head.get(name) for name in _SAID), default=None)
 
 
-def _may_gain(catalog: Catalog, draft: Observation, twin: Entry) -> bool:
+def _may_gain(vault: Context, draft: Observation, twin: Entry) -> bool:
     """Whether what a repeat says it changed may stand in the head of the memory that says the same.
 
     Not by an agent in the owner's, which would then have changed it; nor where its writer has an authority that the memory's
     has not: it would be the agent's word that the owner's was changed, and contested.
     """
+    catalog = vault.whole_index.catalog
+    if vault.who.author and _writer(catalog, twin) != by_origin(vault.counted_origin(draft.origin)):
+        # A served person puts nothing but tags to another's memory.
+        return not (draft.change_targets or draft.problem)
     if not draft.change_targets:
         return True
-    me, writer = by_origin(draft.origin), _writer(catalog, twin)
+    me, writer = by_origin(vault.counted_origin(draft.origin)), _writer(catalog, twin)
     new = set(draft.change_targets).difference(twin.texts("change_targets"))
     if new and writer is OWNER and me is not OWNER:
         return False

@@ -53,7 +53,7 @@ def policy(vault: Context, record: Record) -> Policy:
     A soul and a protocol by anybody else wait whatever the settings say.
     """
     # The record's own origin first: what an agent said stays an agent's, though the owner's process may write the queue.
-    origin = getattr(record, "origin", "") or vault.who.origin
+    origin = vault.counted_origin(getattr(record, "origin", "") or vault.who.origin)
     if origin == "owner":
         return "auto"
     if waits_by_its_type(record, origin):
@@ -63,7 +63,7 @@ def policy(vault: Context, record: Record) -> Policy:
 
 def why_waits(vault: Context, record: Record) -> str:
     """Why a record waits by the settings, or as what it is."""
-    if waits_by_its_type(record, getattr(record, "origin", "") or vault.who.origin):
+    if waits_by_its_type(record, vault.counted_origin(getattr(record, "origin", "") or vault.who.origin)):
         return IDENTITY_WAITS
     if record.record_class.value in asked_reviews.words(vault):
         return UNDERSTANDINGS_WAIT if record.record_class is RecordClass.UNDERSTANDING else OBSERVATIONS_WAIT

@@ -21,6 +21,7 @@ class _Waiting(Generic[T]):
     name: str
     changes: Sequence[git.FileChange]
     message: str
+    author: str
     settle: Callable[[git.Commit], T]
 
 
@@ -46,10 +47,12 @@ class Together(Generic[T]):
         self._number = self._number + 1 if self._number else next_free()
         return self._number
 
-    def wait(self, operation: str, changes: Sequence[git.FileChange], message: str, settle: Callable[[git.Commit], T]) -> str:
+    def wait(
+        self, operation: str, changes: Sequence[git.FileChange], message: str, author: str, settle: Callable[[git.Commit], T]
+    ) -> str:
         """Let an operation wait for its commit; returns what stands for that until `publish` says what became of it."""
         name = _WAITING + operation
-        self._waiting.append(_Waiting(name, changes, message, settle))
+        self._waiting.append(_Waiting(name, changes, message, author, settle))
         self._texts.update((change.path, change.content) for change in changes)
         return name
 
@@ -62,7 +65,9 @@ class Together(Generic[T]):
         waiting, self._waiting = self._waiting, []
         if not waiting or self.repo is None:
             return {}
-        commits = git.commit_each(self.repo, [(write.changes, write.message) for write in waiting], lock_wait=self.lock_wait)
+        series = [(write.changes, write.message) for write in waiting]
+        authors = [write.author for write in waiting]
+        commits = git.commit_each(self.repo, series, authors=authors, lock_wait=self.lock_wait)
         return {write.name: write.settle(commit) for write, commit in zip(waiting, commits, strict=True)}
 
 

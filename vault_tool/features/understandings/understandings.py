@@ -569,7 +569,7 @@ def _entries(vault: Context, ids: Iterable[str]) -> Iterator[Entry]:
 
 def _save(op: Operation, record: Understanding) -> _Destination:
     if review_policy.policy(op.vault, record) == "review":
-        identity = review_policy.waits_by_its_type(record, record.origin)
+        identity = review_policy.waits_by_its_type(record, op.vault.counted_origin(record.origin))
         why = review_policy.why_waits(op.vault, record)
         held = review_policy.hold(op.vault, record, why, verb=op.verb)
         remarks = (review_policy.WAITS, *([why] if identity else []))

@@ -13,7 +13,7 @@ from vault_tool.errors import GitError
 from vault_tool.files.git.hooked import after_commit, filtered, hooked, staged_alike
 from vault_tool.files.git.index import enter, refresh, wait_for_lock
 from vault_tool.files.git.publish import Step, build, build_each, keep_tidy, publish
-from vault_tool.files.git.repo import Repo, head, obstacle
+from vault_tool.files.git.repo import OURS, SERVED, Repo, head, obstacle
 from vault_tool.files.git.run import output
 from vault_tool.files.git.survey import REGULAR, Survey, TreeEntry, converted, hooks, survey
 from vault_tool.util.hints import shell
@@ -53,15 +53,21 @@ class Commit:
 
 
 def commit(
-    repo: Repo, changes: Sequence[FileChange], message: str, *, lock_wait: float = LOCK_WAIT, hook_limit: float = HOOK_LIMIT
+    repo: Repo,
+    changes: Sequence[FileChange],
+    message: str,
+    *,
+    author: str = "",
+    lock_wait: float = LOCK_WAIT,
+    hook_limit: float = HOOK_LIMIT,
 ) -> Commit:
     """Commit `changes`, and only those, on the branch that HEAD is on.
 
     The commit is built aside from these bytes, never from files on disk, which a person may be editing; filters, hooks and
     signing are honoured on the way. Then it is entered in the index, by id, and published if HEAD is still the commit that
-    it was built on. A kill at any point leaves at worst our paths staged. What stands in the way comes back as `reason`,
-    and HEAD, the branch and the index are then as they were. Raises `Refused` for a path that leaves the vault; whatever
-    git fails at is a reason.
+    it was built on. `author` (`Name <address>`) is whose it is, where that is not whom git would name. A kill at any point
+    leaves at worst our paths staged. What stands in the way comes back as `reason`, and HEAD, the branch and the index are
+    then as they were. Raises `Refused` for a path that leaves the vault; whatever git fails at is a reason.
     """
     contents = {repo.inside(change.path): change.content for change in changes}
     if not contents:
@@ -70,7 +76,7 @@ def commit(
         if reason := obstacle(repo):
             return Commit(False, None, reason)
         for attempt in range(_ATTEMPTS):
-            done = _attempt(repo, contents, message, lock_wait, hook_limit)
+            done = _attempt(repo, contents, message, author, lock_wait, hook_limit)
             if done is not None:
                 return done
             # Two that always lose to each other come apart by pauses of random length.
@@ -84,22 +90,31 @@ def commit_each(
     repo: Repo,
     series: Sequence[tuple[Sequence[FileChange], str]],
     *,
+    authors: Sequence[str] = (),
     lock_wait: float = LOCK_WAIT,
     hook_limit: float = HOOK_LIMIT,
 ) -> list[Commit]:
     """Commit each of several operations, its changes and its message, by itself and in their order; see `commit`.
 
+    `authors` has an author for each, as `commit` takes it; none are named where it is empty.
+
     They are built by one process and published at once, which takes little longer than one of them. Where hooks, filters or
     signing have a say, or anything stands in the way, they are committed one after the other.
     """
     together = None
+    authors = authors or [""] * len(series)
     if len(series) > 1:
         with suppress(GitError):
-            together = _attempt_together(repo, series, lock_wait)
-    return together or [commit(repo, changes, message, lock_wait=lock_wait, hook_limit=hook_limit) for changes, message in series]
+            together = _attempt_together(repo, series, authors, lock_wait)
+    return together or [
+        commit(repo, changes, message, author=author, lock_wait=lock_wait, hook_limit=hook_limit)
+        for (changes, message), author in zip(series, authors, strict=True)
+    ]
 
 
-def _attempt_together(repo: Repo, series: Sequence[tuple[Sequence[FileChange], str]], lock_wait: float) -> list[Commit] | None:
+def _attempt_together(
+    repo: Repo, series: Sequence[tuple[Sequence[FileChange], str]], authors: Sequence[str], lock_wait: float
+) -> list[Commit] | None:
     """One try at the commits of a series; None where they have to be made one by one."""
     each = [({repo.inside(change.path): change.content for change in changes}, message) for changes, message in series]
     contents_together = {name: content for contents, _ in each for name, content in contents.items()}
@@ -110,13 +125,13 @@ def _attempt_together(repo: Repo, series: Sequence[tuple[Sequence[FileChange], s
     if _objection(before, contents_together) or hooks(repo, settings) or settings.config_hooks or settings.on("commit.gpgsign"):
         return None
     held, steps = dict(before.committed), []
-    for contents, message in each:
+    for (contents, message), author in zip(each, authors, strict=True):
         if converted(repo, before, {name: content for name, content in contents.items() if content is not None}):
             return None
         differing = _differing({name: _target(before, name, content) for name, content in contents.items()}, held)
         held |= differing
         inline = {name: content for name in differing if (content := contents[name]) is not None}
-        steps.append(Step(differing, inline, message))
+        steps.append(Step(differing, inline, message, author=author))
     last = {name: held.get(name) for name in contents_together}
     behind = _differing(last, before.staged)
     if not any(step.targets for step in steps):
@@ -127,7 +142,8 @@ def _attempt_together(repo: Repo, series: Sequence[tuple[Sequence[FileChange], s
     done = [Commit(True, next(built)) if step.targets else Commit(False, None, nothing=True) for step in steps]
     ids = [step.commit for step in done if step.commit]
     message = next(step.message for step in reversed(steps) if step.targets)
-    if _publish(repo, before, ids[-1], _differing(last, before.committed) | behind, message, lock_wait) is None:
+    served = any(step.author for step in steps if step.targets)
+    if _publish(repo, before, ids[-1], _differing(last, before.committed) | behind, message, lock_wait, served=served) is None:
         return None
     for passed in ids[:-1]:
         keep_tidy(repo, passed)
@@ -135,7 +151,7 @@ def _attempt_together(repo: Repo, series: Sequence[tuple[Sequence[FileChange], s
 
 
 def _attempt(
-    repo: Repo, contents_by_name: Mapping[str, bytes | None], message: str, lock_wait: float, hook_limit: float
+    repo: Repo, contents_by_name: Mapping[str, bytes | None], message: str, author: str, lock_wait: float, hook_limit: float
 ) -> Commit | None:
     """One try at the commit; None when HEAD moved meanwhile."""
     before = survey(repo, contents_by_name)
@@ -153,12 +169,12 @@ def _attempt(
         return Commit(False, None, nothing=True)
     wait_for_lock(repo, lock_wait)
     inline = {name: content for name in differing if (content := contents_by_name[name]) is not None and name not in ids}
-    built = build(repo, before, differing, inline, message)
+    built = build(repo, before, differing, inline, message, author)
     if not (hooks(repo, before.settings) or before.settings.config_hooks or before.settings.on("commit.gpgsign")):
-        return _publish(repo, before, built, differing | behind, message, lock_wait)
-    passed = hooked(repo, before, built, message, hook_limit)
+        return _publish(repo, before, built, differing | behind, message, lock_wait, served=bool(author))
+    passed = hooked(repo, before, built, message, hook_limit, author)
     before, targets = _with_changed(repo, before, differing | behind, passed.changed)
-    done = _publish(repo, before, passed.commit, targets, message, lock_wait, hook_limit)
+    done = _publish(repo, before, passed.commit, targets, message, lock_wait, hook_limit, served=bool(author))
     if done is not None:
         after_commit(repo, before, hook_limit)
     return done
@@ -172,12 +188,14 @@ def _publish(
     message: str,
     lock_wait: float,
     hook_limit: float | None = None,
+    *,
+    served: bool = False,
 ) -> Commit | None:
     # The index comes first: killed here, our paths are staged; the other way round, the user's next commit would undo ours.
     enter(repo, targets, lock_wait)
     published = False
     try:
-        published = publish(repo, before.head, commit_id, message, hook_limit)
+        published = publish(repo, before.head, commit_id, message, hook_limit, how=SERVED if served else OURS)
     finally:
         # At once and not after the last try: the next would take what we entered for what the person had staged.
         if not published and head(repo).commit != commit_id:

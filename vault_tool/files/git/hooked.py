@@ -40,7 +40,7 @@ def filtered(repo: Repo, before: Survey, contents: Mapping[str, bytes], limit: f
     return ids
 
 
-def hooked(repo: Repo, before: Survey, planned: str, message: str, limit: float) -> Hooked:
+def hooked(repo: Repo, before: Survey, planned: str, message: str, limit: float, author: str = "") -> Hooked:
     """Build the planned commit anew as `git commit` would have: its hooks run, at most `limit` seconds each, and signed.
 
     The hooks see an index of their own that holds HEAD and the planned change, as in `git commit --only`; what they change
@@ -48,7 +48,7 @@ def hooked(repo: Repo, before: Survey, planned: str, message: str, limit: float)
     """
     running = hooks(repo, before.settings)
     text, tree, changed = message, f"{planned}^{{tree}}", {}
-    with _own_index(repo, limit) as run:
+    with _own_index(repo, limit, author) as run:
         if INDEX_HOOKS.intersection(running) or before.settings.config_hooks:
             _checked(run("git", "read-tree", "--reset", planned))
             run("git", "update-index", "-q", "--refresh")
@@ -81,15 +81,18 @@ def run_hook(repo: Repo, before: Survey, run: Run, name: str, *args: str) -> Non
 
 
 @contextmanager
-def _own_index(repo: Repo, limit: float) -> Iterator[Run]:
+def _own_index(repo: Repo, limit: float, author: str) -> Iterator[Run]:
     """A runner of git and hooks with an index of their own, which begins as the person's and so knows the stats of files."""
     with tempfile.TemporaryDirectory(prefix="commit-") as folder:
         index = Path(folder, "index")
         with suppress(FileNotFoundError):
             shutil.copyfile(repo.git_dir / "index", index)
 
+        name, _, address = author.removesuffix(">").rpartition(" <")
+        env = {"GIT_INDEX_FILE": str(index)} | ({"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": address} if author else {})
+
         def run(*command: str, feed: bytes = b"") -> Result:
-            return honouring(repo.work_tree, *command, feed=feed, limit=limit, env={"GIT_INDEX_FILE": str(index)})
+            return honouring(repo.work_tree, *command, feed=feed, limit=limit, env=env)
 
         yield run
 

@@ -23,6 +23,8 @@ class Step:
     message: str
     merged: str = ""
     """The second parent, where the commit is a merge."""
+    author: str = ""
+    """Its author, `Name <address>`; empty for whom git would name."""
 
 
 # The pack that fast-import writes of so few files it takes apart at once: to deflate folders of 1,000 names for that costs more
@@ -33,10 +35,15 @@ _UNPACK_LIMITS = ("fastimport.unpacklimit", "transfer.unpacklimit")
 
 
 def build(
-    repo: Repo, before: Survey, targets: Mapping[str, TreeEntry | None], contents: Mapping[str, bytes], message: str
+    repo: Repo,
+    before: Survey,
+    targets: Mapping[str, TreeEntry | None],
+    contents: Mapping[str, bytes],
+    message: str,
+    author: str = "",
 ) -> str:
     """Write the commit and its objects, which no ref names yet; returns its id."""
-    return build_each(repo, before, [Step(targets, contents, message)])[0]
+    return build_each(repo, before, [Step(targets, contents, message, author=author)])[0]
 
 
 def build_each(repo: Repo, before: Survey, steps: Sequence[Step]) -> list[str]:
@@ -89,7 +96,8 @@ def _stream(before: Survey, steps: Sequence[Step]) -> Iterator[bytes]:
     parent = before.head.commit.encode() if before.head.commit else b""
     for mark, step in enumerate(steps, 1):
         yield b"commit " + ref + b"\nmark :%d\n" % mark
-        yield b"author " + fsencode(settings.author) + b"\ncommitter " + fsencode(settings.committer) + b"\n"
+        author = settings.author_of(step.author)
+        yield b"author " + fsencode(author) + b"\ncommitter " + fsencode(settings.committer) + b"\n"
         yield _data(step.message.encode(errors="replace"))
         yield b"from " + parent + b"\n" if parent else b""
         yield b"merge " + step.merged.encode() + b"\n" if step.merged else b""

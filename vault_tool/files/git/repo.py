@@ -21,6 +21,8 @@ _LATELY = 100
 
 # How the log of HEAD begins to tell of a commit that this tool made itself.
 OURS = "commit by vault_tool"
+# The same of a commit that is by somebody else than git would name: no such commit is known as the owner's without a look at it.
+SERVED = "served by vault_tool"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from vault_tool.errors import GitError
 from vault_tool.files.git.repo import GitHead, Repo, fields, lines
 from vault_tool.files.git.run import Config, GitCall, call, output, together
 from vault_tool.files.git.worktree import PATHS_A_CALL
@@ -18,6 +19,7 @@ _HOOKS = (*INDEX_HOOKS, "post-commit", "reference-transaction")
 REGULAR = "100644"
 # What git keeps of a name or address: it strips what stands around it, and takes one that is nothing else for none.
 _NAMED = re.compile(r"[A-Za-z0-9]")
+_AUTHOR = re.compile(r"[^\x00-\x1f<>]+ <[^\x00-\x20<>]+@[^\x00-\x20<>@]+>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,14 @@ class CommitSettings:
     config: Mapping[str, str]
     author: str
     committer: str
+
+    def author_of(self, author: str) -> str:
+        """The author of a commit as git writes it: `Name <address>` at the present time, or whom git would name."""
+        if not author:
+            return self.author
+        if not _AUTHOR.fullmatch(author):
+            raise GitError("a commit's author must be a name and an address", "")
+        return author + self.author.rpartition(">")[2]
 
     def on(self, key: str) -> bool:
         """Whether a boolean setting is on."""

@@ -1,0 +1,130 @@
+"""The people whom a served vault knows by tokens of their own: made, listed and taken away."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_tool import machine
+from vault_tool.errors import NotFound, Refused, UsageError, VaultError
+from vault_tool.files.layout import CONFIG_FILE
+from vault_tool.files.local_trust import place
+from vault_tool.model.served_person import MOST, SCOPES, ServedPerson, address_of, called, checked_name, hash_of
+from vault_tool.util.hints import option
+from vault_tool.util.text import one_line
+from vault_tool.vault.context import Context
+from vault_tool.vault.person import require_person
+
+_TOKEN_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """A person as they are listed: `scope` is what their token is for, `author` whose their commits are."""
+
+    name: str
+    scope: str
+    user: str
+    author: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeToken:
+    """A token just made, which is shown this once; `replaced` says that an earlier one of the same person is refused now."""
+
+    person: Person
+    token: str
+    replaced: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedPeople:
+    """All people with tokens, by their names."""
+
+    people: tuple[Person, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovedPerson:
+    """A person whose token was taken away; what they wrote stays theirs."""
+
+    name: str
+
+
+def new_token(vault: Context, name: str, scope: str = "write") -> MadeToken:
+    """Make a token for a person, who writes under their name from then on; bound to the user that the vault is asked for.
+
+    Raises Refused where no person asks, or the vault has no history to say who wrote what, and UsageError for a bad name.
+    """
+    require_person(vault, "make a token")
+    if scope not in SCOPES:
+        raise UsageError(f"`{one_line(scope, 40)}` is no scope", f"one of {', '.join(SCOPES)}")
+    if vault.repo is None:
+        raise Refused("this vault has no git history, which says who wrote what", "`git init` in its folder starts one")
+    try:
+        checked = checked_name(name)
+    except ValueError as fault:
+        raise UsageError(f"`{one_line(name, 40)}` {fault}", f"name them as in {option('person')} ann") from None
+    known = vault.machine_settings().people
+    before = called(checked, known)
+    if before is None and len(known) >= MOST:
+        raise Refused(f"{len(known)} people have tokens already", "take one away first")
+    if address_of(checked) in vault.owners().addresses:
+        raise Refused("the owner writes under that address", "choose another name")
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    kept = before.name if before is not None else checked
+    person = ServedPerson(kept, hash_of(token), scope, vault.who.user or (before.user if before is not None else ""))
+    machine.set_person(_file(vault), kept, person)
+    return MadeToken(person=_listed(person), token=token, replaced=before is not None)
+
+
+def people(vault: Context) -> ServedPeople:
+    """The people who have tokens."""
+    known = vault.machine_settings().people
+    return ServedPeople(people=tuple(_listed(known[name]) for name in sorted(known, key=str.casefold)))
+
+
+def remove(vault: Context, name: str) -> RemovedPerson:
+    """Take a person's token away: it is refused from their next call on. Raises NotFound for nobody's name."""
+    require_person(vault, "take a token away")
+    known = vault.machine_settings().people
+    person = called(name, known)
+    if person is None:
+        there = ", ".join(sorted(known, key=str.casefold)) or "nobody"
+        raise NotFound(f"nobody with a token is called `{one_line(name, 40)}`", f"there is {there}")
+    machine.set_person(_file(vault), person.name, None)
+    return RemovedPerson(name=person.name)
+
+
+class KnownPeople:
+    """The people of a vault as a server asks for them: read again only where the file changed."""
+
+    def __init__(self, root: str | Path) -> None:
+        self._root = Path(root)
+        self._stamp: tuple[int, ...] = (-1,)
+        self._people: tuple[ServedPerson, ...] = ()
+
+    def __call__(self) -> tuple[ServedPerson, ...]:
+        """All of them now; nobody where the settings cannot be read."""
+        path = place(self._root) / CONFIG_FILE
+        stamp: tuple[int, ...] = ()
+        with suppress(OSError):
+            info = path.lstat()
+            stamp = (info.st_size, info.st_mtime_ns, info.st_ino, info.st_ctime_ns)
+        if stamp != self._stamp:
+            try:
+                known = {} if path.is_symlink() else machine.read(path, {}).people
+            except VaultError:
+                known = {}
+            self._people, self._stamp = tuple(known.values()), stamp
+        return self._people
+
+
+def _file(vault: Context) -> Path:
+    return vault.local.place / CONFIG_FILE
+
+
+def _listed(person: ServedPerson) -> Person:
+    return Person(name=person.name, scope=person.scope, user=person.user, author=person.author)
