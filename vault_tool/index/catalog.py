@@ -74,7 +74,8 @@ _ORIGIN_OF_N, _ORIGIN_OF_O = (schema.ORIGIN.replace("head", f"{table}.head") for
 _PERHAPS_BARRED = f"""
 SELECT {_N}, {_O} FROM relations r JOIN entries n ON n.n = r.n JOIN entries o ON o.id = r.target
     WHERE r.field = 'supersedes' AND {_ORIGIN_OF_N} NOT IN ('', 'owner') AND ({_ORIGIN_OF_O} IN ('', 'owner')
-        OR {_ORIGIN_OF_N} LIKE 'pulled (%' OR EXISTS (SELECT 1 FROM signals WHERE target = o.id AND {schema.REVIEW}))
+        OR {_ORIGIN_OF_N} LIKE 'pulled (%' OR {_ORIGIN_OF_N} LIKE 'trusted (%'
+        OR EXISTS (SELECT 1 FROM signals WHERE target = o.id AND {schema.REVIEW}))
 """
 
 
@@ -220,7 +221,8 @@ class Catalog(Database):
     def owners_own(self) -> bool:
         """Whether any record of the vault itself is by a person of this machine: no commit of others brought it."""
         origin = "ifnull(json_extract(CAST(head AS TEXT), '$.origin'), '')"
-        query = f"SELECT 1 FROM entries WHERE substr({origin}, 1, 8) <> 'pulled (' AND substr(path, 1, 3) <> '../' LIMIT 1"
+        others = f"{origin} LIKE 'pulled (%' OR {origin} LIKE 'trusted (%'"
+        query = f"SELECT 1 FROM entries WHERE NOT ({others}) AND substr(path, 1, 3) <> '../' LIMIT 1"
         return bool(self.rows(query))
 
     def subject_named(self, normal: str) -> tuple[Entry, ...]:
@@ -262,7 +264,7 @@ class Catalog(Database):
         if not self.derived("others", lambda: bool(self.rows("SELECT 1 FROM foreign_texts LIMIT 1"))):
             return dict(self.rows_in("SELECT normal, COUNT(*) FROM links WHERE normal IN ({}) GROUP BY normal", names))
         # A link of somebody else's counts for nothing.
-        ours = f"JOIN entries USING (n) WHERE {schema.ORIGIN} NOT LIKE 'pulled (%' AND normal IN ({{}})"
+        ours = f"JOIN entries USING (n) WHERE {schema.ORIGIN} NOT LIKE 'pulled (%' AND {schema.ORIGIN} NOT LIKE 'trusted (%' AND normal IN ({{}})"
         return dict(self.rows_in(f"SELECT normal, COUNT(*) FROM links {ours} GROUP BY normal", names))
 
     def subject_names(self) -> dict[str, tuple[str, ...]]:
