@@ -60,7 +60,6 @@ ACTS: Mapping[str, tuple[str, ...]] = {
     "the page": ("web", "--no-open", "--port", "0"),
     "another token": ("serve", "--port", "0", "--new-token"),
     "a token of somebody": ("serve", "--person", "ann", "--new-token"),
-    "a token taken away": ("serve", "--remove", "ann"),
 }
 SERVES = {"the page", "another token"}
 IN_PROCESSES = {"undo", "forget", "web", "serve"}

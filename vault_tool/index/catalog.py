@@ -264,7 +264,7 @@ class Catalog(Database):
         if not self.derived("others", lambda: bool(self.rows("SELECT 1 FROM foreign_texts LIMIT 1"))):
             return dict(self.rows_in("SELECT normal, COUNT(*) FROM links WHERE normal IN ({}) GROUP BY normal", names))
         # A link of somebody else's counts for nothing.
-        ours = f"JOIN entries USING (n) WHERE {schema.ORIGIN} NOT LIKE 'pulled (%' AND {schema.ORIGIN} NOT LIKE 'trusted (%' AND normal IN ({{}})"
+        ours = f"JOIN entries USING (n) WHERE {schema.ORIGIN} NOT LIKE 'pulled (%' AND normal IN ({{}})"
         return dict(self.rows_in(f"SELECT normal, COUNT(*) FROM links {ours} GROUP BY normal", names))
 
     def subject_names(self) -> dict[str, tuple[str, ...]]:

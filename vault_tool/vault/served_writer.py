@@ -9,7 +9,6 @@ from vault_tool.errors import Busy, NotFound, Refused
 from vault_tool.files import git
 from vault_tool.files.layout import FileKind, file_kind
 from vault_tool.model.snapshot import pulled, trusted
-from vault_tool.util.hints import step
 
 if TYPE_CHECKING:
     from vault_tool.files.frontmatter import Change
@@ -43,5 +42,4 @@ def require_own(vault: Context, path: str) -> None:
     if entry is None:
         raise NotFound(f"{path} is no note", "")
     if entry.origin not in (mine := pulled(vault.who.author), trusted(mine)):
-        instead = f"{step('tag')}, {step('mark_questionable')} or a new text that changes it says what is to be said"
-        raise Refused("another wrote it, and only its writer or the owner changes it", instead)
+        raise Refused("another wrote it, and only its writer or the owner changes it", "vote on it, or write what changes it")

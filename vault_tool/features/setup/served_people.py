@@ -12,7 +12,7 @@ from vault_tool.errors import NotFound, Refused, UsageError, VaultError
 from vault_tool.files.layout import CONFIG_FILE
 from vault_tool.files.local_trust import place
 from vault_tool.model.served_person import MOST, SCOPES, ServedPerson, address_of, called, checked_name, hash_of
-from vault_tool.util.hints import option
+from vault_tool.util.hints import option, shell
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import require_person
@@ -62,7 +62,7 @@ def new_token(vault: Context, name: str, scope: str = "write") -> MadeToken:
     if scope not in SCOPES:
         raise UsageError(f"`{one_line(scope, 40)}` is no scope", f"one of {', '.join(SCOPES)}")
     if vault.repo is None:
-        raise Refused("this vault has no git history, which says who wrote what", "`git init` in its folder starts one")
+        raise Refused("this vault has no git history, which says who wrote what", f"{shell(f'git init {vault.root}')} starts one")
     try:
         checked = checked_name(name)
     except ValueError as fault:
