@@ -87,7 +87,7 @@ def mcp(call: Call, preset: str, only_tools: bool, identity: str, project: str, 
 @click.option("--no-token", is_flag=True, help="On loopback: serve every user of this machine.")
 @click.option("--new-token", is_flag=True, help="Make another token first; the old one is refused from then on.")
 @click.option("--person", default="", metavar="NAME", help="With --new-token: one for a person alone, shown once.")
-@click.option("--scope", type=click.Choice(("read", "write")), help="What their token is for; else write, which is both.")
+@click.option("--scope", type=click.Choice(("read", "write")), help="The scope of their token; else write, which is both.")
 @click.option("--people", "list_people", is_flag=True, help="List who has a token of their own.")
 @click.option("--remove", is_flag=False, flag_value="", default=None, metavar="[NAME]", help="Take a person's token away.")
 def serve(call: Call, preset: str, project: str, model: str, **options: Any) -> Exit:
@@ -137,13 +137,13 @@ def _about_people(call: Call, options: Mapping[str, Any]) -> Exit | None:
         return call.emit(served_people.remove(vault, removed or person), _removed_person)
 
 
-def _made_token(made: MadeToken, short: Short) -> Iterator[Block]:
-    person = made.person
+def _made_token(token: MadeToken, short: Short) -> Iterator[Block]:
+    person = token.person
     yield fields(
-        ("token", made.token), ("of", person.name), ("for", _scope_in_words(person.scope)), ("user", person.user),
+        ("token", token.token), ("of", person.name), ("for", _scope_in_words(person.scope)), ("user", person.user),
         ("writes as", person.author),
     )  # fmt: skip
-    if made.replaced:
+    if token.replaced:
         yield "the token they had is refused from now on"
     yield "it is shown this once: their client sends it as Authorization: Bearer TOKEN"
 

@@ -79,7 +79,7 @@ def application(server: Server[Any], backend: Backend, door: Door, caller: Calle
 
 
 def caller_in(ctx: Any) -> Caller:
-    """Whose a request is, as its token said at the door."""
+    """The caller of a request, by the token that was shown at the door."""
     caller = ctx.request.scope[_CALLER]
     assert isinstance(caller, Caller)
     return caller

@@ -27,7 +27,7 @@ _DIGITS = frozenset("0123456789abcdef")
 
 @dataclass(frozen=True, slots=True)
 class ServedPerson:
-    """The person of a token: `hash` is the SHA-256 of the token, `user` whose memories they are bound to (empty: nobody's)."""
+    """The person of a token: `hash` is the SHA-256 of the token, `user` the user to whose memories they are bound."""
 
     name: str
     hash: str
@@ -73,8 +73,8 @@ def read_people(value: Any) -> dict[str, ServedPerson]:
         raise ValueError(f"must be at most {MOST} people by name")
     people: dict[str, ServedPerson] = {}
     for name, row in value.items():
-        given = row if isinstance(row, dict) else {}
-        digest, scope, user = given.get("hash"), given.get("scope"), given.get("user", "")
+        values = row if isinstance(row, dict) else {}
+        digest, scope, user = values.get("hash"), values.get("scope"), values.get("user", "")
         is_hash = isinstance(digest, str) and len(digest) == 64 and _DIGITS.issuperset(digest)
         if not is_hash or scope not in SCOPES or not isinstance(user, str) or checked_name(name) != name:
             raise ValueError("must be rows of `hash` and `scope` by name")

@@ -74,9 +74,9 @@ def new_token(vault: Context, name: str, scope: str = "write") -> MadeToken:
     if address_of(checked) in vault.owners().addresses:
         raise Refused("the owner writes under that address", "choose another name")
     token = secrets.token_urlsafe(_TOKEN_BYTES)
-    kept = before.name if before is not None else checked
-    person = ServedPerson(kept, hash_of(token), scope, vault.who.user or (before.user if before is not None else ""))
-    machine.set_person(_file(vault), kept, person)
+    spelling = before.name if before is not None else checked
+    person = ServedPerson(spelling, hash_of(token), scope, vault.who.user or (before.user if before is not None else ""))
+    machine.set_person(_file(vault), spelling, person)
     return MadeToken(person=_listed(person), token=token, replaced=before is not None)
 
 
@@ -87,13 +87,13 @@ def people(vault: Context) -> ServedPeople:
 
 
 def remove(vault: Context, name: str) -> RemovedPerson:
-    """Take a person's token away: it is refused from their next call on. Raises NotFound for nobody's name."""
+    """Take a person's token away: it is refused from their next call on. Raises NotFound for a name without a token."""
     require_person(vault, "take a token away")
     known = vault.machine_settings().people
     person = called(name, known)
     if person is None:
-        there = ", ".join(sorted(known, key=str.casefold)) or "nobody"
-        raise NotFound(f"nobody with a token is called `{one_line(name, 40)}`", f"there is {there}")
+        names = ", ".join(sorted(known, key=str.casefold)) or "nobody"
+        raise NotFound(f"nobody with a token is called `{one_line(name, 40)}`", f"there is {names}")
     machine.set_person(_file(vault), person.name, None)
     return RemovedPerson(name=person.name)
 
@@ -107,7 +107,7 @@ class KnownPeople:
         self._people: tuple[ServedPerson, ...] = ()
 
     def __call__(self) -> tuple[ServedPerson, ...]:
-        """All of them now; nobody where the settings cannot be read."""
+        """All of them now; none where the settings cannot be read."""
         path = place(self._root) / CONFIG_FILE
         stamp: tuple[int, ...] = ()
         with suppress(OSError):
