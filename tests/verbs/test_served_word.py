@@ -30,7 +30,8 @@ def writer(request: pytest.FixtureRequest, root: Path) -> Writer:
     if request.param is Writer.TRUSTED:
         (root / "_config.json").write_text(json.dumps({"trusted": [address_of("ann")]}))
         (root / "_config.json").chmod(0o600)
-    return request.param
+    chosen: Writer = request.param
+    return chosen
 
 
 def served(root: Path, name: str = "ann") -> Vault:
