@@ -41,5 +41,5 @@ def require_own(vault: Context, path: str) -> None:
     entry = vault.whole_index.catalog.by_path(path)
     if entry is None:
         raise NotFound(f"{path} is no note", "")
-    if entry.origin not in (mine := pulled(vault.who.author), trusted(mine)):
+    if entry.origin not in (own_origin := pulled(vault.who.author), trusted(own_origin)):
         raise Refused("another wrote it, and only its writer or the owner changes it", "vote on it, or write what changes it")
