@@ -20,6 +20,7 @@ from vault_tool.errors import VaultError
 from vault_tool.mcp.listening import App, Door, serve_http
 from vault_tool.vault.one_thread import OneThread
 from vault_tool.vault.person import Presence
+from vault_tool.watch.vouching import Voucher
 from vault_tool.web import editors, live, places
 from vault_tool.web.asking import AnswerCache, Flashes, status_of
 from vault_tool.web.door import Entrance, guarded
@@ -62,6 +63,7 @@ def application(root: Path, opening: Callable[[], Vault], door: Door, entrance: 
             yield
         finally:
             app.state.live.end()
+            app.state.voucher.close()
             await app.state.run.close()
 
     def opened() -> Vault:
@@ -76,6 +78,7 @@ def application(root: Path, opening: Callable[[], Vault], door: Door, entrance: 
     )
     app.state.run = OneThread(opened)
     app.state.live = live.Live(root, app.state.run)
+    app.state.voucher = Voucher()
     app.state.flashes = Flashes()
     app.state.answers = AnswerCache()
     return guarded(app, door, entrance, secret)

@@ -141,7 +141,7 @@ async def ask(request: Request, use: Callable[[Vault], T]) -> T:
 def compared(request: Request, vault: Vault) -> Freshness:
     """How fresh the indexes are for this page, compared with the files where nothing of it did so before."""
     if not hasattr(request.state, "freshness"):
-        request.state.freshness = vault.fresh()
+        request.state.freshness = request.app.state.voucher.fresh(vault)
     freshness: Freshness = request.state.freshness
     return freshness
 

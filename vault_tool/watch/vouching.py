@@ -1,0 +1,111 @@
+"""Proof that no file of a vault changed since it was compared with the indexes: for a process that answers many questions."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from vault_tool.errors import Refused
+from vault_tool.files.disks import network_disk
+from vault_tool.files.layout import VAULT
+from vault_tool.index.refresh.diff import head_signature
+from vault_tool.util.atomic import temporary_name
+from vault_tool.util.folder import opened
+from vault_tool.watch.observer import CannotHear, FileObserver
+from vault_tool.watch.pending_paths import Cookie, PendingPaths
+
+if TYPE_CHECKING:
+    from vault_tool.vault.context import Context, Freshness
+
+# After so many seconds everything is compared, whatever was heard.
+_LONGEST = 120.0
+
+# Most seconds that a file of ours takes to be heard of.
+_PATIENCE = 0.5
+
+
+class Voucher:
+    """Compares a vault with its indexes only where something was heard since the last comparison, or hearing is in doubt.
+
+    It is asked on one thread. Where the system does not notify of changes, everything is compared each time, as without it.
+    """
+
+    def __init__(self) -> None:
+        self.comparisons = 0
+        self._inbox = PendingPaths()
+        self._hearing: FileObserver | None = None
+        self._is_deaf = False
+        self._compared_at = float("-inf")
+        self._head: str | None = None
+
+    def fresh(self, vault: Context) -> Freshness:
+        """How fresh the indexes are, after a comparison where one is needed."""
+        if self._holds(vault):
+            vault.is_current = lambda: True
+            try:
+                return vault.fresh()
+            finally:
+                vault.is_current = None
+        self._listen(vault)
+        self.comparisons += 1
+        # Whatever is heard of from here on asks for the next comparison.
+        self._inbox.take()
+        self._head = _head(vault)
+        freshness = vault.fresh()
+        is_whole = not (freshness.withheld or freshness.behind)
+        self._compared_at = time.monotonic() if is_whole else float("-inf")
+        return freshness
+
+    def close(self) -> None:
+        """Stop listening."""
+        hearing, self._hearing = self._hearing, None
+        if hearing is not None:
+            hearing.stop()
+
+    def _holds(self, vault: Context) -> bool:
+        """Whether nothing changed since the last comparison: all that came before a file of ours was heard, and was nothing."""
+        hearing, head = self._hearing, _head(vault)
+        if hearing is None or time.monotonic() - self._compared_at > _LONGEST or head is None or head != self._head:
+            return False
+        if not (hearing.alive and hearing.same_tree and self._is_proven(vault)):
+            return False
+        batch = self._inbox.take()
+        return not (batch.touched or batch.doubt)
+
+    def _is_proven(self, vault: Context) -> bool:
+        """Whether a file that we make and take away is heard of, and with it all that changed before it."""
+        cookie = Cookie(temporary_name("cookie"))
+        self._inbox.expect(cookie)
+        try:
+            with opened(vault.root, (VAULT,)) as folder:
+                folder.write_new(cookie.name, b"", mode=0o600, durable=False)
+                folder.discard(cookie.name)
+            return cookie.heard.wait(_PATIENCE)
+        except (OSError, Refused):
+            return False
+        finally:
+            self._inbox.expect_no_more(cookie)
+
+    def _listen(self, vault: Context) -> None:
+        """Begin to listen, or again where the folder is another one; not where notices do not tell of all changes."""
+        if self._hearing is not None and self._hearing.alive and self._hearing.same_tree:
+            return
+        self.close()
+        if self._is_deaf or vault.around is not None or network_disk(vault.root):
+            return
+        hearing = FileObserver(vault.root, self._inbox)
+        try:
+            hearing.start()
+        except CannotHear:
+            self._is_deaf = True
+            return
+        if hearing.deaf_folders():
+            hearing.stop()
+            self._is_deaf = True
+            return
+        self._hearing = hearing
+
+
+def _head(vault: Context) -> str | None:
+    """A value that changes whenever the commit does that is checked out; None where git keeps nothing that tells it."""
+    return "" if vault.repo is None else head_signature(vault.repo) or None
