@@ -46,6 +46,10 @@ def main() -> int:
         from vault_tool.owner.next_command import start_for_next  # 1 ms, after the answer
 
         start_for_next(arguments, ours)
+    beside = sys.modules.get("vault_tool.vault.beside")
+    if beside is not None and beside.is_any_at_work():
+        # What is printed is out, and another vault's thread must not be met in the middle of a library's work.
+        os._exit(code)
     # At its end Python looks for cycles in all that there is: a tenth of a cold command's time, for what goes anyway.
     gc.freeze()
     return code

@@ -43,6 +43,12 @@ PEOPLE = "people"
 # Ends the addresses under which the commits of such people are made.
 SERVED_DOMAIN = "@people.invalid"
 
+# The person's other vaults: their folders by name.
+VAULTS = "vaults"
+_VAULT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}", re.ASCII)
+# What answers call this vault and the global one, and what asks all of them.
+TAKEN = ("repo", "global", "all")
+
 # What more waits for a person here: `vault.toml` has an option of the same name.
 REVIEW = "review"
 
@@ -109,6 +115,8 @@ class Machine:
     """How the projects of folders are called, by the folder's path."""
     people: Mapping[str, ServedPerson] = field(default_factory=dict)
     """The people and agents who may ask a served vault by tokens of their own, by name."""
+    vaults: Mapping[str, str] = field(default_factory=dict)
+    """The person's other vaults that may be asked beside this one: their folders by name; no setting of the lists."""
     review: tuple[str, ...] = ()
     """More types or classes of which agents' memories wait for a person here than `vault.toml` says; no setting of the lists."""
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -146,6 +154,7 @@ def read(path: Path, environ: Mapping[str, str], *, own_file: bool = True) -> Ma
     projects = _projects(table.pop(PROJECTS, {}), path.name, faults)
     review = _words(table.pop(REVIEW, []), path.name, faults)
     people = _served(table.pop(PEOPLE), path.name, faults) if PEOPLE in table else {}
+    vaults = _vaults(table.pop(VAULTS, {}), path.name, faults)
     for name, value in _translated(table, environ.get(variable_of("provider"), "").strip()).items():
         if name in _OPTIONS:
             values[name], sources[name] = value, path.name
@@ -158,7 +167,7 @@ def read(path: Path, environ: Mapping[str, str], *, own_file: bool = True) -> Ma
     checked = {name: _checked(name, value, sources[name], faults) for name, value in values.items()}
     if faults:
         raise ConfigError("; ".join(faults[:20]), f"mend it, or set it with {step('config', provider=...)}")
-    return Machine(**checked, projects=projects, people=people, review=review, sources=sources)
+    return Machine(**checked, projects=projects, vaults=vaults, people=people, review=review, sources=sources)
 
 
 def write(path: Path, changes: Mapping[str, str]) -> None:
@@ -204,6 +213,27 @@ def set_person(path: Path, name: str, person: ServedPerson | None) -> None:
     _put(path, {**{key: value for key, value in table.items() if key != PEOPLE}, **({PEOPLE: people} if people else {})})
 
 
+def name_vault(path: Path, name: str, folder: str) -> None:
+    """Say in the file at `path` where the vault called `name` is; an empty folder takes the name out. Raises ConfigError."""
+    faults: list[str] = []
+    table = _table(path, faults)
+    vaults = _vaults(table.get(VAULTS, {}), path.name, faults)
+    vaults = {**vaults, name: folder} if folder else {other: place for other, place in vaults.items() if other != name}
+    _vaults(vaults, path.name, faults)
+    if faults:
+        raise ConfigError("; ".join(faults), "nothing was written")
+    _put(path, {**table, VAULTS: vaults} if vaults else {key: value for key, value in table.items() if key != VAULTS})
+
+
+def vault_name_fault(name: str) -> str:
+    """Why a vault cannot be called so; empty where it can."""
+    if name in TAKEN:
+        return f"`{name}` means something else already"
+    if _VAULT_NAME.fullmatch(name):
+        return ""
+    return f"`{one_line(name, 40)}` is no name of a vault: at most 40 small letters, digits, - and _, as in team"
+
+
 def _put(path: Path, table: Mapping[str, Any]) -> None:
     data = json.dumps(table, indent=2, ensure_ascii=False).encode() + b"\n"
     atomic.write(path, data, mode=_FILE_MODE)
@@ -222,6 +252,20 @@ def _served(value: Any, source: str, faults: list[str]) -> dict[str, ServedPerso
     except ValueError as fault:
         faults.append(f"{source}: `{PEOPLE}` {fault}")
         return {}
+
+
+def _vaults(value: Any, source: str, faults: list[str]) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(folder, str) for folder in value.values()):
+        faults.append(f"{source}: `{VAULTS}` must be folders by names")
+        return {}
+    folders = {name: str(Path(folder).expanduser()) for name, folder in value.items()}
+    faults += [f"{source}: `{VAULTS}`: {fault}" for name in folders if (fault := vault_name_fault(name))]
+    faults += [
+        f"{source}: `{VAULTS}`: {name} must be a whole path"
+        for name, folder in folders.items()
+        if not Path(folder).is_absolute() or "\0" in folder
+    ]
+    return folders
 
 
 def _words(value: Any, source: str, faults: list[str]) -> tuple[str, ...]:

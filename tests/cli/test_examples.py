@@ -27,6 +27,7 @@ from vault_tool.errors import Exit
 
 LONG = "that goes on about connections, timeouts, restarts and all that was tried in three weeks of nights, 接続の問題も"
 ELSEWHERE = {
+    "vt config vault team ~/team-vault": "it is for a person, and there is one vault (see tests/verbs/test_several_vaults)",
     "vt watch": "it goes on until it is ended (see tests/watch)",
     "vt mcp": "it serves until its input ends (see tests/mcp)",
     "vt mcp --preset full": "it serves until its input ends (see tests/mcp)",

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, degraded, detail_fields, source
+from vault_tool.cli.blocks import Block, Body, degraded, detail_fields, named, source, where
 from vault_tool.cli.names import takes
 from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.cli.recalling import warnings_of
@@ -30,7 +30,7 @@ _REMINDED = 600
 @click.argument("topic_or_context", type=TEXT, metavar="TOPIC", help="What is being talked about; - for standard input.")
 @takes(ambient.bring_to_mind, "last_token", last_token={"type": int})
 @takes(
-    ambient.bring_to_mind, "include_seen", "limit", "budget", "kinds", *NARROWS, "include_global", "explain",
+    ambient.bring_to_mind, "include_seen", "limit", "budget", "kinds", *NARROWS, "include_global", "vaults", "explain",
     explain={"help": "Every factor of each score (with --json)."},
 )  # fmt: skip
 def bring_to_mind(call: Call, **options: Any) -> Exit:
@@ -47,7 +47,7 @@ def _reminders(reminders: ambient.Reminders, short: Short) -> Iterator[Block]:
     if reminders.compaction_detected:
         yield "the context was cut short since the last call: what had been shown may be shown again"
     for reminder in reminders.results:
-        yield from _reminder(reminder, short(reminder.id) if reminder.scope == "repo" else reminder.id)
+        yield from _reminder(reminder, named(reminder, short, reminder.id))
         yield detail_fields(reminder.details, short, but="failure_mode" if reminder.caution else "")
         yield from warnings_of(reminder, short)
     if not reminders.results:
@@ -62,7 +62,7 @@ def _reminders(reminders: ambient.Reminders, short: Short) -> Iterator[Block]:
 def _reminder(reminder: ambient.Reminder, name: str) -> Iterator[Block]:
     """One memory: what it is and where from, then what it says."""
     match = f"match {reminder.match:.2f}{f' weak, {reminder.weak_why}' if reminder.weak else ''}"
-    about = ", ".join((reminder.type, *reminder.subjects))
+    about = ", ".join((reminder.type, *reminder.subjects, *([where(reminder)] if reminder.vaults else [])))
     yield one_line(f"{name} ({about}; {match}; from {source(reminder.origin, reviewed=reminder.reviewed)})", _HEADLINE)
     text = (
         reminder.content if len(reminder.content) <= _REMINDED else f"{beginning(reminder.content, _REMINDED)} (`vt get {name}`)"

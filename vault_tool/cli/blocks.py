@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from vault_tool.cli import wording
 from vault_tool.model.details import Details, in_lines, in_words
@@ -18,6 +18,19 @@ from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
     from vault_tool.vault.answers import HasStatus
+
+
+class Located(Protocol):
+    """A result of an answer that may be of several vaults."""
+
+    @property
+    def scope(self) -> str:
+        """The vault that it is from: `repo` for the one that was asked."""
+
+    @property
+    def vaults(self) -> tuple[str, ...]:
+        """All vaults that hold it, where several were asked."""
+
 
 # Characters that a terminal obeys or that are invisible; a joiner only where it joins nothing.
 _UNSAFE = deferred_pattern(
@@ -141,6 +154,19 @@ def source(origin: str, *rest: str, reviewed: bool = False) -> str:
         return ", ".join(part for part in (from_trusted(origin), *rest) if part)
     described = ", ".join(part for part in (origin, *rest) if part)
     return described if reviewed or origin in ("", "owner") else f"{described} (not reviewed)"
+
+
+def named(memory: Located, short: Callable[[str], str], identity: str) -> str:
+    """The id of a result as it can be typed: of another vault that was asked by name, with that name; whole, but for ours."""
+    if memory.scope == "repo":
+        return short(identity)
+    return f"{memory.scope}:{identity}" if memory.vaults else identity
+
+
+def where(memory: Located) -> str:
+    """The vaults that hold a result, where several were asked."""
+    names = ["this vault" if name == "repo" else name for name in memory.vaults]
+    return f"in {' and '.join(names)}" if names else ""
 
 
 def degraded(reasons: Sequence[str]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import click
 
 from vault_tool.belief.fold import Move
 from vault_tool.cli import output
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, source
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, named, source, where
 from vault_tool.cli.names import MEMORY, SHARE, takes
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, standard_input, writes
 from vault_tool.cli.saved import commit_of, saved_as
@@ -63,7 +64,7 @@ def op(call: Call, source: str, named: str | None) -> Exit:
     limit={"type": click.IntRange(1, 100)},
 )
 @click.option("--hops", "semantic_hops", type=click.IntRange(0, 3), default=2, show_default=True, help="How far chains go.")
-@takes(reading.read, "include_global", "include_doubtful")
+@takes(reading.read, "include_global", "vaults", "include_doubtful")
 def read(call: Call, **options: Any) -> Exit:
     """Read memories by contract, with their belief.
 
@@ -147,16 +148,17 @@ def _read(answer: reading.Read, short: Short) -> Iterator[Block]:
 
 
 def _memory(memory: reading.ReadMemory, short: Short) -> Iterator[Block]:
-    yield Heading(f"{short(memory.memory_id)}  {memory.title}")
+    yield Heading(f"{named(memory, short, memory.memory_id)}  {memory.title}")
     yield fields(
-        ("kind", memory.kind if memory.scope == "repo" else f"{memory.kind}, {memory.scope}"),
+        ("kind", memory.kind if memory.scope == "repo" or memory.vaults else f"{memory.kind}, {memory.scope}"),
+        ("vault", where(memory).removeprefix("in ")),
         ("truth", f"{memory.truth:.2f}"),
         ("utility", f"{memory.utility:.2f}"),
         ("found by", "; ".join(memory.why)),
         ("evidence", "; ".join(memory.evidence_refs) + (" (moved)" if memory.evidence_moved else "")),
         ("caution", memory.caution),
-        ("solved since by", short(memory.solved_by) if memory.solved_by else ""),
-        ("status", "; ".join(memory.status_words(short))),
+        ("solved since by", named(memory, short, memory.solved_by) if memory.solved_by else ""),
+        ("status", "; ".join(memory.status_words(partial(named, memory, short)))),
         ("from", source(memory.origin, memory.model or "", reviewed=memory.reviewed)),
     )
     yield Body(memory.text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -57,6 +58,7 @@ def related(call: Call, memory_id: str, types: tuple[str, ...]) -> Exit:
 
 
 def _memory(memory: verb.Memory, short: Short) -> Iterator[Block]:
+    short = partial("{}:{}".format, memory.vault) if memory.vault else short
     yield Heading(memory.title)
     yield fields(
         ("id", short(memory.id)),

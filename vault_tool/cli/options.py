@@ -18,7 +18,7 @@ from vault_tool.cli.blocks import Block
 from vault_tool.cli.lazy import RUNNING
 from vault_tool.errors import Exit, UsageError
 from vault_tool.model.ids import SHOWN_PREFIX
-from vault_tool.util.text import HALF_A_CHARACTER, is_unicode
+from vault_tool.util.text import HALF_A_CHARACTER, is_unicode, one_line
 from vault_tool.vault import lean_values
 from vault_tool.vault.person import at_terminal, of_command
 
@@ -212,7 +212,14 @@ def common_options(*, environment: bool = False) -> list[click.Option]:
     """
     origin_variable = "VAULT_ORIGIN" if environment else None
     return [
-        _noted("--vault", "vault", metavar="DIR", help="The vault; else VAULT_ROOT, the nearest above, the global one."),
+        click.Option(
+            ["--vault"],
+            metavar="DIR",
+            multiple=True,
+            expose_value=False,
+            callback=_note_vault,
+            help="The vault; else VAULT_ROOT, the nearest above, the global one.",
+        ),
         _noted("--json", "json", is_flag=True, help="Print JSON, with whole ids."),
         _noted("--lean", "lean", is_flag=True, help="Print the lean form for agents: JSON on one line, nothing empty."),
         _noted(
@@ -300,6 +307,16 @@ def _write_twin(name: str, formatter: click.HelpFormatter) -> None:
 
 def _noted(flag: str, name: str, **attributes: Any) -> click.Option:
     return click.Option([flag, name], expose_value=False, callback=_note, **attributes)
+
+
+def _note_vault(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> None:
+    """Keep which vault is asked; raises UsageError where two are named, before and after the command included."""
+    before = (ctx.find_object(Call) or Call()).vault
+    named = [folder for folder in (before, *value) if folder]
+    if len(named) > 1:
+        several = " and ".join(one_line(folder, 60) for folder in named)
+        raise UsageError(f"--vault is given more than once: {several}", "name one; `--with NAMES` has others asked beside it")
+    _note(ctx, param, named[0] if named else "")
 
 
 def _note(ctx: click.Context, param: click.Parameter, value: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -15,10 +16,12 @@ from vault_tool.cli.blocks import (
     detail_fields,
     fields,
     in_a_cell,
+    named,
     source,
     sourced,
     status_lines,
     table,
+    where,
 )
 from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import TEXT, Call, Short, command
@@ -55,7 +58,7 @@ _LONGEST = 2000
 @takes(recall_verb, "kinds", *NARROWS)
 @click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
 @click.option("--hops", type=click.IntRange(0, 3), default=0, show_default=True, help="How far what is merely alike is followed.")
-@takes(recall_verb, "problem", "budget", "include_global", "doubtful", "explain")
+@takes(recall_verb, "problem", "budget", "include_global", "vaults", "doubtful", "explain")
 @click.option("--why-not", type=MEMORY, metavar="ID", default="", help="Say at which stage this memory fell out.")
 @click.option("--no-count", "count", flag_value=False, default=True, help="Count nothing as used or seen: only look.")
 def recall(call: Call, query: str, of_session: str | None, **options: Any) -> Exit:
@@ -104,7 +107,7 @@ def _best(best: Recalled, content: str, short: Short, titles: Mapping[str, str])
     """The answer, whole, with what the table says of the others."""
     yield Heading(best.title)
     if content.strip().rstrip(".") != best.title.rstrip("."):
-        name = short(best.id) if best.scope == "repo" else best.id
+        name = named(best, short, best.id)
         yield from _text(content, name)
         yield from [f"{best.cut}: `vt get {name}` reads all"] if best.cut else []
     name, kind, _, match, _, why = _row(best, short, titles)
@@ -118,20 +121,21 @@ def _best(best: Recalled, content: str, short: Short, titles: Mapping[str, str])
 
 def warnings_of(memory: Recalled, short: Short) -> Iterator[str]:
     """Warnings beside a memory: that it did not work, was overtaken, or is questioned."""
-    name = short(memory.id) if memory.scope == "repo" else memory.id
+    name = named(memory, short, memory.id)
     if memory.caution:
         yield f"{name} {memory.caution}"
-    named = short if memory.scope == "repo" else str
     if memory.solved_by:
-        yield f"{name} was solved since by {named(memory.solved_by)}"
-    yield from status_lines(name, memory, named)
+        yield f"{name} was solved since by {named(memory, short, memory.solved_by)}"
+    yield from status_lines(name, memory, partial(named, memory, short))
 
 
 def _row(memory: Recalled, short: Short, titles: Mapping[str, str]) -> tuple[str, ...]:
-    marks = [mark for mark, is_so in ((f"weak ({memory.weak_why})", memory.weak), ("global", memory.scope == "global")) if is_so]
+    of_global = memory.scope == "global" and not memory.vaults
+    marks = [mark for mark, is_so in ((f"weak ({memory.weak_why})", memory.weak), ("global", of_global)) if is_so]
+    marks += [where(memory)] if memory.vaults else []
     if memory.like_it:
         marks.append(f"{len(memory.like_it)} more like it")
-    name = short(memory.id) if memory.scope == "repo" else memory.id[:8]
+    name = memory.id[:8] if of_global else named(memory, short, memory.id)
     # What stands in a line above or below is named by its id alone.
     led = titles.get(memory.of or "", "")
     why = [reason.replace(led, short(memory.of)) if led and memory.of else reason for reason in memory.why]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, degraded, source, sourced, status_lines, with_status
+from vault_tool.cli.blocks import Block, degraded, named, source, sourced, status_lines, where, with_status
 from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
@@ -21,7 +22,7 @@ from vault_tool.model.parameter_table import NARROWS
 @takes(search_verb, "limit", "kinds", *NARROWS)
 @click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
 @click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="`text` for words alone.")
-@takes(search_verb, "everything", "include_global")
+@takes(search_verb, "everything", "include_global", "vaults")
 def search(call: Call, words: tuple[str, ...], of_session: str | None, **options: Any) -> Exit:
     """Find memories, subjects and pages.
 
@@ -36,7 +37,7 @@ def _found(results: SearchResults, short: Short) -> Iterator[Block]:
     rows = [_hit(hit, short) for hit in results.results]
     yield from sourced(("id", "type", "title", "subjects", "from", "score"), rows, right=["score"], empty="nothing found")
     for hit in results.results:
-        yield from status_lines(short(hit.id or ""), hit, short)
+        yield from status_lines(named(hit, short, hit.id or ""), hit, partial(named, hit, short))
     yield from degraded(results.degraded)
     if results.results:
         yield results.notice
@@ -45,8 +46,9 @@ def _found(results: SearchResults, short: Short) -> Iterator[Block]:
 def _hit(hit: SearchResult, short: Short) -> tuple[str, ...]:
     title = with_status(hit.title, hit)
     title = f"{title} ({'as last committed' if hit.id else 'head unread'})" if hit.stale else title
+    title = f"{title} ({where(hit)})" if hit.vaults else title
     return (
-        short(hit.id) if hit.id else hit.path,
+        named(hit, short, hit.id) if hit.id else hit.path,
         hit.type,
         title,
         ", ".join(hit.subjects),

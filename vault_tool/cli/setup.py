@@ -41,6 +41,7 @@ def init(
     folder beside them, with a repository of its own.
     """
     who = call.origin or usual_origin()
+    has_global = global_choice.present(os.environ) is not None
     path = folder or call.vault or "."
     notes = notes or _asked_about(call, path)
     if not (notes == "here" or separate or commit):
@@ -48,7 +49,7 @@ def init(
     created = setup.init(
         path, name=name, description=description, separate=separate, no_git=no_git, notes=notes, commit=commit, who=who
     )
-    offers = bool(created.created) and not created.around and not inside(created) and global_choice.present(os.environ) is None
+    offers = bool(created.created) and not created.around and not inside(created) and not has_global
     at_hand = not call.json and sys.stdin.isatty() and sys.stderr.isatty()
     outcome = call.emit(created, lambda initialised, short: _initialised(initialised, offers and not at_hand))
     if offers and at_hand and click.confirm("Use it in every folder that has no vault of its own?", default=True, err=True):
@@ -60,10 +61,13 @@ def init(
 
 
 @command(
-    "config", "vt config", "vt config core_budget 8000", "vt config global ~/memory", "vt config --provider openai --openai-key -"
-)
+    "config", "vt config", "vt config core_budget 8000", "vt config global ~/memory", "vt config vault team ~/team-vault",
+    "vt config --provider openai --openai-key -",
+)  # fmt: skip
 @click.argument("name", metavar="[NAME]", default="", help="One setting; none for all.")
 @click.argument("value", metavar="[VALUE]", required=False, help="What to set it to.")
+@click.argument("folder", metavar="[DIR]", required=False, help="With `vault NAME`: the folder of the vault called so.")
+@click.option("--remove", is_flag=True, help="With `vault NAME`: have no vault called so.")
 @click.option("--provider", type=click.Choice(PROVIDERS), metavar="WHO", help=f"This machine's embedder: {', '.join(PROVIDERS)}.")
 @click.option("--model", metavar="NAME", help="Its model; '' for the usual one.")
 @click.option("--openai-key", type=TEXT, metavar="KEY", help="The key; - reads it from standard input.")
@@ -83,20 +87,20 @@ def init(
     help="Whether commands answer for a person where none stands at them.",
 )
 @click.option("--owner", type=click.Choice(("on", "off")), metavar="on|off", help="Whether a background process may run.")
-def config(call: Call, name: str, value: str | None, **machine: str | None) -> Exit:
+def config(call: Call, name: str, value: str | None, folder: str | None, remove: bool, **machine: str | None) -> Exit:
     """Show the settings, or set one.
 
     The vault's are in vault.toml, which keeps every other byte. This machine's (the options) are in _config.json,
     which git ignores and only you can read; a key is never shown. `global` is the vault that is found where no folder
-    above is one, and read beside each other one. Owners, keys, addresses and what follows of them are for a person to
-    set.
+    above is one, and read beside each other one; `vault team DIR` calls another one team, for `--with team`. Owners,
+    keys, addresses and what follows of them are for a person to set.
     """
     machine_settings = {option: text.strip() for option, text in machine.items() if text is not None}
     if name == global_choice.NAME and value:
         # Where it is said for the first time, no vault is found from here but the one that is named.
         call = replace(call, vault=value)
     with call.open_vault() as vault:
-        settings = setup.config(vault, name, value, machine=machine_settings)
+        settings = setup.config(vault, name, value, machine=machine_settings, folder=folder, remove=remove)
         if machine_settings.get("owner") == "off":
             from vault_tool.owner.spawning import leave_background  # 10 ms, for this setting alone
 

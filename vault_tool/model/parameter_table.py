@@ -57,6 +57,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "since": Meaning("Only from then on: 2026-11-20, 2026-11, 7d.", metavar="TIME"),
     "until": Meaning("Only until then.", metavar="TIME"),
     "include_global": Meaning("Also from the person's global vault.", "--no-global", off="Not from the global vault."),
+    "vaults": Meaning("Also from these other vaults, or all.", "--with", "NAMES"),
     "query": Meaning("A question, words, or a subject's name."),
     "of_session": Meaning("Only what this conversation wrote.", metavar="ID"),
     "content": Meaning("The text."),

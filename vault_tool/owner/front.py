@@ -73,9 +73,9 @@ def find(vault: str) -> str | None:
 
 def _shared() -> str | None:
     """The person's global vault, where no folder above is one."""
-    from vault_tool.util.user_folder import global_vault_at  # only where nothing else says which vault
+    from vault_tool.util.user_folder import global_vault_if_one  # only where nothing else says which vault
 
-    shared = global_vault_at(os.environ)
+    shared = global_vault_if_one(os.environ)
     return os.path.realpath(shared) if shared else None
 
 

@@ -8,6 +8,9 @@ from vault_tool.util.deferred import deferred_pattern
 
 PREFERENCE, INSTRUCTION = "preference", "instruction"
 
+# So many standing instructions come to mind at once.
+MOST_INSTRUCTIONS = 3
+
 # So much of a text is looked at: a wish is said at its beginning.
 _READ = 400
 # A title of a note has fewer words, or one that is written large: `Always On VPN`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from math import isfinite
 from typing import Any
@@ -18,6 +18,7 @@ MOST_LEVELS = 100
 
 _BOM = b"\xef\xbb\xbf"
 _WIDEST = 2**63
+_SELDOM = "told where it says something"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,23 @@ def json_fields(value: object) -> dict[str, Any] | None:
     """A result as an object of JSON, None for what is no dataclass; `record_class` is its `class`, a word that Python keeps."""
     if not is_dataclass(value) or isinstance(value, type):
         return None
-    return {name: getattr(value, attribute) for name, attribute in _names(type(value))}
+    names, seldom = _names(type(value))
+    values = {name: getattr(value, attribute) for name, attribute in names}
+    for name in seldom:
+        if not values[name]:
+            del values[name]
+    return values
+
+
+def told_where_any(default: Any) -> Any:
+    """A field of a result that its JSON has only where it says something."""
+    return field(default=default, metadata={_SELDOM: True})
 
 
 @cache
-def _names(result: type) -> tuple[tuple[str, str], ...]:
-    return tuple((json_name(name), name) for name in told_fields(result))
+def _names(result: type) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    seldom = tuple(json_name(each.name) for each in fields(result) if _SELDOM in each.metadata)
+    return tuple((json_name(name), name) for name in told_fields(result)), seldom
 
 
 def told_fields(result: type) -> list[str]:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 
-from vault_tool.errors import StorageError
+from vault_tool.errors import StorageError, UsageError
 
 FOLDER = "vault_tool"
 PRIVATE_FOLDER = 0o700
@@ -41,9 +41,34 @@ def global_place(environ: Mapping[str, str]) -> str:
 
 
 def global_vault_at(environ: Mapping[str, str]) -> str:
-    """The same folder where a vault is there, else an empty text."""
+    """The same folder where a vault is there, else an empty text. Raises UsageError where the variable names several."""
     folder = global_place(environ)
-    return folder if os.path.isfile(os.path.join(folder, "vault.toml")) else ""
+    if _is_vault(folder):
+        return folder
+    _require_one(environ.get(VARIABLE, ""))
+    return ""
+
+
+def global_vault_if_one(environ: Mapping[str, str]) -> str:
+    """The same, and an empty text where the variable names several, which another process says."""
+    try:
+        return global_vault_at(environ)
+    except UsageError:
+        return ""
+
+
+def _is_vault(folder: str) -> bool:
+    return os.path.isfile(os.path.join(folder, "vault.toml"))
+
+
+def _require_one(named: str) -> None:
+    """Raise UsageError where the variable's value, which is no vault as it stands, is a list."""
+    for mark in (os.pathsep, ",", ";", "\n"):
+        several = [os.path.expanduser(part.strip()) for part in named.split(mark) if part.strip()]
+        vaults = [folder for folder in several if _is_vault(folder)]
+        if len(several) > 1 and (vaults or mark == os.pathsep):
+            hint = f"there are: {', '.join(vaults)}" if vaults else "and none of them is a vault"
+            raise UsageError(f"{VARIABLE} names one vault, and not a list of {len(several)}", hint)
 
 
 def chosen() -> str:

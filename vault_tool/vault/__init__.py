@@ -11,6 +11,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "another_address": "where the soul is by somebody else",
+            "beside": "where other vaults are asked too",
             "checked": "3 ms, where a program asks, or an answer comes from a file",
             "contests": "where an agent changes, pins or weighs",
             "core_age": "where something is forgotten or the vault's state is told",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypedDict
 
 from vault_tool import machine
 from vault_tool.config import Config, load
@@ -64,6 +64,13 @@ class Provenance(TypedDict):
     origin: str
     user: str
     project: str
+
+
+class Closes(Protocol):
+    """Something that is kept open with a vault, and closed with it."""
+
+    def close(self) -> None:
+        """Let go of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +175,8 @@ class Context:
         self._standings: Standings | None = None
         self._global_vault: Context | None = None
         self._looked_for_global = False
+        self.neighbours: dict[str, Closes] = {}
+        """The other vaults that were asked beside this one, by their folders; whoever asks it shares them."""
         self._is_lent = False
         self._bin_emptied = ""
         self._settings_fault = ""
@@ -226,6 +235,8 @@ class Context:
             self._whole_index.close()
         if self._global_vault is not None:
             self._global_vault.close()
+        for neighbour in self.neighbours.values():
+            neighbour.close()
 
     def as_(self, **changes: str) -> Self:
         """The same vault as another asker: `vault.as_(session="s1", model="m")`; indexes are shared."""
@@ -261,6 +272,10 @@ class Context:
     def with_withheld(self) -> Self:
         """The same vault, and the same asker, with all that it holds: see `everything`."""
         return self._again(self.who, None, True)
+
+    def seen_as(self, vault: Context) -> Self:
+        """The same vault as whoever asks another one sees it, without memories that are withheld from all."""
+        return self._again(vault.who, vault.sight, False)
 
     def lent(self, who: Who) -> Self:
         """The same vault for another asker, who may close it as its own: it stays open, and what it keeps stays warm."""
@@ -442,7 +457,11 @@ class Context:
         shared = global_vault_at(self.environ)
         if not shared or Path(shared).resolve() == self.root:
             return None
-        beside = Context(Path(shared), self.who, self.clock)
+        return self.opened_beside(Path(shared))
+
+    def opened_beside(self, root: Path) -> Context:
+        """Another vault of this user, as whoever asks this one asks it."""
+        beside = Context(root, self.who, self.clock)
         beside.sight, beside.everything = self.sight, self.everything
         beside.environ, beside.presence = self.environ, self.presence
         return beside

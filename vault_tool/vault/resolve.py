@@ -21,6 +21,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import option, step
 from vault_tool.util.note_links import is_note
 from vault_tool.util.text import normal_name, one_line
+from vault_tool.vault import beside
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import acting, is_owner
 
@@ -368,7 +369,10 @@ def _require_no_page(vault: Context, name: str) -> None:
 
 
 def _require_not_shared(vault: Context, name: str) -> None:
-    """Tell that a memory which recall showed is in the global vault, and this verb looks here alone."""
+    """Tell that a memory which recall showed is in another vault, and this verb looks here alone."""
+    if ":" in name and (named := beside.split_name(vault, name)) is not None:
+        message = f"`{one_line(name, 60)}` is of the vault {named[0]}, and this is done in one vault alone"
+        raise NotFound(message, f"do it there: {option('vault', beside.others(vault)[named[0]])}")
     shared = vault.global_vault
     found: Sequence[Entry] = ()
     # Whatever is wrong over there is no answer to what was asked here.

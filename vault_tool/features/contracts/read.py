@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from vault_tool.features.contracts.meaning import RequestChecker
@@ -11,6 +11,7 @@ from vault_tool.features.contracts.schemas import require_shape
 from vault_tool.features.recall.recall import note_answer
 from vault_tool.model.details import Details
 from vault_tool.model.fields import LISTS, NARROWING, Narrowing, by_parameter
+from vault_tool.util.json_text import told_where_any
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import moved_among
@@ -73,6 +74,7 @@ class ReadMemory(HasStatus):
     reviewed: bool
     model: str | None
     path: str
+    vaults: tuple[str, ...] = told_where_any(())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +107,12 @@ def read(
     context_problem_id: str = "",
     include_doubtful: bool = False,
     repo_id: str | None = None,
+    vaults: Sequence[str] = (),
     **narrowing: Unpack[Narrowing],
 ) -> Read:
     """Memories that bear on a query, by the contract `memory.read.request`; `mode` ambient is stricter than targeted.
 
+    `vaults` are other vaults that are asked too, as in `recall`; no contract has them.
     The best answer of a targeted read counts as used, once a session. Raises InvalidRequest with every fault at once.
     """
     request: dict[str, Any] = {
@@ -123,10 +127,10 @@ def read(
     narrows = [field for field in NARROWING if filters[field.name]]
     request |= {field.name: list(filters[field.name]) if field.kind in LISTS else filters[field.name] for field in narrows}
     require_shape(request)
-    return answered(vault, {**request, "repo_id": repo_id})
+    return answered(vault, {**request, "repo_id": repo_id}, tuple(vaults))
 
 
-def answered(vault: Context, request: Mapping[str, Any]) -> Read:
+def answered(vault: Context, request: Mapping[str, Any], vaults: tuple[str, ...] = ()) -> Read:
     """Answer a request whose shape is right; raises InvalidRequest for one that cannot be meant."""
     meaning = RequestChecker(vault)
     meaning.repo(request["repo_id"])
@@ -136,7 +140,7 @@ def answered(vault: Context, request: Mapping[str, Any]) -> Read:
         meaning.moment(f"/{name}", request.get(name) or "")
     problem = _problem(meaning, request.get("context_problem_id", "").strip())
     meaning.require()
-    answer = gather(vault, _asked(request, problem))
+    answer = gather(vault, replace(_asked(request, problem), vaults=vaults))
     note_answer(vault, answer.results, "read", used=request["mode"] == "targeted")
     return _answer(vault, request["mode"], answer)
 

@@ -22,8 +22,9 @@ from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import option, shell
+from vault_tool.util.json_text import told_where_any
 from vault_tool.util.text import PART, content_hash, counted
-from vault_tool.vault import evidence_state, facts, link_meaning, resolve, screening
+from vault_tool.vault import beside, evidence_state, facts, link_meaning, resolve, screening
 from vault_tool.vault.answers import EYES_FIRST, Headline
 from vault_tool.vault.context import Context
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
@@ -71,7 +72,8 @@ class Memory(Headline, Answer):
     `put_by_others` are the tags, subjects and relations that somebody else put to it, or took from it: they count in no order.
     `consent` is the last answer of whom it is about (None: nobody asked or answered), `consents` all of them; what is
     refused or withdrawn is shown to the vault's owner alone. A page, a file that is no record, has no id (the empty text).
-    Of a long text that is read in `parts` the `part` is said that is given; 0 is the whole.
+    Of a long text that is read in `parts` the `part` is said that is given; 0 is the whole. `vault` is the name of another vault
+    that it was read in.
     """
 
     content: str
@@ -102,9 +104,11 @@ class Memory(Headline, Answer):
     source: NoteSource | None = None
     part: int = 0
     parts: int = 1
+    vault: str = told_where_any("")
 
     def lean(self, short: Short) -> dict[str, Any]:
-        """The memory with what links it; scores and head are for who looks into it."""
+        """The memory with what links it; scores and head are for who looks into it. Of another vault ids are whole."""
+        short = str if self.vault else short
         links = [
             filled({
                 "relation": relation.relation, "direction": relation.direction, "id": short(relation.id),
@@ -112,7 +116,8 @@ class Memory(Headline, Answer):
             }) for relation in self.relations
         ]  # fmt: skip
         return filled({
-            **({"id": short(self.id)} if self.id else {"path": self.path}), "class": self.record_class, "type": self.type,
+            **({"id": short(self.id)} if self.id else {"path": self.path}), "vault": self.vault,
+            "class": self.record_class, "type": self.type,
             **titled(self.title, self.content), **(filled({"part": self.part, "parts": self.parts}) if self.parts > 1 else {}),
             **lean_details(self.details, short), "subjects": self.subjects,
             "observed": self.observed[:10], **self.lean_status(short),
@@ -135,8 +140,12 @@ class Relations(Answer):
 def get(vault: Context, memory_id: str, part: int | None = None) -> Memory:
     """One memory by id, prefix, path or name. It counts as an access: what is read is remembered longer.
 
-    Of a long one `part` gives that part alone, from 1 on, and `parts` says how many there are.
+    Of a long one `part` gives that part alone, from 1 on, and `parts` says how many there are. `team:a1b2c3` is one of the vault
+    that is called team.
     """
+    if (elsewhere := _elsewhere(vault, memory_id)) is not None:
+        name, named = elsewhere
+        return replace(beside.one(vault, name, lambda place: get(place, named, part)), vault=name)
     memory = show(vault, memory_id)
     if part is not None or len(memory.content) > PART:
         memory = _in_parts(memory, part)
@@ -177,6 +186,12 @@ def show(
     `timeline` gives each signal with what it did, how the memory fades, and which sessions were shown it; `source` the text of
     its file, as `edit` takes it.
     """
+    if (elsewhere := _elsewhere(vault, memory_id)) is not None:
+        name, named = elsewhere
+        looked = beside.one(
+            vault, name, lambda place: show(place, named, belief=belief, timeline=timeline, source=source)
+        )  # fmt: skip
+        return replace(looked, vault=name)
     home = resolve.home_of(resolve.for_its_keeper(vault), memory_id, begun=True)
     if page := resolve.page(vault, memory_id, by_name=not resolve.candidates(home, memory_id.strip())):
         memory = _page(vault, page)
@@ -197,6 +212,15 @@ def show(
         timeline=memory_timeline.timeline_of(vault, entry, judged) if timeline else None,
         source=_source(vault, entry.path) if source else None,
     )  # fmt: skip
+
+
+def _elsewhere(vault: Context, memory_id: str) -> tuple[str, str] | None:
+    """Another vault's name and what is named there; None where this one has what is called so, or no vault is."""
+    named = beside.split_name(vault, memory_id) if ":" in memory_id else None
+    if named is None:
+        return None
+    vault.fresh()
+    return None if resolve.candidates(vault, memory_id.strip()) else named
 
 
 def _put_by_others(entry: Entry) -> tuple[str, ...]:

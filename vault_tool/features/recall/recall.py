@@ -202,6 +202,7 @@ def recall(
     explain: bool = False,
     why_not: str = "",
     count: bool = True,
+    vaults: Sequence[str] = (),
     **narrowing: Unpack[Narrowing],
 ) -> Bundle | SubjectView:
     """The memories that answer a question, best first; for an exact subject name or alias, its understandings.
@@ -213,11 +214,13 @@ def recall(
     `hops` (0..3) how far what is merely alike is followed, beside the links that always are, `problem` the problem that it
     is to help with, `budget` a bound in tokens, `doubtful` shows what is believed to be false too, `explain` gives every
     factor of every score, `why_not` names a memory of which it is told at which stage it fell out. Without `count` the answer
-    is not counted as used, nor as seen by the session: for who looks at how it is made.
+    is not counted as used, nor as seen by the session: for who looks at how it is made. `vaults` names other vaults of this
+    machine's settings that are asked too (`all`: each of them) and that then say where each result is from; without it this one
+    and the global one answer.
     """
     asked = Query(
         query=query, profile=profile, session=session, limit=limit, hops=hops, budget=budget, include_global=include_global,
-        doubtful=doubtful, explain=explain, **narrowed(narrowing),
+        doubtful=doubtful, explain=explain, vaults=tuple(vaults), **narrowed(narrowing),
     )  # fmt: skip
     subject = None if _narrowed(asked) else resolve.subject(vault, query)
     # A name alone asks who or what that is; any filter makes it a question.
@@ -243,7 +246,7 @@ def recall(
 def _narrowed(asked: Query) -> bool:
     """Whether the asker wants part of the memories only: then no subject's own page answers, which knows all of them."""
     named = (asked.kinds, asked.subject_names, asked.tags, asked.not_tags, asked.project, asked.since, asked.until)
-    return any((*named, asked.words, asked.session))
+    return any((*named, asked.words, asked.session, asked.vaults))
 
 
 def _bundle(answer: RecallAnswer) -> Bundle:
@@ -265,12 +268,13 @@ def _bundle(answer: RecallAnswer) -> Bundle:
 def note_answer(vault: Context, results: Sequence[Recalled], how: str, *, used: bool = True) -> None:
     """Remember that the best answer was used, and what the session has seen of it: what is weak was only offered.
 
-    What merely supports an answer was not asked for, and what was overtaken is no answer.
+    What merely supports an answer was not asked for, and what was overtaken is no answer. Nothing is written to other vaults.
     """
     best = results[0] if results else None
     if used and best is not None and not best.weak and best.answers:
-        home = vault if best.scope == "repo" else vault.global_vault
-        count_use(home or vault, [best.id], vault.who.session)
+        home = vault if best.scope == "repo" else vault.global_vault if best.scope == "global" else None
+        if home is not None:
+            count_use(home, [best.id], vault.who.session)
     seen.note_seen(vault, [result.id for result in results if not result.weak], how)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -19,6 +19,7 @@ from vault_tool.model.fields import Narrowing
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
+from vault_tool.util.json_text import told_where_any
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus, bodies_of
@@ -28,9 +29,9 @@ from vault_tool.vault.lean import Short, answer, filled, lean_details, leaned, t
 from vault_tool.vault.parameters import spelled_out
 from vault_tool.vault.perhaps_changed import newer_first
 from vault_tool.vault.request import Answer, for_user, looks, verb
-from vault_tool.vault.retrieval import engine
+from vault_tool.vault.retrieval import engine, several
 from vault_tool.vault.retrieval.filters import Filters, require_kinds, unknown
-from vault_tool.vault.retrieval.query import Query, Recalled, narrowed
+from vault_tool.vault.retrieval.query import HERE, Query, Recalled, narrowed
 from vault_tool.vault.statuses import CURRENT, statuses
 
 if TYPE_CHECKING:
@@ -76,13 +77,15 @@ class SearchResult(HasStatus):
     origin: str
     reviewed: bool = False
     stale: bool = False
+    vaults: tuple[str, ...] = told_where_any(())
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The fields that an agent needs; a page has no id but its path."""
-        name = {"path": self.path} if self.id is None else {"id": short(self.id) if self.scope == "repo" else self.id}
+        short = short if self.scope == "repo" else str
+        name = {"path": self.path} if self.id is None else {"id": short(self.id)}
         return filled({
-            **name, "class": self.record_class, "type": self.type, **titled(self.title, self.matched_content),
-            **lean_details(self.details, short), "subjects": self.subjects,
+            **name, "vaults": self.vaults, "class": self.record_class, "type": self.type,
+            **titled(self.title, self.matched_content), **lean_details(self.details, short), "subjects": self.subjects,
             "match": None if self.match is None else round(self.match, 2), "weak": self.weak,
             "weak_why": self.weak_why, "observed": self.observed[:10],
             **self.lean_status(short), "stale": self.stale,
@@ -121,6 +124,7 @@ def search(
     mode: str = "auto",
     everything: bool = False,
     include_global: bool = True,
+    vaults: Sequence[str] = (),
     **narrowing: Unpack[Narrowing],
 ) -> SearchResults:
     """The memories and pages that match `query` by meaning and words, best first; understandings precede what they cover.
@@ -128,10 +132,14 @@ def search(
     Subjects and pages are found by their words. `"in quotes"` (an exact phrase), `begin*` (a prefix) and `mode` `text`
     search by words alone. The filters are those of `recall`, and `kinds` has `page` for pages; a page has no tags, project
     or date, so any filter but `kinds` leaves it out. Superseded and expired memories are history, not answers:
-    `everything` shows them too, by words.
+    `everything` shows them too, by words. `vaults` are other vaults that are asked too, as in `recall`.
     """
     if mode not in MODES:
         raise UsageError(f"`{one_line(mode, 40)}` is no mode of search", f"the modes are {', '.join(MODES)}")
+    if vaults:
+        same: dict[str, Any] = {"session": session, "mode": mode, "everything": everything, "include_global": False}
+        asked = Query(query=query, limit=limit, vaults=tuple(vaults), include_global=include_global)
+        return _of_several(vault, asked, lambda place: search(place, query, limit, **same, **narrowing))
     asked = Query(
         query=query, session=session, limit=limit, include_global=include_global, hops=0, problem_links=False,
         update_links=False, **narrowed(narrowing),
@@ -153,6 +161,22 @@ def search(
     ranked = {memory.path for memory in memories}
     results = _with_statuses(vault, _with_passages(vault, _merged(memories, fitting)[:limit], query, ranked), ranked)
     return SearchResults(query=query, results=results, degraded=answer.degraded, warnings=() if results else answer.warnings)
+
+
+def _of_several(vault: Context, asked: Query, ask: Callable[[Context], SearchResults]) -> SearchResults:
+    """The results of this vault and of others that are named."""
+
+    def in_part(place: Context) -> several.Part:
+        theirs = ask(place)
+        return several.part_of(place, theirs.results, theirs.degraded)
+
+    asking = several.asked_beside(vault, asked, in_part)
+    own = ask(vault)
+    parts, missing = several.told(asking, own.degraded)
+    results = several.merged({HERE: several.part_of(vault, own.results), **parts})[: asked.limit]
+    return replace(
+        own, results=tuple(results), degraded=(*own.degraded, *missing), warnings=() if results else own.warnings
+    )  # fmt: skip
 
 
 def _with_statuses(vault: Context, results: Sequence[SearchResult], asked: Collection[str] = ()) -> tuple[SearchResult, ...]:

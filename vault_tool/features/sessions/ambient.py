@@ -111,6 +111,7 @@ def bring_to_mind(
     budget: int | None = BUDGET,
     include_global: bool = True,
     explain: bool = False,
+    vaults: Sequence[str] = (),
     **narrowing: Unpack[Narrowing],
 ) -> Reminders:
     """Memories that bear on a topic or on what is being talked about, strictly chosen; nothing is a good answer.
@@ -118,7 +119,8 @@ def bring_to_mind(
     `last_token` is the `heartbeat_token` of the session's previous call. One that is missing or different, or a pause
     of more than `session_gap_minutes` (a setting), means that the conversation was cut short since: what it had been
     shown may be shown again. Otherwise what this session has seen is left out, unless `include_seen`. Without a
-    session nothing is kept and nothing is left out. `limit` and `budget` (tokens) bound the answer.
+    session nothing is kept and nothing is left out. `limit` and `budget` (tokens) bound the answer. `vaults`
+    are other vaults that are asked too, as in `recall`.
     """
     if not topic_or_context.strip():
         raise UsageError("there is no topic: the text is empty", "say in a few words what the conversation is about")
@@ -134,6 +136,7 @@ def bring_to_mind(
         include_global=include_global,
         exclude=frozenset() if include_seen or before is None else frozenset(before.seen),
         explain=explain,
+        vaults=tuple(vaults),
         **narrowed(narrowing),
     )
     recalled = gather(vault, asked)

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from vault_tool import config as settings
+from vault_tool import machine as machine_names
 from vault_tool.errors import ConfigError, GitError, Refused, UsageError
-from vault_tool.features.setup import global_choice, machine_settings
+from vault_tool.features.setup import global_choice, machine_settings, other_vaults
 from vault_tool.features.setup.machine_settings import MachineOption
 from vault_tool.files import git, layout, local_trust, writer
 from vault_tool.generate.starter import Starter, content_policy, starters
@@ -246,18 +247,34 @@ def _made_home(root: Path, home: Path | None, *, commit: bool) -> Path:
 @verb
 @of_the_whole
 def config(
-    vault: Context, name: str = "", value: str | None = None, *, machine: Mapping[str, str] | None = None
+    vault: Context,
+    name: str = "",
+    value: str | None = None,
+    *,
+    machine: Mapping[str, str] | None = None,
+    folder: str | None = None,
+    remove: bool = False,
 ) -> ShownSettings:
     """All settings of the vault and of this machine, or one; with `value`, set it in `vault.toml`, every other byte kept.
 
     `machine` gives settings of this machine, which go to `_config.json`; an empty text takes one out of it. The name `global`
     is this user's choice of the vault that is found where no folder above is one: its folder, or '' for none. Raises Refused for
     what only a person may set, where no person asks: who is believed, where texts go, and that agents' memories wait no more.
+
+    The name `vault` is another vault of this user, whose own name is the `value`: with `folder` it is there, with `remove` it is
+    not any more, and reading verbs may ask it too.
     """
     saved = Saved()
     remarks: tuple[str, ...] = ()
     if name == global_choice.NAME and value is not None:
         remarks = global_choice.make_global(vault, value)
+    elif name == other_vaults.NAME:
+        remarks = _named_vault(vault, value or "", folder, remove=remove)
+        name = machine_names.VAULTS
+    elif folder is not None or remove:
+        raise UsageError(
+            "a folder is given to no vault's name", f"{step('config', name=other_vaults.NAME, value='team')} names one"
+        )
     elif value is not None:
         if name in _POLICIES and _asks_for_less(vault, name, value):
             person.require_person(vault, f"set {name} to {one_line(value, 20)}")
@@ -274,7 +291,8 @@ def config(
         vault = vault.reopened()
     remarks += machine_settings.change(vault, machine) if machine else ()
     results = () if machine and not name else tuple(option for option in _options(vault) if name in ("", option.name))
-    of_machine = (*machine_settings.options(vault.machine), global_choice.option(vault.environ))
+    others = global_choice.option(vault.environ), other_vaults.option(vault)
+    of_machine = (*machine_settings.options(vault.machine), *others)
     ours = tuple(option for option in of_machine if name in ("", option.name))
     if not results and not ours:
         raise UsageError(f"there is no setting `{one_line(name, 40)}`", f"{step('config')} lists them")
@@ -287,6 +305,19 @@ def config(
         machine_path=str(vault.local.place / layout.CONFIG_FILE),
         machine=ours,
     )
+
+
+def _named_vault(vault: Context, name: str, folder: str | None, *, remove: bool) -> tuple[str, ...]:
+    """Name another vault, take its name away, or look whether there is one of that name."""
+    if remove and folder is not None:
+        raise UsageError("a vault is named and taken away at once", "leave one of both away")
+    if remove:
+        other_vaults.take_away(vault, name)
+    elif folder is not None:
+        return other_vaults.name_vault(vault, name, folder)
+    elif name and name not in vault.machine.vaults:
+        raise other_vaults.unknown(vault, name)
+    return ()
 
 
 def _asks_for_less(vault: Context, name: str, value: str) -> bool:

@@ -12,5 +12,6 @@ if not TYPE_CHECKING:
         {
             "engine": "15 ms, where meanings are compared",
             "fates": "few ask it",
+            "several": "where other vaults are asked too",
         },
     )

@@ -18,7 +18,7 @@ from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.match import BESIDE, CONVERSATION_BASELINE, baseline, certainty, match
 from vault_tool.recall.update_pairs import Update
 from vault_tool.recall.weights import LEAST, PROFILES, Weights
-from vault_tool.recall.wishes import INSTRUCTION
+from vault_tool.recall.wishes import INSTRUCTION, MOST_INSTRUCTIONS
 from vault_tool.util.deferred import deferred
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import option
@@ -29,7 +29,7 @@ from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import lean_tokens
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.perhaps_changed import holding
-from vault_tool.vault.retrieval import chaining, fates, retrievers, weighing
+from vault_tool.vault.retrieval import chaining, fates, retrievers, several, weighing
 from vault_tool.vault.retrieval.chaining import Link
 from vault_tool.vault.retrieval.doubts import Doubts
 from vault_tool.vault.retrieval.filters import require_kinds, unknown
@@ -52,8 +52,8 @@ _WEIGHED = 3
 # Three times the limit, and at least so many, are weighed by belief and prior: they move a rank by less than that.
 _WEIGHED_LEAST = 40
 
-# So many standing instructions come to mind at once, of so many tokens together.
-MOST_INSTRUCTIONS, MOST_TOKENS = 3, 120
+# Of so many tokens together are the standing instructions that come to mind at once.
+MOST_TOKENS = 120
 # Of a file so many letters are its head.
 _HEAD_LETTERS, _LETTERS_A_TOKEN = 400, 4
 
@@ -84,10 +84,13 @@ def gather(vault: Context, asked: Query, weights: Weights | None = None, *, look
     """The memories that bear on a question, best first; `limit` bounds all of them, with what comes along.
 
     Two numbers: `score` orders, `match` is held against the profile's thresholds. `weights` stands in for the
-    profile's own, to measure with; `looked` says that the files were compared for this very answer.
+    profile's own, to measure with; `looked` says that the files were compared for this very answer. Where other `vaults` are
+    named, each answers for itself, and their answers are put together.
     Raises UsageError for a profile, time or limit that is none.
     """
     require_limit(asked.limit)
+    if asked.vaults:
+        return several.gathered(vault, asked, gather, looked=looked)
     used = weights or _profile(asked)
     read = question.parse_question(asked.query, conversational=asked.profile == "ambient", today=vault.clock.now().date())
     places = scopes(vault, include_global=asked.include_global)

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from vault_tool.model.fields import FILTERED, LISTS, NARROWING, by_parameter
+from vault_tool.util.json_text import told_where_any
 from vault_tool.vault.answers import EYES_FIRST, Headline
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
 
 ProfileName = Literal["targeted", "ambient", "core"]
+# The vault that answers, in results; others have names.
+HERE = "repo"
+
 # What a result is to the answer: found for itself, or come along with another (`of`) by one of the chains.
 Part = Literal["answer", "chain", "update", "solution", "caution", "problem", "related"]
 
@@ -31,7 +35,8 @@ class Query:
     answer in tokens, `hops` how far what is merely alike is followed (0 to 3), `with_changes` whether what overtook a result
     comes with it in any case, `exclude` ids that are not wanted again, `doubtful` whether what is believed to be false is
     shown too, `problem` the id of a problem that the answer is to serve, `why_not` the id of a memory of which it is asked
-    what became of it.
+    what became of it,
+    `vaults` the names of other vaults that are asked too.
     """
 
     query: str
@@ -58,6 +63,7 @@ class Query:
     perspectives: tuple[str, ...] = ()
     explain: bool = False
     why_not: str | None = None
+    vaults: tuple[str, ...] = ()
 
 
 def narrowed(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,7 +81,8 @@ class Recalled(Headline):
     `weak` marks what is not sure to answer, and `weak_why` says for what; `why` says how it was found; `caution` is said of a
     failed tactic; `solved_by` is the id of the newest solution of what a tactic failed at before; `of` is the id of the result
     that a chained one came with; `like_it` are the ids of its exact copies; `cut` says which part of a text is given where the
-    budget has no room for all of it; `factors` explain the score when asked for.
+    budget has no room for all of it; `factors` explain the score when asked for. `scope` is the vault that it is from: `repo` for
+    this one, else its name; `vaults` are all that hold it, where several were asked.
     """
 
     content: str
@@ -91,7 +98,7 @@ class Recalled(Headline):
     origin: str
     path: str
     reviewed: bool = False
-    scope: Literal["repo", "global"] = "repo"
+    scope: str = "repo"
     session: str | None = None
     model: str | None = None
     problem: str | None = None
@@ -105,23 +112,25 @@ class Recalled(Headline):
     like_it: tuple[str, ...] = ()
     cut: str = ""
     factors: Mapping[str, float] | None = None
+    vaults: tuple[str, ...] = told_where_any(())
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The fields that an agent needs. An id of another vault is given whole, for no prefix of it means anything here."""
         # What came along says with what; what was found says by what.
+        short = short if self.scope == "repo" else str
         why = f"{self.role} of {short(self.of)}" if self.of else "".join(self.why[:1])
         status = self.lean_status(short)
         if self.caution:
             # That it failed is what the caution says.
             status.pop("status", None)
         return filled({
-            "id": short(self.id) if self.scope == "repo" else self.id, "class": self.record_class, "type": self.type,
+            "id": short(self.id), "vaults": self.vaults, "class": self.record_class, "type": self.type,
             **titled(self.title, self.content), "cut": self.cut, **lean_details(self.details, short, self.caution or ""),
             "subjects": self.subjects, "match": round(self.match, 2), "weak": self.weak, "weak_why": self.weak_why,
             "why": why,
             "observed": self.observed[:10], "caution": self.caution, **status,
             "solved_by": self.solved_by and short(self.solved_by), "stale": self.stale,
-            "like_it": [short(identity) if self.scope == "repo" else identity for identity in self.like_it],
+            "like_it": list(map(short, self.like_it)) if len(self.vaults) < 2 else self.like_it,
             **whose(self.origin, self.reviewed),
         })  # fmt: skip
 
