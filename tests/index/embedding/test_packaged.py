@@ -17,7 +17,7 @@ import pytest
 from tests.fakes.ollama_server import FakeOllama
 from tests.index.embedding.models import MODELS, needs_model
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.embedding import packaged
+from vault_tool.index.embedding import multilingual, packaged
 from vault_tool.index.embedding.choose import choose, choose_anew, named
 from vault_tool.index.embedding.embedder import Role
 from vault_tool.index.embedding.onnx import INT8, MODEL, PACKAGE, Local, folder_in
@@ -104,7 +104,7 @@ def test_auto_takes_it_where_the_models_own_files_are_not_there(site: Path, tmp_
 
 def test_without_it_all_is_as_before(tmp_path: Path) -> None:
     found = named(Machine(provider="local"), "local", tmp_path)
-    if installed() is None:
+    if installed() is None and multilingual.installed() is None:
         assert isinstance(found, Local)
         assert not found.there
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from vault_tool.errors import EmbeddingUnavailable, UsageError
 from vault_tool.index.embedding import choose, int8, ollama, onnx
 from vault_tool.index.embedding import download as model_download
+from vault_tool.index.embedding.local_model import MULTILINGUAL, LocalModel
 from vault_tool.machine import PROVIDERS, Machine
 from vault_tool.util.hints import step
 from vault_tool.util.text import counted
@@ -159,13 +160,13 @@ def lacking(vault: Context, provider: str = "", model: str = "") -> str:
     """The download that `embed` needs first for the local model, in words; empty where there is none."""
     settings = overridden(vault.machine_settings(), provider, model)
     embedder = _choice(vault, settings).embedder
-    return "" if isinstance(embedder, onnx.Local) and embedder.there else _fetchable(vault, settings)
+    return "" if isinstance(embedder, LocalModel) and embedder.there else _fetchable(vault, settings)
 
 
 def _fetchable(vault: Context, settings: Machine) -> str:
     """The local model where it can be fetched: also where a package has brought its smaller form."""
-    if settings.model == onnx.INT8:
-        return ""  # it is made, and not fetched
+    if settings.model in (onnx.INT8, MULTILINGUAL):
+        return ""  # the one is made and the other comes in a package
     folder = onnx.folder_in(vault.models)
     uses_local = settings.provider == "local" or (
         settings.provider == "auto" and isinstance(_choice(vault, settings).embedder, onnx.Local | None)
@@ -208,10 +209,10 @@ def _ready(vault: Context, settings: Machine, download: bool, fetching: Progress
     if embedder is None:
         hint = f"{step('embed', download=True)} fetches the local model; {step('status')} says what was tried"
         raise EmbeddingUnavailable("nothing is at hand to embed with", hint)
-    if isinstance(embedder, onnx.Local) and not embedder.there:
+    if isinstance(embedder, LocalModel) and not embedder.there:
         raise EmbeddingUnavailable(
             f"the local model is not in {embedder.folder}",
-            embedder.get_it if embedder.model == onnx.INT8 else f"{step('embed', provider='local', download=True)} fetches it",
+            embedder.get_it if embedder.model != onnx.MODEL else f"{step('embed', provider='local', download=True)} fetches it",
         )
     if isinstance(embedder, ollama.Ollama) and _pulled(embedder, fetching):
         fetched = embedder.model
@@ -248,7 +249,7 @@ def _warnings(vault: Context, embedder: Embedder, done: CaughtUp, reasons: Mappi
     usual = vault.embedder.embedder
     if usual is None or usual.name != embedder.name:
         asked = usual.name if usual else "nobody"
-        named = {"model": embedder.model} if embedder.model == onnx.INT8 else {}
+        named = {"model": embedder.model} if embedder.model in (onnx.INT8, MULTILINGUAL) else {}
         choosing = f"{step('config', provider=embedder.provider, **named)} changes that"
         yield f"questions are embedded by {asked}, not {embedder.name}; {choosing}"
 

@@ -14,6 +14,7 @@ if not TYPE_CHECKING:
             "choose": "20 ms, and only what compares meanings needs these",
             "download": "20 ms, and only embedding needs these",
             "int8": "20 ms, and only embedding needs these",
+            "multilingual": "5 ms, where its package is installed",
             "ollama": "20 ms, and only embedding needs these",
             "onnx": "20 ms, and only what compares meanings needs these",
             "openai": "2 ms, for who chose it",

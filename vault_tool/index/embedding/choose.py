@@ -8,13 +8,16 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.embedding import openai, packaged
+from vault_tool.index.embedding import multilingual, openai, packaged
 from vault_tool.index.embedding.embedder import Embedder
+from vault_tool.index.embedding.local_model import MULTILINGUAL, MULTILINGUAL_PACKAGE, LocalModel
 from vault_tool.index.embedding.ollama import MODEL as OLLAMA_MODEL
 from vault_tool.index.embedding.ollama import Ollama, models_at, short_name
 from vault_tool.index.embedding.onnx import GET_IT, INT8, MODEL, MODELS, PACKAGE, Local, folder_in
 from vault_tool.machine import Machine, is_loopback
 from vault_tool.util.hints import step
+
+_LOCAL_MODELS = (*MODELS, MULTILINGUAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +58,32 @@ def named(machine: Machine, provider: str, models: Path) -> Embedder | None:
         case "openai":
             return openai.OpenAI(machine.openai_key, machine.openai_url, machine.model)
         case "local":
-            return local(machine.model, models) if machine.model in ("", *MODELS) else None
+            return local(machine.model, models) if machine.model in ("", *_LOCAL_MODELS) else None
     return None
 
 
-def local(model: str, models: Path) -> Local:
+def local(model: str, models: Path) -> LocalModel:
     """The local embedder of a model's name; where it is no name of a local model, the usual one's, or what a package brings."""
+    if model == MULTILINGUAL:
+        return multilingual.installed() or multilingual.Multilingual(models / MULTILINGUAL)
     name = INT8 if model == INT8 else MODEL
     model_here = Local(folder_in(models, name), name)
-    # Looked for before what reads it is loaded: most have the one or neither.
-    return model_here if model_here.there or find_spec(PACKAGE) is None else packaged.installed() or model_here
+    if model_here.there:
+        return model_here
+    # Packages are looked for before what reads them is loaded: most have the one or neither.
+    brought: LocalModel | None = packaged.installed() if find_spec(PACKAGE) is not None else None
+    if brought is None and model not in MODELS and find_spec(MULTILINGUAL_PACKAGE) is not None:
+        brought = multilingual.installed()
+    return brought or model_here
 
 
 def _lacking(provider: str, embedder: Embedder | None) -> str:
     if provider == "openai" and isinstance(embedder, openai.OpenAI) and not embedder.has_key:
         return f"there is no key for OpenAI: {openai.KEY_HINT}"
-    if isinstance(embedder, Local) and not embedder.there:
+    if isinstance(embedder, LocalModel) and not embedder.there:
         return f"the local model is not in {embedder.folder}: {embedder.get_it}"
     if provider == "local" and embedder is None:
-        return f"there is no such local model: {' and '.join(MODELS)} are known"
+        return f"there is no such local model; known are {', '.join(_LOCAL_MODELS)}"
     return ""
 
 

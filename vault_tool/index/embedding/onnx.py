@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.embedding import model_weights
 from vault_tool.index.embedding.embedder import Embedded, Role
+from vault_tool.index.embedding.local_model import LocalModel
 from vault_tool.util.deferred import numpy as np
 from vault_tool.util.hints import shell, step
 from vault_tool.util.native_errors import translated
@@ -39,48 +39,22 @@ _BATCH_TEXTS = 32
 _TRIES = 3
 
 
-class Local:
+class Local(LocalModel):
     """all-MiniLM-L6-v2 from the files in `folder`: mean of the token vectors, as Chroma's default function makes it.
 
     The files are opened by the first `embed`, and again by the first after they became others. Nothing is fetched,
     nothing leaves the machine. Threads may share one.
     """
 
-    provider = "local"
-    dimensions: int | None = DIMENSIONS
-    follows_instructions: bool | None = False
+    dimensions = DIMENSIONS
     window = _WINDOW
-    remote = False
 
     def __init__(self, folder: Path, model: str = MODEL, threads: int = 0) -> None:
-        self.folder = folder
-        self.model = model
-        self.name = f"local:{model}"
+        get_it = MAKE_IT if model == INT8 else GET_IT
+        super().__init__(folder, model, get_it, tuple(folder / name for name in FILES))
         self._threads = threads
         self._loading = threading.Lock()
         self._opened: tuple[str, Any, Any] | None = None
-
-    @property
-    def get_it(self) -> str:
-        """The command that brings its files to this machine."""
-        return MAKE_IT if self.model == INT8 else GET_IT
-
-    @property
-    def there(self) -> bool:
-        """Whether its files are on this machine, none of them empty; what is in them is known when they are loaded."""
-        return present(self.folder)
-
-    def state(self) -> str:
-        """How the files are now, without reading them; empty where one is missing."""
-        return model_weights.state(self._files)
-
-    def mark(self, before: str = "") -> str:
-        """The digest of the files with their state; `before` where they are as it says."""
-        return model_weights.mark(self._files, before)
-
-    @property
-    def _files(self) -> tuple[Path, ...]:
-        return tuple(self.folder / name for name in FILES)
 
     def embed(
         self, texts: Sequence[str], role: Role, instruction: str | Sequence[str] = "", seconds: float | None = None

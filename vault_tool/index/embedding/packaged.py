@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from vault_tool.errors import EmbeddingUnavailable
+from vault_tool.index.embedding.local_model import has_digest, package_folders, size_of
 from vault_tool.index.embedding.onnx import FILES, INT8, PACKAGE, Local
 from vault_tool.util.hints import shell
 
@@ -28,47 +27,28 @@ class Packaged(Local):
 
     def __init__(self, weights: Path) -> None:
         super().__init__(weights.parent, INT8)
-        self._weights = weights
-
-    @property
-    def get_it(self) -> str:
-        """The command that brings its files to this machine."""
-        return INSTALL_IT
+        self.get_it = INSTALL_IT
+        self._files = weights, Path(__file__).with_name(_TOKENIZER)
 
     @property
     def there(self) -> bool:
-        """Whether its files are on this machine."""
-        try:
-            return self._weights.stat().st_size == BYTES
-        except OSError:
-            return False
-
-    @property
-    def _files(self) -> tuple[Path, ...]:
-        return self._weights, Path(__file__).with_name(_TOKENIZER)
+        """Whether the file is on this machine, of the size that was looked at."""
+        return size_of(self._files[0]) == BYTES
 
     def _session(self) -> Any:
         if not self._is_known:
-            raise EmbeddingUnavailable(f"{self._weights} is not the file that was checked for this version", self.get_it)
+            raise EmbeddingUnavailable(f"{self._files[0]} is not the file that was checked for this version", self.get_it)
         return super()._session()
 
     @cached_property
     def _is_known(self) -> bool:
-        try:
-            with self._weights.open("rb") as file:
-                return hashlib.file_digest(file, "sha256").hexdigest() == SHA256
-        except OSError:
-            return False
+        return has_digest(self._files[0], SHA256)
 
 
 def installed(package: str = PACKAGE) -> Packaged | None:
     """The model that an installed package brings; None where there is none. The package's own code is not run."""
-    try:
-        spec = importlib.util.find_spec(package)
-    except (ImportError, ValueError):
-        return None
-    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
-        embedder = Packaged(Path(folder) / FILES[0])
+    for folder in package_folders(package):
+        embedder = Packaged(folder / FILES[0])
         if embedder.there:
             return embedder
     return None
