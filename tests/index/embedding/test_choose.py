@@ -16,7 +16,10 @@ from vault_tool.machine import Key, Machine, unusable
 
 
 @pytest.fixture(autouse=True)
-def _anew() -> Iterator[None]:
+def _anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Each choice anew, and as on a machine where no package brings a model."""
+    for name in ("PACKAGE", "MULTILINGUAL_PACKAGE"):
+        monkeypatch.setattr(f"vault_tool.index.embedding.choose.{name}", "no_such_package")
     choose_anew()
     yield
     choose_anew()
