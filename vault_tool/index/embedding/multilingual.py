@@ -67,7 +67,7 @@ class Multilingual(LocalModel):
     window = _WINDOW
 
     def __init__(self, folder: Path) -> None:
-        engine = next((found for pattern in _ENGINES for found in sorted(folder.glob(pattern))), folder / _ENGINES[0])
+        engine = next((path for pattern in _ENGINES for path in sorted(folder.glob(pattern))), folder / _ENGINES[0])
         super().__init__(folder, MULTILINGUAL, INSTALL_IT, (folder / WEIGHTS, engine))
         self._using = threading.Lock()
 
@@ -91,9 +91,9 @@ class Multilingual(LocalModel):
             for at in range(0, len(texts), _BATCH):
                 batch = list(map(readable, texts[at : at + _BATCH]))
                 rows = vectors[at : at + len(batch)]
-                given = (ctypes.c_char_p * len(batch))(*batch)
+                pointers = (ctypes.c_char_p * len(batch))(*batch)
                 floats = rows.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-                engine.e5_embed_batch(model, given, len(batch), int(role is Role.QUERY), floats)
+                engine.e5_embed_batch(model, pointers, len(batch), int(role is Role.QUERY), floats)
         return Embedded(vectors, dict(_refused(vectors)), state)
 
     @cached_property
