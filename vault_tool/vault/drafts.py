@@ -64,7 +64,7 @@ def _decided(vault: Context, drafts: list[Draft]) -> dict[Draft, tuple[str, str]
     decided: dict[Draft, tuple[str, str]] = {}
     if not drafts:
         return decided
-    inbox, catalog, forgotten = Inbox(vault.root), vault.with_withheld().index.catalog, vault.forgotten()
+    inbox, catalog, forgotten = Inbox(vault.root), vault.whole_index.catalog, vault.forgotten()
     verdicts = inbox.decided()
     for draft in drafts:
         match = _ID.search(draft[1])

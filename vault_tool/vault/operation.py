@@ -28,7 +28,7 @@ from vault_tool.util.hints import step
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
 from vault_tool.vault import core_of_day, drafts, screening, served_writer, together
 from vault_tool.vault.context import Context, Progress
-from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, index_written
+from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, held, index_written
 
 if TYPE_CHECKING:
     from vault_tool.vault.together import Together
@@ -334,7 +334,7 @@ def writing(vault: Context, verb: str, *, at_a_glance: bool = False, progress: P
 
     `at_a_glance` is enough for what is only appended: there is no whole comparison with the files then.
     """
-    with writer.lock(vault.root, vault.settings.lock_wait, verb):
+    with held(vault, verb):
         if at_a_glance:
             _look_at_names(vault)
         else:
@@ -365,7 +365,7 @@ def writing_together(vault: Context, verb: str) -> Iterator[Together[Saved]]:
 
     An operation takes part whose vault has it as `together`.
     """
-    with writer.lock(vault.root, vault.settings.lock_wait, verb):
+    with held(vault, verb):
         yield together.Together(vault.repo, vault.settings.lock_wait)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypedDict
@@ -92,6 +92,21 @@ def announce(
     )  # fmt: skip
     vault.local.begin(pending)
     return pending
+
+
+@contextmanager
+def held(vault: Context, verb: str) -> Iterator[None]:
+    """Hold the vault's write lock; whoever waits for it meanwhile is told that this verb has it."""
+    with writer.lock(vault.root, vault.settings.lock_wait, verb):
+        yield
+
+
+@contextmanager
+def caught_up(vault: Context, verb: str) -> Iterator[tuple[str, ...]]:
+    """Hold it with the indexes fresh and what was interrupted finished; gives the paths that still wait for a commit."""
+    with held(vault, verb):
+        vault.fresh()
+        yield heal(vault)
 
 
 def heal(vault: Context) -> tuple[str, ...]:

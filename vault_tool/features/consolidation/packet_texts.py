@@ -19,7 +19,6 @@ from vault_tool.features.consolidation.passes import (
     written_in,
 )
 from vault_tool.features.consolidation.skipped_packets import pass_over
-from vault_tool.files import writer
 from vault_tool.index.relations import Regions, holding_place, regions_of
 from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
@@ -33,6 +32,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import NOTICE, Short, filled, lean_details, lean_tokens
 from vault_tool.vault.open_pass import passes
+from vault_tool.vault.pending import held
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.statuses import statuses
 
@@ -233,7 +233,7 @@ class _Walk:
         named = [plan.keys if isinstance(plan, PacketPlan) else plan for plan in map(self.labelled, packets)]
         light = [plan.keys for plan in self.plans if plan.trivial and trivial]
         # What was passed over is read and written as a whole: of two processes at it, one would lose its own.
-        with writer.lock(self.vault.root, self.vault.settings.lock_wait, "consolidate"):
+        with held(self.vault, "consolidate"):
             pass_over(self.vault.root, self.entry.id, [*named, *light])
         return _Walk(self.vault, self.entry, regions=self.regions)
 

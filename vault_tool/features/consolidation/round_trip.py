@@ -15,7 +15,6 @@ from vault_tool.features.consolidation.given_packets import Given, Walk, keep, w
 from vault_tool.features.consolidation.passes import ORIENTATION, PacketPlan, label, of_pass, pending, written_in
 from vault_tool.features.consolidation.skipped_packets import pass_over
 from vault_tool.features.understandings.understandings import understand
-from vault_tool.files import writer
 from vault_tool.files.layout import LOCAL
 from vault_tool.files.local_trust import place
 from vault_tool.generate.escape import unframed
@@ -36,6 +35,7 @@ from vault_tool.vault.contests import all_overtaken
 from vault_tool.vault.context import Context
 from vault_tool.vault.lean import Short, filled
 from vault_tool.vault.open_pass import passes
+from vault_tool.vault.pending import held
 from vault_tool.vault.request import Answer, of_the_whole, verb
 
 # The most tokens of all packets of a pass, unless a budget is given, and of one packet.
@@ -352,7 +352,7 @@ class _Trip:
 
     def _keep(self) -> None:
         assert self.walk is not None
-        with writer.lock(self.vault.root, self.vault.settings.lock_wait, "consolidate"):
+        with held(self.vault, "consolidate"):
             keep(self.vault.root, replace(self.walk, at=self.vault.now()))
 
     def _answer(self, packet: GivenPacket | None, left: int, message: str = "") -> NextPacket:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from vault_tool.features.doctor.local_doubts import local_problems
 from vault_tool.features.erasing import purging
-from vault_tool.files import local_trust, writer
+from vault_tool.files import local_trust
 from vault_tool.model.problems import Problem
 from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved, writing
+from vault_tool.vault.pending import held
 from vault_tool.vault.request import of_the_whole, verb
 
 
@@ -34,7 +35,7 @@ def adopt_local(vault: Context, *, dry_run: bool = False) -> AdoptedLocal:
         vault = person.acting(vault, "take over what came from elsewhere")
     if dry_run or not problems:
         return AdoptedLocal(problems=problems, dry_run=dry_run)
-    with writer.lock(vault.root, vault.settings.lock_wait, "adopt"):
+    with held(vault, "adopt"):
         local_trust.adopt(vault.root)
         vault.local.seal_all()
     with vault.reopened() as again:

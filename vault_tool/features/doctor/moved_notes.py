@@ -8,7 +8,6 @@ from os.path import normpath, relpath
 from pathlib import Path
 
 from vault_tool.errors import NotFound, Refused, UsageError
-from vault_tool.files import writer
 from vault_tool.files.layout import AROUND, is_around
 from vault_tool.index.refresh.served_notes import ServedNotes
 from vault_tool.model.ids import canonical
@@ -16,6 +15,7 @@ from vault_tool.model.problems import Problem, warning
 from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
+from vault_tool.vault.pending import held
 from vault_tool.vault.request import of_the_whole, verb
 
 # So many notes are named that a lost one may be.
@@ -42,7 +42,7 @@ def moved(vault: Context, was: str, path: str) -> MovedNote:
     """
     if vault.around is None:
         raise UsageError("this vault serves no folder around it", "of its own notes each keeps its id under any name")
-    with writer.lock(vault.root, vault.settings.lock_wait, "moved"):
+    with held(vault, "moved"):
         vault.fresh()
         notes = ServedNotes(vault.root)
         identity, old = _lost(vault, notes, was)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vault_tool.features.erasing.erasing import Citing, erased, resolve_target
-from vault_tool.files import tombstones, writer
+from vault_tool.files import tombstones
 from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved, writing
+from vault_tool.vault.pending import held
 from vault_tool.vault.request import of_the_whole, verb
 
 
@@ -45,7 +46,7 @@ def forget(vault: Context, memory_id: str, *, dry_run: bool = False) -> Forgotte
     erases what has come back. Raises Refused where no person asks.
     """
     vault = person.acting(vault, "forget")
-    with writer.lock(vault.root, vault.settings.lock_wait, "forget"):
+    with held(vault, "forget"):
         return _forgotten(vault.with_withheld(), memory_id, dry_run)
 
 

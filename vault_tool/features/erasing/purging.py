@@ -26,6 +26,7 @@ from vault_tool.util.text import counted, one_line
 from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import writing
+from vault_tool.vault.pending import held
 from vault_tool.vault.request import of_the_whole, verb
 from vault_tool.vault.store_interface import Traces
 
@@ -124,7 +125,7 @@ def purged(
     if not memory_ids:
         raise UsageError("no memory is named", f"for example {step('purge', memory_ids=...)}")
     repo = vault.require_repo()
-    with writer.lock(vault.root, vault.settings.lock_wait, "purge"):
+    with held(vault, "purge"):
         return _purged(vault, repo, memory_ids, tuple(despite), dry_run, first)
 
 

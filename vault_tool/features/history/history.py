@@ -22,7 +22,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.generated_pages import resolve_page_conflicts
 from vault_tool.vault.note_history import note_history, with_their_old_places
-from vault_tool.vault.pending import Saved, heal
+from vault_tool.vault.pending import Saved, caught_up
 from vault_tool.vault.person import is_owner
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 
@@ -135,9 +135,7 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
     repo = vault.require_repo()
     if not vault.allow_secrets:
         screening.refuse_secrets(vault, [*screening.asker(vault.who), *screening.named_texts(message=message)])
-    with writer.lock(vault.root, vault.settings.lock_wait, "commit"):
-        vault.fresh()
-        waiting = heal(vault)
+    with caught_up(vault, "commit") as waiting:
         settled = resolve_page_conflicts(vault)
         chosen = [_relative(vault, path) for path in paths] or _WHOLE
         pending = [p for p in git.uncommitted(repo, chosen) if _ours(p.path)]

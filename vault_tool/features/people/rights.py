@@ -15,13 +15,13 @@ from vault_tool.features.erasing import purging
 from vault_tool.features.erasing.erasing import Citing, Erased, erase_from, erased
 from vault_tool.features.erasing.purging import Purged
 from vault_tool.features.people.about_people import NAMED, Naming, Person, naming, person_of
-from vault_tool.files import writer
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.atomic import storage
 from vault_tool.util.hints import option
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved, writing
+from vault_tool.vault.pending import held
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.store_interface import Phase, Traces
 
@@ -131,7 +131,7 @@ def forget_user(
     """
     vault = resolve.for_act(vault, "erase all of somebody's")
     _require_name(user)
-    with writer.lock(vault.root, vault.settings.lock_wait, "forget"):
+    with held(vault, "forget"):
         with writing(vault, "forget") as op:
             entries = [entry for entry in vault.index.catalog.of_user(user) if entry.record_class in _ERASABLE]
             entries_by_id = {entry.id: list(vault.index.catalog.get(entry.id)) for entry in entries}

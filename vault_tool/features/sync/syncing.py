@@ -12,7 +12,7 @@ from vault_tool.features.history.history import commit as commit_edits
 from vault_tool.features.sync import pulled_by_hand
 from vault_tool.features.sync.following import Followed, finish, finish_locked, follow
 from vault_tool.features.sync.joining import OWN, Join, clear_local, ids_of, join, refuse_bulk
-from vault_tool.files import git, writer
+from vault_tool.files import git
 from vault_tool.files.git import remote as elsewhere
 from vault_tool.files.git.committing import unknown_committer
 from vault_tool.files.git.index import enter, wait_for_lock
@@ -27,7 +27,7 @@ from vault_tool.util.text import counted
 from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.generated_pages import make_anew
-from vault_tool.vault.pending import heal
+from vault_tool.vault.pending import heal, held
 from vault_tool.vault.request import Answer, of_the_whole, verb
 
 # How the log of HEAD begins to tell of a move by sync: what it moves to may be anybody's commits.
@@ -181,7 +181,7 @@ def _receive(
     vault: Context, repo: git.Repo, where: Upstream, theirs: str, tally: _Tally, *, confirm: bool, dry_run: bool
 ) -> Synced | None:
     """Merge what was fetched; an answer where what came, or what would be sent, is not the vault's alone."""
-    with writer.lock(vault.root, vault.settings.lock_wait, "sync"):
+    with held(vault, "sync"):
         vault.fresh()
         if not dry_run:
             finish_locked(vault, repo)

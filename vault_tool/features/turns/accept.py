@@ -21,14 +21,14 @@ from vault_tool.features.turns.gate import Gate, judged
 from vault_tool.features.turns.linking import link_beats
 from vault_tool.features.turns.turn_recall import Beat, recollect
 from vault_tool.features.turns.turns import QueuedTurn, SkippedTurn, Turns, TurnSource
-from vault_tool.files import watcher_presence, writer
+from vault_tool.files import watcher_presence
 from vault_tool.model.ids import new_id
 from vault_tool.util.hints import option
 from vault_tool.util.text import one_line
 from vault_tool.vault import review_policy, screening
 from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context
-from vault_tool.vault.pending import Saved, heal
+from vault_tool.vault.pending import Saved, caught_up
 from vault_tool.vault.request import Answer, of_the_whole, verb
 
 Writes = Literal["child", "later"]
@@ -158,9 +158,7 @@ def drain(vault: Context, *, link: bool = True) -> Drained:
     queue = Turns(vault.root)
     # With an empty queue too: what a writer wrote before it was killed still waits for its commit.
     while queue.count() or vault.local.pending():
-        with writer.lock(vault.root, vault.settings.lock_wait, "turn"):
-            vault.fresh()
-            heal(vault)
+        with caught_up(vault, "turn"):
             batch, done = apply_turns(vault)
         if not batch.turns:
             break

@@ -271,7 +271,7 @@ class _Fates:
             return "forgotten", "", ""
         if vault.index.catalog.get(candidate.id):
             return "written", candidate.id, ""
-        if vault.with_withheld().index.catalog.get(candidate.id):
+        if vault.whole_index.catalog.get(candidate.id):
             return "refused", "", "consent to it was refused or withdrawn"
         if waits is not None:
             return "held", candidate.id, waits.reason

@@ -110,7 +110,7 @@ def _why_gone(vault: Context, turn: LoggedTurn, identity: str, hit: Recalled | N
     entry = next(iter(seen.index.catalog.get(identity)), None)
     if identity in vault.forgotten():
         return "forgotten"
-    if entry is None and seen.with_withheld().index.catalog.get(identity):
+    if entry is None and seen.whole_index.catalog.get(identity):
         return "withheld: consent to it was refused or withdrawn"
     if entry is None:
         return "not in the vault any more"
