@@ -90,9 +90,9 @@ Told = tuple[Served, dict[str, str]]
 
 
 @contextmanager
-def serving_pages(root: Path) -> Iterator[Served]:
-    """Serve the vault at `root` from a thread until this ends."""
-    found = listening("127.0.0.1", 0)
+def serving_pages(root: Path, port: int = 0) -> Iterator[Served]:
+    """Serve the vault at `root` from a thread until this ends, at a port (0: any)."""
+    found = listening("127.0.0.1", port)
     served = Served(root, found.getsockname()[1], Entrance(), "the secret of `vt web`")
     app = application(
         root, partial(Vault.open, root, person=True), Door("127.0.0.1", served.port, ""), served.entrance, served.secret

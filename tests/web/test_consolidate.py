@@ -6,8 +6,12 @@ import re
 from html import unescape
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.web.conftest import Served, browsing
 from vault_tool import Vault
+from vault_tool.errors import Refused
+from vault_tool.features.review.waiting_sources import drop_sources
 from vault_tool.model.types import RecordClass
 
 if TYPE_CHECKING:
@@ -77,3 +81,30 @@ def test_a_waiting_understanding_is_shown_as_a_difference(served: Served) -> Non
         assert [draft.supersedes for draft in vault.review().results] == [(now,)]
     text = unescape(served.get("/review"))
     assert "<del>two</del>" in text and "<ins>three</ins>" in text
+
+
+def test_a_waiting_understanding_shows_its_sources_and_keeps_those_that_stay_ticked(served: Served) -> None:
+    with served.vault() as vault:
+        vault.config("understanding_policy", "review")
+        ids = _attic(vault)
+    with Vault.open(served.root, origin="agent", model="m1") as agent:
+        agent.create_understanding(["Roof"], "The roof is dry at three beams.", "Dry at three", source_observation_ids=ids[4:7])
+    text = served.get("/review")
+    with served.vault() as vault:
+        (draft,) = (
+            one.id for one in vault.review().results if one.title.startswith("Dry at three") or "three beams" in one.content
+        )
+    shown = re.findall(rf'name="source {draft}" value="([^"]+)" form="decide" checked', text)
+    assert shown == ids[4:7] and all(f'value="{one}"' in text for one in ids[4:7])
+    fields = {f"shown {draft}": shown, "verdict": f"accept {draft}"}
+    assert "nothing is ticked" in unescape(served.post("/review/decide", fields, 400))
+    # One is ticked off; what was not shown is let alone.
+    served.post("/review/decide", {**fields, f"source {draft}": shown[:2]})
+    with served.vault() as vault:
+        understood = vault.show(draft)
+        assert list(understood.head["sources"]) == ids[4:6] and understood.status == "current"
+
+
+def test_no_agent_chooses_the_sources_of_what_waits(served: Served) -> None:
+    with Vault.open(served.root, origin="agent") as agent, pytest.raises(Refused):
+        drop_sources(agent, "1" * 36, ["2" * 36])

@@ -81,6 +81,8 @@ def test_no_page_complains_or_is_wider_than_its_window(chromium: Browser, told: 
             assert answer is not None and answer.status == 200, path
             found.page.wait_for_selector("main h1")
             assert found.page.evaluate("document.documentElement.scrollWidth") <= width, path
+            ids = found.page.evaluate("[...document.querySelectorAll('[id]')].map((one) => one.getAttribute('id'))")
+            assert len(ids) == len(set(ids)), path
             found.require_quiet()
 
 

@@ -304,7 +304,11 @@ def beside(catalog: Catalog, understanding: Entry) -> list[Entry]:
 
 
 def forked(catalog: Catalog) -> list[tuple[str, ...]]:
-    """The ids of all understandings that nothing replaces, where several have one place."""
+    """The ids of all understandings that nothing replaces, where several have one place: kept until the catalogue changes."""
+    return catalog.derived("forked", lambda: _forked(catalog))
+
+
+def _forked(catalog: Catalog) -> list[tuple[str, ...]]:
     gone, regions = supersession(catalog), regions_of(catalog)
     places: dict[Place, set[str]] = defaultdict(set)
     for entry in slight(catalog, RecordClass.UNDERSTANDING, at_once=True):

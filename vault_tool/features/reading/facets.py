@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vault_tool.features.reading.listing import filtered
+from vault_tool.features.reading.listing import MemoryList, filtered, list_memories, part_of
+from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import unwrap_link
 from vault_tool.vault.context import Context
+from vault_tool.vault.retrieval.filters import Filters
+from vault_tool.vault.retrieval.query import Query, narrowed
 
 _MOST = 12
 
@@ -30,10 +33,26 @@ class Weight:
     retention: float
 
 
-def facets(vault: Context, **filters: Any) -> Facets:
-    """The facets of the list that the same filters give, those of `list_memories` by their names."""
+def list_with_facets(vault: Context, *, sort: str, limit: int, after: str, **filters: Any) -> tuple[MemoryList, Facets]:
+    """A part of a list as `list_memories` gives it, with the facets of the whole: in one look at the memories."""
+    chosen = filtered(vault, **filters)
+    if not chosen:
+        # What was meant by a name that nothing has is told by the verb.
+        return list_memories(vault, sort=sort, limit=limit, after=after, **filters), facets_of(())
+    return part_of(vault, chosen, sort=sort, limit=limit, after=after), facets_of(chosen)
+
+
+def list_counts(vault: Context, since: str) -> tuple[int, Facets]:
+    """How many memories the list without filters has, and the facets of those of them that are not older: in one look."""
+    chosen = filtered(vault)
+    wants = Filters(vault, Query(query="", **narrowed({"since": since}))).wants
+    return len(chosen), facets_of(filter(wants, chosen))
+
+
+def facets_of(entries: Iterable[Entry]) -> Facets:
+    """The facets of these memories."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in ("type", "subject", "tag", "by", "session", "project")}
-    for entry in filtered(vault, **filters):
+    for entry in entries:
         counts["type"][entry.type] += 1
         counts["subject"].update(unwrap_link(name) for name in entry.subjects)
         counts["tag"].update(entry.texts("tags"))

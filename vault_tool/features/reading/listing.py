@@ -6,7 +6,7 @@ import binascii
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Unpack
 
@@ -116,11 +116,18 @@ def list_memories(
     `next` of the part before. UsageError for a word that none of a closed set is.
     """
     _require_one_of("order", sort, SORTS)
-    before = _Cursor.read(after, sort) if after else None
     asked = Query(query="", session=session, **narrowed(narrowing))
     require_kinds([vault], asked.kinds)
-    moment = before.moment if before else vault.clock.now()
     chosen = selected(vault, asked, record_class=record_class, by=by, folder=folder, status=status)
+    part = part_of(vault, chosen, sort=sort, limit=limit, after=after)
+    return part if chosen else replace(part, warnings=tuple(_nearest_names(vault, asked, by)))
+
+
+def part_of(vault: Context, chosen: Sequence[Entry], *, sort: str, limit: int, after: str) -> MemoryList:
+    """A part of the list that these memories make, in an order."""
+    _require_one_of("order", sort, SORTS)
+    before = _Cursor.read(after, sort) if after else None
+    moment = before.moment if before else vault.clock.now()
     places = _places(vault, chosen, sort, moment)
     rest = [place for place in sorted(places, reverse=True) if before is None or place < before.place]
     shown = [places[place] for place in rest[:limit]]
@@ -131,7 +138,6 @@ def list_memories(
         results=tuple(results),
         total=len(chosen),
         next=_Cursor(sort, moment, rest[limit - 1]).text() if len(rest) > limit else None,
-        warnings=() if chosen else tuple(_nearest_names(vault, asked, by)),
     )
 
 

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from vault_tool.errors import NotFound, UsageError, VaultError
 from vault_tool.features.editing.deleting import delete_memories
 from vault_tool.features.editing.hiding import hide_from_page
-from vault_tool.features.reading.facets import facets, weights
+from vault_tool.features.reading.facets import list_with_facets, weights
 from vault_tool.features.reading.listing import SORTS, STATUSES, selected
 from vault_tool.util.text import counted
 from vault_tool.vault.retrieval.query import Query
@@ -153,14 +153,14 @@ def _found(request: Request, vault: Vault, selection: Selection) -> dict[str, An
         selection = Selection("", {**selection.fields, "subject": (answer.subject.name,)}, selection.sort)
     parameters = selection.parameters(ranked=False)
     sort = selection.sort if selection.sort in SORTS else "created"
-    listed = cached(
+    after = query.get("after", "")
+    listed, counted_by = cached(
         request,
-        f"list {selection.address(after=query.get('after', ''))}",
-        lambda vault: vault.list(**parameters, sort=sort, limit=_PAGE, after=query.get("after", "")),
+        f"list {selection.address(after=after)}",
+        lambda vault: list_with_facets(vault, **parameters, sort=sort, limit=_PAGE, after=after),
     )(vault)
-    counts = cached(request, f"facets {selection.address()}", lambda vault: facets(vault, **parameters))(vault).counts
     return {
-        "subject": answer, "listed": listed, "results": listed.results, "facets": counts, "selection": selection,
+        "subject": answer, "listed": listed, "results": listed.results, "facets": counted_by.counts, "selection": selection,
         "opened": _opened(vault, query.get("open", ""), ()), "weights": weights(vault, (row.id for row in listed.results)),
         "after": selection.address(after=listed.next) if listed.next else "",
     }  # fmt: skip

@@ -11,7 +11,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import UsageError, VaultError
+from vault_tool.features.reading.listing import listed
 from vault_tool.features.review.reviewing import edit_waiting
+from vault_tool.features.review.waiting_sources import drop_sources, waiting_sources
 from vault_tool.util.text import counted
 from vault_tool.web.asking import act, ask, done_with, form_of
 from vault_tool.web.editors import editor_of
@@ -43,10 +45,18 @@ async def decide(request: Request) -> Response:
             request, "refuse.html", title=f"Reject {len(named)}", chosen=await ask(request, lambda vault: _chosen(vault, named))
         )
     join = bool(form.get("join"))
-    done = await act(
-        request,
-        lambda vault: vault.review(accept=named, join=join) if verdict == "accept" else vault.review(refuse=named),
-    )
+
+    def use(vault: Vault) -> Any:
+        if verdict == "refuse":
+            return vault.review(refuse=named)
+        for draft in named:
+            # Those that were shown beside it, and are ticked no more.
+            gone = set(form.all(f"shown {draft}")) - set(form.all(f"source {draft}"))
+            if gone:
+                drop_sources(vault, draft, gone)
+        return vault.review(accept=named, join=join)
+
+    done = await act(request, use)
     accepted = counted(len(done.accepted), "memory", "memories")
     message = f"{accepted} accepted" if verdict == "accept" else _refused(done)
     return done_with(request, message, back="/review", result=done, undo=bool(done.accepted))
@@ -116,6 +126,7 @@ def _found(vault: Vault) -> dict[str, Any]:
         "lying": waiting_list.in_bin,
         "more": len(waiting) - len(waiting[:_MOST]),
         "turns": turns,
+        "sources": {draft: listed(vault, ids) for draft, ids in waiting_sources(vault).items()},
         "differences": {draft.id: words for draft in waiting[:_MOST] if (words := _difference(vault, draft))},
         "root": vault.root,
     }

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from vault_tool.errors import GitError, UsageError
 from vault_tool.features.consolidation.passes import waiting_in_words
 from vault_tool.features.history.undo import undoable
-from vault_tool.features.reading.facets import facets, weights, whole_ids
+from vault_tool.features.reading.facets import list_counts, weights, whole_ids
 from vault_tool.features.reading.listing import listed
 from vault_tool.generate.escape import as_written
 from vault_tool.util.text import counted, tokens
@@ -132,7 +132,7 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
     sections = tuple(_sections(core.text))
     report = cached(request, f"report {_MOST}", lambda vault: vault.get_consolidation_report(limit=_MOST))(vault)
     groups = tuple(_groups(vault, operations)) if operations else ()
-    week = cached(request, "new this week", lambda vault: facets(vault, since="7d"))(vault)
+    memories, week = cached(request, "new this week", lambda vault: list_counts(vault, "7d"))(vault)
     ids = whole_ids(vault, (line.id for section in sections for line in section.lines))
     return {
         "status": status, "operations": operations, "more": more, "kept": can_be_undone, "looked": looked,
@@ -140,7 +140,7 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
         "core_parts": [(section.name, section.tokens) for section in sections],
         "core_budget": PAGE_TOKENS,
         "steps": tuple(_steps(status, report)), "problem_count": sum(status.problems.values()),
-        "memories": sum(status.counts.get(name, 0) for name in ("observation", "understanding")),
+        "memories": memories,
         "observations": status.counts.get("observation", 0),
         "week": week.counts["by"], "week_count": week.total, "root": vault.root,
         "kinds": vault.settings.types.observations(),

@@ -188,7 +188,7 @@ function focusAgain(where) {
 // A server that ended is said at once; what is typed stays in the tab, and comes back where it was typed.
 const KEEP = "typed ";
 function gone(is) {
-  document.getElementById("gone").hidden = !is;
+  document.getElementById("server-gone").hidden = !is;
   document.body.classList.toggle("gone", is);
 }
 const keepable = () => [...document.querySelectorAll("main textarea, main input:not([type=hidden]):not([type=checkbox]):not([type=radio]):not([type=search])")];
@@ -242,7 +242,7 @@ function dirty() {
 
 async function showChanges() {
   const main = document.getElementById("main");
-  if (main.dataset.live === "off") return;
+  if (main.dataset.live === "off" || leaving) return; // the page that a form leads to is on its way
   if (dirty()) { document.getElementById("changed").hidden = false; return; }
   const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
   if (!answer || !answer.ok) return;
