@@ -27,11 +27,11 @@ _REASON = 200
 
 @command("get", "vt get a1b2c3", "vt get a1b2c3 --json", "vt get a1b2c3 --part 2")
 @click.argument("memory_id", type=MEMORY, metavar="ID", help="An id or a prefix of one, a path, or a subject's name.")
-@takes(verb.get, "part")
-def get(call: Call, memory_id: str, part: int | None) -> Exit:
+@takes(verb.get, "part", "as_of")
+def get(call: Call, memory_id: str, part: int | None, as_of: str | None) -> Exit:
     """Read one memory whole; it counts as used."""
     with call.open_vault() as vault:
-        return call.emit(verb.get(vault, memory_id, part), _memory, vault)
+        return call.emit(verb.get(vault, memory_id, part, as_of=as_of), _memory, vault)
 
 
 @command("show", "vt show a1b2c3 --belief", "vt show a1b2c3 --timeline", "vt show a1b2c3 --source --json")

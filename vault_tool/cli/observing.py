@@ -97,10 +97,11 @@ def _listed(listed: syntheses.SubjectObservations, short: Short) -> Iterator[Blo
 
 @command("get-understandings", "vt get-understandings Redis", "vt get-understandings James Audrey --json")
 @click.argument("names", nargs=-1, required=True, type=SUBJECT, help="Subjects: what is tagged with all of them.")
-def get_understandings(call: Call, names: tuple[str, ...]) -> Exit:
+@takes(syntheses.get_understandings, "as_of")
+def get_understandings(call: Call, names: tuple[str, ...], as_of: str | None) -> Exit:
     """Show what is understood of subjects together."""
     with call.open_vault() as vault:
-        return call.emit(syntheses.get_understandings(vault, names), _understanding_blocks, vault)
+        return call.emit(syntheses.get_understandings(vault, names, as_of=as_of), _understanding_blocks, vault)
 
 
 @command("get-understanding-history", "vt get-understanding-history a1b2c3")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -83,7 +83,7 @@ class Call:
         settings_fault = vault.settings_fault if vault is not None else ""
         if self.lean:
             return output.emit_lean(_leaned(result, vault), result, settings_fault)
-        return output.emit(result, self.json, lambda: render(result, _short_in(vault)), settings_fault)
+        return output.emit(result, self.json, lambda: _in_time(result, render(result, _short_in(vault))), settings_fault)
 
     def emit_with(
         self, result: Result, name: str, items: Iterable[Item], render: RenderWith[Result, Item], vault: Context
@@ -93,7 +93,7 @@ class Call:
         if self.lean:
             whole = replace(result, **{name: tuple(items)})  # type: ignore[type-var]  # a result is a dataclass
             return output.emit_lean(_leaned(whole, vault), result, settings_fault)
-        blocks = render(result, items, _short_in(vault))
+        blocks = _in_time(result, render(result, items, _short_in(vault)))
         return output.emit_with(result, name, items, blocks, as_json=self.json, settings_fault=settings_fault)
 
     def progress(self, title: str) -> AbstractContextManager[Callable[[int, int], None]]:
@@ -333,6 +333,13 @@ def _leaned(result: object, vault: Context | None) -> Any:
     if hasattr(result, "lean"):
         return result.lean(_short_in(vault))
     return lean_values.lean_values(json.loads(output.to_json(result)), vault)
+
+
+def _in_time(result: object, blocks: Iterable[Block]) -> Iterator[Block]:
+    """The parts of an answer, and as of when it is where it tells what was known at a time."""
+    yield from blocks
+    if told := getattr(result, "past", ""):
+        yield told
 
 
 def _short_in(vault: Context | None) -> Short:

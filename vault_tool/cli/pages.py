@@ -36,8 +36,9 @@ def decay(call: Call, limit: int, standings: tuple[str, ...]) -> Exit:
 @click.option("--budget", type=click.IntRange(1), help="Most characters; else the setting core_budget.")
 @click.option("--print", "preview", is_flag=True, help="Only print it, as of now, for the project of this folder.")
 @click.option("--project", metavar="NAME", default=None, help="The project that it is printed for; '' for all.")
+@takes(pages.core, "as_of")
 @click.option("--schedule", "scheduled", is_flag=True, help="Only print daily timers (systemd, cron): embed, core, reflect.")
-def core(call: Call, budget: int | None, preview: bool, project: str | None, scheduled: bool) -> Exit:
+def core(call: Call, budget: int | None, preview: bool, project: str | None, as_of: str | None, scheduled: bool) -> Exit:
     """Make CORE.md, the page that a prompt loads.
 
     It is committed if more than its date changed.
@@ -48,7 +49,7 @@ def core(call: Call, budget: int | None, preview: bool, project: str | None, sch
         named = project
         if preview and project is None:
             project = call.project or project_of(vault, str(Path.cwd()))
-        page = pages.core(vault, budget=budget, preview=preview, project=project)
+        page = pages.core(vault, budget=budget, preview=preview, project=project, as_of=as_of)
         if preview and named and not is_known(vault, named):
             output.warn(f"nothing here is of the project `{named}`: this is the page of all")
         return call.emit(page, _text if preview else _page, vault)

@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, source, status_lines
+from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import short_ids
 from vault_tool.errors import Exit
+from vault_tool.features.recall import present_state as verb
 from vault_tool.features.recall.present_state import PresentMemory, PresentState, present_state
 from vault_tool.util.text import counted
+from vault_tool.vault import past
 
 
 @command("snapshot", "vt snapshot > now.txt", "vt snapshot --json")
-def snapshot(call: Call) -> Exit:
+@takes(verb.snapshot, "as_of")
+def snapshot(call: Call, as_of: str | None) -> Exit:
     """Print the present state as one document.
 
     Every active memory, best first, with its belief, its use and what changed it since. It is made anew each time and
     keeps nothing.
     """
-    with call.open_vault() as vault, call.progress("reading") as progress:
-        state, memories = present_state(vault, progress=progress)
-        return call.emit_with(state, "memories", memories, _document, vault)
+    with call.open_vault() as vault, call.progress("reading") as progress, past.in_its_time(vault, as_of) as known:
+        state, memories = present_state(known, progress=progress)
+        return call.emit_with(past.told_in_time(state, known), "memories", memories, _document, vault)
 
 
 def _document(state: PresentState, memories: Iterable[PresentMemory], short: Short) -> Iterator[Block]:

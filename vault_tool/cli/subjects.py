@@ -48,10 +48,11 @@ def create_subjects(call: Call, names: tuple[str, ...], listed: str | None, **op
 
 @command("get-subjects", "vt get-subjects", "vt get-subjects Redis Homelab --json")
 @click.argument("names", nargs=-1, type=SUBJECT, help="Names, aliases or ids; none for all.")
-def get_subjects(call: Call, names: tuple[str, ...]) -> Exit:
+@takes(subjects.get_subjects, "as_of")
+def get_subjects(call: Call, names: tuple[str, ...], as_of: str | None) -> Exit:
     """Show subjects with what hangs on them."""
     with call.open_vault() as vault:
-        return call.emit(subjects.get_subjects(vault, names), _cards if names else _listing, vault)
+        return call.emit(subjects.get_subjects(vault, names, as_of=as_of), _cards if names else _listing, vault)
 
 
 @command(

@@ -27,6 +27,7 @@ _STORES: dict[str, tuple[str, str]] = {
     "drafts": ("vault_tool.features.review.draft_stores", "KeptDrafts"),
     "state": ("vault_tool.vault.derived_stores", "UseCounts"),
     "catalogue": ("vault_tool.vault.derived_stores", "Indexes"),
+    "past": ("vault_tool.vault.derived_stores", "PastStates"),
     "vectors": ("vault_tool.vault.derived_stores", "StoredVectors"),
     "exports": ("vault_tool.vault.derived_stores", "Exports"),
     "pages": ("vault_tool.vault.derived_stores", "Pages"),

@@ -138,7 +138,9 @@ def tools() -> Iterator[Schema]:
             "title": title,
             "description": described.about,
             "inputSchema": _arguments(name, verb),
-            "outputSchema": _cut(_LEAN.get(name) or _result(verb, described)),
+            "outputSchema": _cut(
+                _LEAN.get(name) or _result(verb, described), in_time="as_of" in inspect.signature(verb).parameters
+            ),
             "annotations": {
                 "title": title,
                 "readOnlyHint": not described.writes,
@@ -274,9 +276,10 @@ def _result(verb: Callable[..., Any], described: Described) -> Schema:
     return {**schema, "properties": properties}
 
 
-def _cut(schema: Schema) -> Schema:
-    """With what an answer says that was too long to be sent whole, and of settings that are not in force."""
-    return {**schema, "properties": {**schema["properties"], "degraded": _list(TEXT), "cut": TEXT}}
+def _cut(schema: Schema, *, in_time: bool = False) -> Schema:
+    """With what an answer says that was too long to be sent whole, of settings that are not in force, and as of when it is."""
+    past = {"past": TEXT} if in_time else {}
+    return {**schema, "properties": {**schema["properties"], **past, "degraded": _list(TEXT), "cut": TEXT}}
 
 
 def _of(kind: Any) -> Schema:

@@ -53,6 +53,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "tags": Meaning("Only with all these tags.", "--tag -t", "TAG"),
     "not_tags": Meaning("Only with none of these tags.", "--not-tag", "TAG"),
     "project": Meaning("Only of this project or world.", metavar="NAME"),
+    "as_of": Meaning("Tell what was known then: 2026-03-01, 7d, last week.", metavar="TIME"),
     "within": Meaning("How far ahead: 14d (h, d, w, m, y).", metavar="SPAN"),
     "since": Meaning("Only from then on: 2026-11-20, 2026-11, 7d.", metavar="TIME"),
     "until": Meaning("Only until then.", metavar="TIME"),

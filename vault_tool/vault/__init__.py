@@ -24,6 +24,7 @@ if not TYPE_CHECKING:
             "one_thread": "what only a server needs: with the SDK three quarters of a second",
             "open_pass": "2 ms, where a vault had passes",
             "page_at_start": "20 ms, once a day",
+            "past": "what was known at a time is seldom asked",
             "request": "as much as the open vault, for a list of commands, which opens none",
             "screening": "15 ms, for who names a session",
             "served_writer": "where another person writes by a served vault",

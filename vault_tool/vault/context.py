@@ -161,6 +161,8 @@ class Context:
         """Whether a write may hold what looks like a secret: said for one command, or by a program that knows better."""
         self.is_current: Callable[[], bool] | None = None
         """Asked before every answer, where a watcher lives in this process: true spares the comparison with the files."""
+        self.is_past = False
+        """Whether it is the vault as it was known at a time, which nothing is written to."""
         self.hurried_until: float | None = None
         """Until when (monotonic) a lock that another process holds is waited for; None: as long as the settings say."""
         self.together: Together[Any] | None = None

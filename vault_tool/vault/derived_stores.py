@@ -10,7 +10,7 @@ from vault_tool.files.layout import CACHE, CORE_FILE, EMBEDDINGS_FILE, INDEX_FIL
 from vault_tool.generate import escape
 from vault_tool.index import seals
 from vault_tool.index.vectors import maintenance
-from vault_tool.vault import core_age, generated_pages, vector_upkeep
+from vault_tool.vault import core_age, generated_pages, past, vector_upkeep
 from vault_tool.vault.store_interface import Cleaned, Phase, Store, Traces
 
 if TYPE_CHECKING:
@@ -37,6 +37,16 @@ class Indexes(Store):
         """Build them anew."""
         self.vault.index.refresh(full=True, confirm=True)
         return [Cleaned(CACHE)]
+
+
+class PastStates(Store):
+    """The states of the past that were asked for, each with files and a catalogue."""
+
+    phase = Phase.DERIVED
+
+    def erase(self, traces: Traces) -> Iterable[Cleaned]:
+        """Remove them all: the next question makes what it needs, without what is forgotten."""
+        return [Cleaned(f"{CACHE}/{past.FOLDER}")] if past.erase(self.vault) else []
 
 
 class StoredVectors(Store):

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from vault_tool.errors import UsageError
+from vault_tool.errors import NotFound, UsageError
 from vault_tool.util.atomic import storage_error
 from vault_tool.util.hints import option
+from vault_tool.vault import past
 from vault_tool.vault.context import NOT_COMPARED, Freshness
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from vault_tool.vault.context import Context
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -44,7 +43,7 @@ class Answer:
 class Verb:
     """A function that is a verb, with what the decorators below `@verb` say of it."""
 
-    __slots__ = ("for_user", "function", "looks", "name", "of_the_whole")
+    __slots__ = ("for_user", "function", "in_time", "looks", "name", "of_the_whole")
 
     def __init__(self, function: Callable[..., Any]) -> None:
         marks = vars(function)
@@ -52,17 +51,18 @@ class Verb:
         self.name = function.__name__
         self.looks: bool = marks.get("looks", False)
         self.for_user: bool = marks.get("for_user", False)
+        self.in_time: bool = marks.get("in_time", False)
         self.of_the_whole: bool = marks.get("of_the_whole", False)
 
 
 class Request:
-    """A call: a verb with its arguments, of these vaults (one, today), as of a time (None: now, the only one today)."""
+    """A call: a verb with its arguments, of these vaults (one, today), as of a time (None: now)."""
 
     __slots__ = ("as_of", "given", "named", "vaults", "verb")
 
     def __init__(
         self, verb: Verb, vaults: tuple[Context, ...], positional: tuple[Any, ...], named: Mapping[str, Any],
-        as_of: datetime | None = None,
+        as_of: str | None = None,
     ) -> None:  # fmt: skip
         self.verb = verb
         self.vaults = vaults
@@ -79,6 +79,8 @@ def run(request: Request) -> Any:
     (vault,), verb = request.vaults, request.verb
     if verb.for_user:
         vault = vault.for_user(request.named.get("user") or "")
+    if request.as_of is not None:
+        return _answered_then(request, vault, request.as_of)
     is_inner = vault.looks.is_answering
     try:
         with within(vault):
@@ -92,6 +94,21 @@ def run(request: Request) -> Any:
         if is_inner:
             raise
         raise storage_error(str(fault.filename or "the vault"), fault, doing="use") from fault
+
+
+def _answered_then(request: Request, vault: Context, as_of: str) -> Any:
+    """The answer to a request as of its time, of which nothing counts as used.
+
+    Of what is not there it is told as of when; of a time before all that is known, nothing else.
+    """
+    counts = "count" in (request.verb.function.__kwdefaults__ or {})
+    named = {**request.named, "count": False} if counts else request.named
+    with past.as_of(vault, as_of) as known:
+        try:
+            result = run(Request(request.verb, (known,), request.given, named))
+        except NotFound as fault:
+            raise NotFound(known.told if known.repo is None else f"{fault.message} ({known.told})", fault.hint) from fault
+        return past.told_as_of(result, known.told)
 
 
 @contextmanager
@@ -138,7 +155,8 @@ def verb(function: _Function) -> _Function:
 
     @wraps(function)
     def asked(vault: Context, *positional: Any, **named: Any) -> Any:
-        return run(Request(marked, (vault,), positional, named))
+        as_of = named.pop("as_of", None) if marked.in_time else None
+        return run(Request(marked, (vault,), positional, named, as_of))
 
     vars(asked)["is_verb"] = True
     return cast(_Function, asked)
@@ -159,4 +177,10 @@ def of_the_whole(function: _Function) -> _Function:
 def for_user(function: _Function) -> _Function:
     """Say that its argument `user` names whose memories it is asked for: see `Context.for_user`."""
     vars(function)["for_user"] = True
+    return function
+
+
+def in_time(function: _Function) -> _Function:
+    """Say that its argument `as_of` names the time as of which it is asked: see `past`."""
+    vars(function)["in_time"] = True
     return function

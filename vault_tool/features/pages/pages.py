@@ -14,6 +14,7 @@ from vault_tool.generate.schedule import Schedule
 from vault_tool.generate.schedule import schedule as daily
 from vault_tool.index.page_choice import memory_count
 from vault_tool.model.signals import EpisodeEntry
+from vault_tool.util.hints import option
 from vault_tool.util.text import counted
 from vault_tool.vault import drafts, generated_pages
 from vault_tool.vault.context import Context, Progress
@@ -21,7 +22,7 @@ from vault_tool.vault.facts import Memory
 from vault_tool.vault.generated_pages import GeneratedPage
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.page_at_start import SMALL
-from vault_tool.vault.request import Answer, looks, of_the_whole, verb
+from vault_tool.vault.request import Answer, in_time, looks, of_the_whole, verb
 from vault_tool.vault.standing import SCORE_DIGITS, Weighed, best_first
 
 SMALLEST_BUDGET = 200
@@ -89,7 +90,10 @@ def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = 
 
 @verb
 @of_the_whole
-def core(vault: Context, *, budget: int | None = None, preview: bool = False, project: str | None = None) -> GeneratedPage:
+@in_time
+def core(
+    vault: Context, *, budget: int | None = None, preview: bool = False, project: str | None = None, as_of: str | None = None
+) -> GeneratedPage:
     """Make CORE.md and commit it if more than its date changed; with `preview` only return it as a prompt is given it.
 
     That form has ids and the memories' own words in place of links, says who vouches once a section, and counts this
@@ -97,8 +101,10 @@ def core(vault: Context, *, budget: int | None = None, preview: bool = False, pr
     is not on it. A project that the vault does not know is none. `budget` is the most characters it may take (a setting by
     default). Nothing is written while notes are missing in bulk, or while git is in the middle of a merge or rebase; but where
     git could merge everything except generated pages, those are made anew and entered as settled, so that the merge can be
-    finished.
+    finished. `as_of` gives a preview as of a time.
     """
+    if vault.is_past and not preview:
+        raise UsageError("a page as of a time is only printed", f"ask for it with {option('preview', True)}")
     if (allowed := vault.settings.core_budget if budget is None else budget) < SMALLEST_BUDGET:
         raise UsageError(f"a budget of {allowed} characters holds no page", f"give at least {SMALLEST_BUDGET}")
     if not preview:

@@ -28,7 +28,7 @@ from vault_tool.vault import beside, evidence_state, facts, link_meaning, resolv
 from vault_tool.vault.answers import EYES_FIRST, Headline
 from vault_tool.vault.context import Context
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, in_time, looks, verb
 from vault_tool.vault.standing import about, confidence_of
 
 if TYPE_CHECKING:
@@ -137,11 +137,17 @@ class Relations(Answer):
 
 
 @verb
-def get(vault: Context, memory_id: str, part: int | None = None) -> Memory:
+@in_time
+def get(vault: Context, memory_id: str, part: int | None = None, *, as_of: str | None = None) -> Memory:
     """One memory by id, prefix, path or name. It counts as an access: what is read is remembered longer.
 
+<<<<<<< HEAD
     Of a long one `part` gives that part alone, from 1 on, and `parts` says how many there are. `team:a1b2c3` is one of the vault
     that is called team.
+=======
+    Of a long one `part` gives that part alone, from 1 on, and `parts` says how many there are. `as_of` gives it as it was
+    known at a time, which is no access.
+>>>>>>> 0cc6f89d (vault: what was known at a time is asked of a state of the past, by every reading verb)
     """
     if (elsewhere := _elsewhere(vault, memory_id)) is not None:
         name, named = elsewhere

@@ -24,7 +24,7 @@ from vault_tool.vault.answers import EYES_FIRST, HasStatus, Headline, body_of
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.core_understandings import core_kinds
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.request import Answer, in_envelope, verb
+from vault_tool.vault.request import Answer, in_envelope, in_time, verb
 from vault_tool.vault.standing import Weighed, best_first
 from vault_tool.vault.statuses import statuses
 
@@ -95,7 +95,8 @@ class PresentState(Answer):
 
 
 @verb
-def snapshot(vault: Context, *, progress: Progress | None = None) -> PresentState:
+@in_time
+def snapshot(vault: Context, *, as_of: str | None = None, progress: Progress | None = None) -> PresentState:
     """Every active memory as it stands now, best first. It is printed, not kept: the files stay the truth."""
     state, memories = present_state(vault, progress=progress)
     present = tuple(memories)

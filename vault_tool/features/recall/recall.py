@@ -29,7 +29,7 @@ from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.lean import Short, filled, lean_details, lean_tokens, leaned
 from vault_tool.vault.lean import answer as lean_answer
 from vault_tool.vault.parameters import spelled_out
-from vault_tool.vault.request import Answer, for_user, looks, verb
+from vault_tool.vault.request import Answer, for_user, in_time, looks, verb
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Fate, ProfileName, Query, RecallAnswer, Recalled, narrowed
 from vault_tool.vault.statuses import statuses
@@ -185,6 +185,7 @@ class SubjectView(Answer):
 @verb
 @looks
 @for_user
+@in_time
 @spelled_out
 def recall(
     vault: Context,
@@ -202,7 +203,11 @@ def recall(
     explain: bool = False,
     why_not: str = "",
     count: bool = True,
+<<<<<<< HEAD
     vaults: Sequence[str] = (),
+=======
+    as_of: str | None = None,
+>>>>>>> 0cc6f89d (vault: what was known at a time is asked of a state of the past, by every reading verb)
     **narrowing: Unpack[Narrowing],
 ) -> Bundle | SubjectView:
     """The memories that answer a question, best first; for an exact subject name or alias, its understandings.
@@ -214,9 +219,13 @@ def recall(
     `hops` (0..3) how far what is merely alike is followed, beside the links that always are, `problem` the problem that it
     is to help with, `budget` a bound in tokens, `doubtful` shows what is believed to be false too, `explain` gives every
     factor of every score, `why_not` names a memory of which it is told at which stage it fell out. Without `count` the answer
+<<<<<<< HEAD
     is not counted as used, nor as seen by the session: for who looks at how it is made. `vaults` names other vaults of this
     machine's settings that are asked too (`all`: each of them) and that then say where each result is from; without it this one
     and the global one answer.
+=======
+    is not counted as used, nor as seen by the session: for who looks at how it is made. `as_of` asks what was known at a time.
+>>>>>>> 0cc6f89d (vault: what was known at a time is asked of a state of the past, by every reading verb)
     """
     asked = Query(
         query=query, profile=profile, session=session, limit=limit, hops=hops, budget=budget, include_global=include_global,

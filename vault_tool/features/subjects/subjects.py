@@ -27,7 +27,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.leniency import listed
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import Answer, looks, of_the_whole, verb
+from vault_tool.vault.request import Answer, in_time, looks, of_the_whole, verb
 from vault_tool.vault.statuses import statuses
 from vault_tool.vault.viewer import request_of
 
@@ -112,8 +112,9 @@ def create_subjects(vault: Context, subjects: Sequence[Mapping[str, Any]]) -> Cr
 
 @verb
 @looks
-def get_subjects(vault: Context, names: Sequence[str] = ()) -> Subjects:
-    """The subjects called `names` (names, aliases or ids), or all of them, by name."""
+@in_time
+def get_subjects(vault: Context, names: Sequence[str] = (), *, as_of: str | None = None) -> Subjects:
+    """The subjects called `names` (names, aliases or ids), or all of them, by name; `as_of` a time, as they were known then."""
     if names:
         entries = list({entry.path: entry for entry in (resolve.existing_subject(vault, name) for name in names)}.values())
         tagged = [members(vault.index.catalog, entry) for entry in entries]

@@ -15,7 +15,7 @@ from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.request import Answer, looks, verb
+from vault_tool.vault.request import Answer, in_time, looks, verb
 from vault_tool.vault.statuses import statuses
 from vault_tool.vault.viewer import request_of
 
@@ -97,8 +97,11 @@ def list_observations(vault: Context, subject_name: str, *, limit: int = 50) -> 
 
 @verb
 @looks
-def get_understandings(vault: Context, subject_names: Sequence[str]) -> Understandings:
-    """All active understandings tagged with all of the subjects (names, aliases or ids), newest first."""
+@in_time
+def get_understandings(vault: Context, subject_names: Sequence[str], *, as_of: str | None = None) -> Understandings:
+    """All active understandings tagged with all of the subjects (names, aliases or ids), newest first; `as_of` a time, those of
+    then.
+    """
     if not subject_names:
         raise UsageError("no subject was named", "name one or several subjects")
     named = [subject_names] if isinstance(subject_names, str) else subject_names
