@@ -170,6 +170,7 @@ def test_a_day_or_month_that_has_begun_is_asked_of_as_far_as_it_went(made: Made)
 def test_one_user_sees_no_others_past(made: Made) -> None:
     with made.opened(user="bob") as vault:
         assert vault.search("quartz", as_of="2026-01-20").results
+    _dated(made.clock)
     with Vault.open(made.root, user="ann", clock=made.clock) as vault:
         vault.remember("Ann polishes the quartz.", ["Quartz"], kind="fact")
     later = FixedClock(made.clock.now() + DAY)

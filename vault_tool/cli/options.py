@@ -338,8 +338,8 @@ def _leaned(result: object, vault: Context | None) -> Any:
 def _in_time(result: object, blocks: Iterable[Block]) -> Iterator[Block]:
     """The parts of an answer, and as of when it is where it tells what was known at a time."""
     yield from blocks
-    if told := getattr(result, "past", ""):
-        yield told
+    if words := getattr(result, "past", ""):
+        yield words
 
 
 def _short_in(vault: Context | None) -> Short:

@@ -111,6 +111,7 @@ class _Then:
 @contextmanager
 def as_of(vault: Context, text: str) -> Iterator[PastVault]:
     """The vault as it was known at a time, for the same asker; raises UsageError for a time that cannot be told of."""
+    vault.fresh()
     then = _then(vault, text)
     hidden = _Hidden.of(vault)
     key = f"{(then.commit or 'none')[:12]}-{hidden.print}"
@@ -141,14 +142,14 @@ def told_in_time(result: _Result, vault: Context) -> _Result:
     return told_as_of(result, vault.told) if isinstance(vault, PastVault) else result
 
 
-def told_as_of(result: _Result, told: str) -> _Result:
+def told_as_of(result: _Result, words: str) -> _Result:
     """An answer that says, in a field `past`, as of when it is."""
     if not hasattr(result, "__dataclass_fields__"):
         return result
     values: dict[str, Any] = {field.name: getattr(result, field.name) for field in fields(result)}  # type: ignore[arg-type]
     kind: Any = type(result)
-    made: Any = _with_past(kind)
-    return made(**values, past=told)  # type: ignore[no-any-return]
+    with_past: Any = _with_past(kind)
+    return with_past(**values, past=words)  # type: ignore[no-any-return]
 
 
 @cache
@@ -159,7 +160,7 @@ def _with_past(kind: type) -> type:
         return {**kind.lean(self, short), "past": self.past}  # type: ignore[attr-defined]
 
     more = {"lean": lean} if hasattr(kind, "lean") else {}
-    made = make_dataclass(
+    answer_class = make_dataclass(
         kind.__name__,
         [("past", str)],
         bases=(kind,),
@@ -168,16 +169,16 @@ def _with_past(kind: type) -> type:
         kw_only=True,
         slots=True,
     )
-    made.__module__ = kind.__module__
-    return made
+    answer_class.__module__ = kind.__module__
+    return answer_class
 
 
 def erase(vault: Context) -> bool:
     """Remove all past states; whether there were any."""
     folder = vault.local.place / CACHE / FOLDER
-    there = folder.is_dir()
+    has_any = folder.is_dir()
     shutil.rmtree(folder, ignore_errors=True)
-    return there
+    return has_any
 
 
 def _then(vault: Context, text: str) -> _Then:
@@ -196,9 +197,9 @@ def _then(vault: Context, text: str) -> _Then:
         raise UsageError(f"what was known at a time is read from git's history, and there is none: {why}", "ask as of now")
     name = day or stamp(moment)
     first = past_commits.first_with(repo)
-    found = past_commits.last_before(repo, moment) if first is not None else None
-    if first is not None and found is not None and found.at >= first.at:
-        return _Then(moment, name, found.commit)
+    last = past_commits.last_before(repo, moment) if first is not None else None
+    if first is not None and last is not None and last.at >= first.at:
+        return _Then(moment, name, last.commit)
     if first is not None and past_commits.is_shallow(repo):
         began = first.at.date().isoformat()
         raise UsageError(
@@ -212,7 +213,7 @@ def _then(vault: Context, text: str) -> _Then:
 
 @dataclass(frozen=True, slots=True)
 class _Hidden:
-    """What may not be seen now, whatever the time: ids that were forgotten, all that was said of consent, and whom memories are
+    """The bounds of what may be seen now, whatever the time: forgotten ids, all that was said of consent, and whom memories are
     about.
     """
 
@@ -222,7 +223,7 @@ class _Hidden:
 
     @classmethod
     def of(cls, vault: Context) -> _Hidden:
-        """That of the vault now."""
+        """The bounds of the vault now."""
         catalog = vault.whole_index.catalog
         asked = catalog.consented()
         consents = [signal for signal in catalog.signals_of(asked) if signal.kind is SignalKind.CONSENT] if asked else []
@@ -243,8 +244,8 @@ class _Hidden:
         if identity in self.forgotten:
             return False
         user = self.users.get(identity, "")
-        said = _USER.search(head)
-        return not user or (said is not None and said[1].decode("utf-8", "replace").strip() == user)
+        about = _USER.search(head)
+        return not user or (about is not None and about[1].decode("utf-8", "replace").strip() == user)
 
 
 def _make(vault: Context, then: _Then, hidden: _Hidden, folder: Path) -> None:
@@ -266,11 +267,11 @@ def _write(vault: Context, commit: str, hidden: _Hidden, folder: Path) -> None:
     repo = vault.require_repo()
     named = past_commits.files_at(repo, commit, whole=vault.around is not None)
     skipped = {f"{repo.prefix}{page}" for page in MADE_PAGES}
-    wanted = {path: blob for path, blob in named.items() if path not in skipped and not _is_local(path, repo.prefix)}
-    texts = authors.blobs(repo, sorted(set(wanted.values())))
+    to_write = {path: blob for path, blob in named.items() if path not in skipped and not _is_local(path, repo.prefix)}
+    texts = authors.blobs(repo, sorted(set(to_write.values())))
     gone = past_commits.lines_taken_out(repo, commit, _ERASING) if hidden.forgotten else {}
     left_out = []
-    for path, blob in wanted.items():
+    for path, blob in to_write.items():
         data = _without(texts[blob], gone.get(path, frozenset()))
         # A file of which an erasing left nothing is gone, and so is what names it.
         if hidden.tells(texts[blob]) and (data or not texts[blob]):

@@ -1,4 +1,4 @@
-"""What a repository held at a commit of the past: which commit that is, its files, and a small repository that stands there."""
+"""A repository at a commit of the past: which commit that is, its files, and a small repository that stands there."""
 
 from __future__ import annotations
 
