@@ -233,6 +233,11 @@ def test_it_counts_no_use_and_keeps_three_states(made: Made) -> None:
     assert git(made.root, "status", "--porcelain") == ""
 
 
+def test_other_vaults_are_asked_as_of_now_alone(made: Made) -> None:
+    with made.opened() as vault, pytest.raises(UsageError, match="as of now alone"):
+        vault.recall("quartz", as_of="2026-01-20", vaults=["all"])
+
+
 def test_what_was_forgotten_since_is_in_no_past(made: Made, tmp_path: Path) -> None:
     clock = FixedClock(NOON)
     _dated(clock)

@@ -58,11 +58,7 @@ _LONGEST = 2000
 @takes(recall_verb, "kinds", *NARROWS)
 @click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
 @click.option("--hops", type=click.IntRange(0, 3), default=0, show_default=True, help="How far what is merely alike is followed.")
-<<<<<<< HEAD
-@takes(recall_verb, "problem", "budget", "include_global", "vaults", "doubtful", "explain")
-=======
-@takes(recall_verb, "problem", "budget", "include_global", "doubtful", "explain", "as_of")
->>>>>>> 0cc6f89d (vault: what was known at a time is asked of a state of the past, by every reading verb)
+@takes(recall_verb, "problem", "budget", "include_global", "vaults", "doubtful", "explain", "as_of")
 @click.option("--why-not", type=MEMORY, metavar="ID", default="", help="Say at which stage this memory fell out.")
 @click.option("--no-count", "count", flag_value=False, default=True, help="Count nothing as used or seen: only look.")
 def recall(call: Call, query: str, of_session: str | None, **options: Any) -> Exit:

@@ -22,11 +22,7 @@ from vault_tool.model.parameter_table import NARROWS
 @takes(search_verb, "limit", "kinds", *NARROWS)
 @click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
 @click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="`text` for words alone.")
-<<<<<<< HEAD
-@takes(search_verb, "everything", "include_global", "vaults")
-=======
-@takes(search_verb, "everything", "include_global", "as_of")
->>>>>>> 0cc6f89d (vault: what was known at a time is asked of a state of the past, by every reading verb)
+@takes(search_verb, "everything", "include_global", "vaults", "as_of")
 def search(call: Call, words: tuple[str, ...], of_session: str | None, **options: Any) -> Exit:
     """Find memories, subjects and pages.
 

@@ -101,6 +101,8 @@ def _answered_then(request: Request, vault: Context, as_of: str) -> Any:
 
     Of what is not there it is told as of when; of a time before all that is known, nothing else.
     """
+    if request.named.get("vaults"):
+        raise UsageError("other vaults are asked as of now alone", f"leave {option('as_of')} or {option('vaults')} away")
     counts = "count" in (request.verb.function.__kwdefaults__ or {})
     named = {**request.named, "count": False} if counts else request.named
     with past.as_of(vault, as_of) as known:

@@ -141,13 +141,8 @@ class Relations(Answer):
 def get(vault: Context, memory_id: str, part: int | None = None, *, as_of: str | None = None) -> Memory:
     """One memory by id, prefix, path or name. It counts as an access: what is read is remembered longer.
 
-<<<<<<< HEAD
     Of a long one `part` gives that part alone, from 1 on, and `parts` says how many there are. `team:a1b2c3` is one of the vault
-    that is called team.
-=======
-    Of a long one `part` gives that part alone, from 1 on, and `parts` says how many there are. `as_of` gives it as it was
-    known at a time, which is no access.
->>>>>>> 0cc6f89d (vault: what was known at a time is asked of a state of the past, by every reading verb)
+    that is called team. `as_of` gives it as it was known at a time, which is no access.
     """
     if (elsewhere := _elsewhere(vault, memory_id)) is not None:
         name, named = elsewhere

@@ -203,11 +203,8 @@ def recall(
     explain: bool = False,
     why_not: str = "",
     count: bool = True,
-<<<<<<< HEAD
     vaults: Sequence[str] = (),
-=======
     as_of: str | None = None,
->>>>>>> 0cc6f89d (vault: what was known at a time is asked of a state of the past, by every reading verb)
     **narrowing: Unpack[Narrowing],
 ) -> Bundle | SubjectView:
     """The memories that answer a question, best first; for an exact subject name or alias, its understandings.
@@ -219,13 +216,9 @@ def recall(
     `hops` (0..3) how far what is merely alike is followed, beside the links that always are, `problem` the problem that it
     is to help with, `budget` a bound in tokens, `doubtful` shows what is believed to be false too, `explain` gives every
     factor of every score, `why_not` names a memory of which it is told at which stage it fell out. Without `count` the answer
-<<<<<<< HEAD
     is not counted as used, nor as seen by the session: for who looks at how it is made. `vaults` names other vaults of this
     machine's settings that are asked too (`all`: each of them) and that then say where each result is from; without it this one
-    and the global one answer.
-=======
-    is not counted as used, nor as seen by the session: for who looks at how it is made. `as_of` asks what was known at a time.
->>>>>>> 0cc6f89d (vault: what was known at a time is asked of a state of the past, by every reading verb)
+    and the global one answer. `as_of` asks what was known at a time, of this vault alone.
     """
     asked = Query(
         query=query, profile=profile, session=session, limit=limit, hops=hops, budget=budget, include_global=include_global,

@@ -28,13 +28,8 @@ from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.lean import Short, answer, filled, lean_details, leaned, titled, whose
 from vault_tool.vault.parameters import spelled_out
 from vault_tool.vault.perhaps_changed import newer_first
-<<<<<<< HEAD
-from vault_tool.vault.request import Answer, for_user, looks, verb
-from vault_tool.vault.retrieval import engine, several
-=======
 from vault_tool.vault.request import Answer, for_user, in_time, looks, verb
-from vault_tool.vault.retrieval import engine
->>>>>>> 0cc6f89d (vault: what was known at a time is asked of a state of the past, by every reading verb)
+from vault_tool.vault.retrieval import engine, several
 from vault_tool.vault.retrieval.filters import Filters, require_kinds, unknown
 from vault_tool.vault.retrieval.query import HERE, Query, Recalled, narrowed
 from vault_tool.vault.statuses import CURRENT, statuses
@@ -130,11 +125,8 @@ def search(
     mode: str = "auto",
     everything: bool = False,
     include_global: bool = True,
-<<<<<<< HEAD
     vaults: Sequence[str] = (),
-=======
     as_of: str | None = None,
->>>>>>> 0cc6f89d (vault: what was known at a time is asked of a state of the past, by every reading verb)
     **narrowing: Unpack[Narrowing],
 ) -> SearchResults:
     """The memories and pages that match `query` by meaning and words, best first; understandings precede what they cover.
@@ -142,11 +134,8 @@ def search(
     Subjects and pages are found by their words. `"in quotes"` (an exact phrase), `begin*` (a prefix) and `mode` `text`
     search by words alone. The filters are those of `recall`, and `kinds` has `page` for pages; a page has no tags, project
     or date, so any filter but `kinds` leaves it out. Superseded and expired memories are history, not answers:
-<<<<<<< HEAD
-    `everything` shows them too, by words. `vaults` are other vaults that are asked too, as in `recall`.
-=======
-    `everything` shows them too, by words. `as_of` asks what was known at a time.
->>>>>>> 0cc6f89d (vault: what was known at a time is asked of a state of the past, by every reading verb)
+    `everything` shows them too, by words. `vaults` are other vaults that are asked too, as in `recall`; `as_of` asks what was
+    known at a time, of this vault alone.
     """
     if mode not in MODES:
         raise UsageError(f"`{one_line(mode, 40)}` is no mode of search", f"the modes are {', '.join(MODES)}")
