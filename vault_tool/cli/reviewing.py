@@ -227,7 +227,7 @@ def _erasing(
 
 @command("export", "vt export ~/ann --all-of ann", "vt export jsonl ~/whole.jsonl", "vt export agents-md CLAUDE.md")
 @click.argument("folder", type=click.Path(), metavar="DIR", help="A folder that is not there yet; or the name of a form.")
-@click.argument("file", type=click.Path(), required=False, metavar="[FILE]", help="The file of that form.")
+@click.argument("file", type=click.Path(), required=False, metavar="[FILE]", help="The file or folder of that form.")
 @click.option("--all-of", default="", metavar="USER", help="The person; --user does as well.")
 @takes(
     exporting.export_as, "since", "subject_names", "with_hidden", "force", "budget",
@@ -244,11 +244,13 @@ def export(
 
     With a form and a file instead: `jsonl` has every field of the whole memory, for `vt import jsonl`; `server-memory` is
     the memory server's graph; `agents-md` puts what you or people you trust wrote or reviewed between two markers of
-    AGENTS.md (or of the file that you name), and touches nothing else of it.
+    AGENTS.md (or of the file that you name), and touches nothing else of it. With a folder: `claude-code` is Claude Code's
+    own memory folder, `okf` the Open Knowledge Format 0.2.
     """
     if file is None and not (all_of or call.user) and folder in exporting.FORMS:
         if folder != exporting.AGENTS_MD:
-            raise UsageError(f"{folder} is written to a file", f"`vt export {folder} FILE`")
+            what = "DIR" if folder in exporting.FOLDERS else "FILE"
+            raise UsageError(f"{folder} is written to a {'folder' if what == 'DIR' else 'file'}", f"`vt export {folder} {what}`")
         file = "AGENTS.md"
     if file is not None:
         with call.open_vault() as vault:
@@ -263,7 +265,11 @@ def export(
 
 def _exported_as(done: exporting.ExportedAs, short: Short) -> Iterator[Block]:
     yield f"written to {done.path} as {done.form}" if done.changed else f"{done.path} says so already"
-    yield fields(*done.written.items(), ("left out", [f"{reason} {count}" for reason, count in sorted(done.left_out.items())]))
+    yield fields(
+        *done.written.items(),
+        ("renamed", done.renamed),
+        ("left out", [f"{reason} {count}" for reason, count in sorted(done.left_out.items())]),
+    )
 
 
 def _one_by_one(call: Call, vault: Context, results: tuple[Waiting, ...], join: bool) -> bool:

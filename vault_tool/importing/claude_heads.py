@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from vault_tool.files.frontmatter import Raw
 from vault_tool.importing import dates
+from vault_tool.model.ids import canonical
 from vault_tool.util.text import one_line
 
 # What Claude Code calls its kinds of memories, as types of ours.
@@ -23,13 +24,18 @@ _LISTED = re.compile(r"[ \t]*[-*+] +(?:\[[^\]]*\]\([^()\s]+\.md\)|\[\[[^\]]+\]\]
 
 @dataclass(frozen=True, slots=True)
 class MemoryHead:
-    """The fields of a memory file's head as ours; `kind` is Claude Code's own word for it."""
+    """The fields of a memory file's head as ours; `kind` is Claude Code's own word for it.
+
+    `id` and `digest` are of a memory that an export of a vault wrote: its id, and the hash of the text as it wrote it.
+    """
 
     kind: str
     type: str
     title: str
     summary: str
     modified: datetime | None
+    id: str = ""
+    digest: str = ""
 
 
 def memory_head(values: Mapping[str, Raw]) -> MemoryHead | None:
@@ -42,7 +48,9 @@ def memory_head(values: Mapping[str, Raw]) -> MemoryHead | None:
         return None
     dates_given = (_text(inner.get(key)) or _text(values.get(key)) for key in ("created", "modified"))
     moment = next((read for text in dates_given if text and (read := dates.read_date(text))), None)
-    return MemoryHead(kind, TYPES[kind], name, about, moment)
+    identity, digest = canonical(_text(inner.get("id"))) or "", _text(inner.get("hash"))
+    exported = (identity, digest) if identity and digest else ("", "")
+    return MemoryHead(kind, TYPES[kind], _text(inner.get("title")) or name, about, moment, *exported)
 
 
 def is_index(path: str, values: Mapping[str, Raw], body: str) -> bool:

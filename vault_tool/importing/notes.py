@@ -58,7 +58,18 @@ def own_id(data: bytes) -> str:
         return ""
     head, _, _ = frontmatter.read(data)
     raw = head.values.get("id") if head is not None else None
-    return (canonical(raw) or "") if isinstance(raw, str) else ""
+    return (canonical(raw) or "") if isinstance(raw, str) else exported_as(data)[0]
+
+
+def exported_as(data: bytes) -> tuple[str, bool]:
+    """The id of the memory that an export of a vault wrote a note for, and whether its text is as it wrote it; else nothing."""
+    if not _ID_LINE.search(data[:65536]):
+        return "", False
+    head, _, _ = frontmatter.read(data)
+    memory = claude_heads.memory_head(head.values) if head is not None else None
+    if memory is None or not memory.id:
+        return "", False
+    return memory.id, content_hash(data[frontmatter.split(data).body_start :]) == memory.digest
 
 
 def record_from_note(

@@ -147,7 +147,22 @@ def test_what_is_hidden_is_in_no_log_either_and_with_hidden_all_of_it_is_there(v
     vault.fresh()
     export = vault.export_as("jsonl", tmp_path / "shown.jsonl")
     shown = (tmp_path / "shown.jsonl").read_text("utf-8")
-    # The memory, its entry in the day's log, and its line in the journal.
-    assert export.left_out == {"hidden": 3} and hidden not in shown and "ferry" not in shown and "The quay is closed" in shown
+    # The memory, its subject, its entry in the day's log, and its line in the journal.
+    assert export.left_out == {"hidden": 4} and hidden not in shown and "ferry" not in shown and "The quay is closed" in shown
     vault.export_as("jsonl", tmp_path / "all.jsonl", with_hidden=True)
     assert any(line.get("id") == hidden for line in _lines(tmp_path / "all.jsonl"))
+
+
+def test_what_was_made_of_what_is_hidden_and_what_is_about_a_user_stays_where_it_has_no_place(
+    vault: Vault, tmp_path: Path
+) -> None:
+    with Vault.open(vault.root, person=True, clock=vault.clock) as keeper:
+        hidden = keeper.remember("Zanzibar in May.", ["Trip"]).id
+        keeper.create_understanding(["Trip"], "Of zanzibar alone.", "Zanzibar.", source_observation_ids=[hidden])
+        keeper.consent(hidden, "withdrawn", as_user="", reason="asked", turn="t")
+        keeper.as_(user="ann").remember("Ann dreams of Okapis.", ["Trip"])
+    done = vault.export_as("jsonl", tmp_path / "all.jsonl")
+    assert "anzibar" not in (tmp_path / "all.jsonl").read_text() and done.left_out["hidden"] >= 2
+    assert "Okapis" in (tmp_path / "all.jsonl").read_text(), "a backup holds everybody's"
+    done = vault.export_as("server-memory", tmp_path / "graph.jsonl")
+    assert "Okapis" not in (tmp_path / "graph.jsonl").read_text() and done.left_out["about a user"] == 1

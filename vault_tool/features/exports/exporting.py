@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from vault_tool.errors import NotFound, Refused, UsageError
-from vault_tool.features.exports import agents_file
+from vault_tool.features.exports import agents_file, claude_code_folder, okf_folder
 from vault_tool.files import layout, tombstones, writer
 from vault_tool.files.episode_text import redacted_episode
+from vault_tool.files.written_folder import WrittenFolder
 from vault_tool.importing.sources.vault_lines import FORMAT, VERSION
 from vault_tool.index.relations import names_of
 from vault_tool.model.snapshot import Entry
@@ -23,16 +24,18 @@ from vault_tool.util.atomic import storage
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import option
 from vault_tool.util.text import normal_name, one_line
+from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_moment
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 
 AGENTS_MD = "agents-md"
-FORMS = ("jsonl", "server-memory", AGENTS_MD)
+FOLDERS = (claude_code_folder.FORM, okf_folder.FORM)
+FORMS = ("jsonl", "server-memory", AGENTS_MD, *FOLDERS)
 
 # The parameters of a page for agents, and the folders of a vault that are no place for an export.
-_TAKEN = frozenset({"budget"})
+_TAKEN, _WIDER = frozenset({"budget"}), frozenset({"with_hidden"})
 _OWN_FOLDERS = frozenset({layout.VAULT, layout.TEMPLATES, ".git"})
 
 # The beginnings of files that are ours, which may be written over.
@@ -46,12 +49,14 @@ _OURS: Mapping[str, tuple[bytes, ...]] = {
 class ExportedAs(Answer):
     """The outcome of an export: how many lines of which kind, and what the form cannot hold or must not show, by its reason.
 
-    `changed` says whether a file was written: one that says the same already is left as it is.
+    `changed` says whether a file was written: one that says the same already is left as it is. `renamed` are the notes that got
+    another name.
     """
 
     form: str
     path: str
     changed: bool = True
+    renamed: tuple[str, ...] = ()
     written: Mapping[str, int] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
 
@@ -64,11 +69,12 @@ def export_as(
     with_hidden: bool = False, force: bool = False, budget: int | None = None,
 ) -> ExportedAs:  # fmt: skip
     """Write the memory to a file in a form: `jsonl` (every field, to be imported or restored), `server-memory` (its graph),
-    `agents-md` (the page of a session's start, in at most `budget` bytes between two markers of AGENTS.md or its kin).
+    `agents-md` (the page of a session's start, in at most `budget` bytes between two markers of AGENTS.md or its kin); or to a
+    folder: `claude-code` (as Claude Code keeps its memory), `okf` (the Open Knowledge Format 0.2).
 
     `since` and `subject_names` narrow the memories. Those that no reader is shown are left out unless `with_hidden`; a file
     that is there and none of ours is refused without `force`. A page takes none of these: it holds what the owner or a trusted
-    person wrote or reviewed, and nothing that is about a user.
+    person wrote or reviewed. A page or folder holds nothing that is about a user or hidden.
     """
     if form not in FORMS:
         raise UsageError(f"`{one_line(form, 40)}` is no form of export", f"forms are {', '.join(FORMS)}")
@@ -82,12 +88,33 @@ def export_as(
         return ExportedAs(
             form=form, path=str(target), changed=changed, written={"memories": page.shown}, left_out=dict(page.left_out)
         )
+    if form in FOLDERS:
+        return _to_folder(vault, form, target, since, subject_names, force)
     _require_ours(target, form, force)
     material = _Material(vault, since, subject_names, with_hidden)
     lines = material.lines() if form == "jsonl" else material.graph()
     with storage(str(target)):
         atomic.write(target, b"".join(map(_encoded, lines)), mode=0o600)
     return ExportedAs(form=form, path=str(target), written=dict(material.written), left_out=dict(material.left_out))
+
+
+def _to_folder(
+    vault: Context, form: str, target: Path, since: str | None, subject_names: Sequence[str], force: bool
+) -> ExportedAs:  # fmt: skip
+    folder = WrittenFolder(target, form, resolve.workspace_id(vault))
+    renamed: Sequence[str] = ()
+    if form == claude_code_folder.FORM:
+        files, out = claude_code_folder.claude_code_files(vault, since, subject_names)
+    else:
+        files, out, renamed = okf_folder.okf_files(vault, since, subject_names)
+    outcome = folder.write(files, force=force)
+    counts = {"files": outcome.written, "unchanged": outcome.unchanged, "removed": outcome.removed}
+    left_out = {**out.left_out, "of an earlier export, edited since": outcome.edited}
+    return ExportedAs(
+        form=form, path=str(target), changed=bool(outcome.written or outcome.removed), renamed=tuple(renamed),
+        written={name: count for name, count in counts.items() if count},
+        left_out={reason: count for reason, count in left_out.items() if count},
+    )  # fmt: skip
 
 
 def exported_lines(vault: Context) -> Iterator[bytes]:
@@ -111,7 +138,7 @@ def _encoded(line: Mapping[str, Any]) -> bytes:
 
 def _require_fitting(form: str, names: frozenset[str]) -> None:
     """UsageError for a parameter that means nothing to a form."""
-    foreign = names - _TAKEN if form == AGENTS_MD else names & _TAKEN
+    foreign = names - _TAKEN if form == AGENTS_MD else names & (_TAKEN | (_WIDER if form in FOLDERS else frozenset()))
     if foreign:
         raise UsageError(f"{option(min(foreign))} means nothing to {form}", "leave it out")
 
@@ -147,7 +174,14 @@ class _Material:
         self.left_out: Counter[str] = Counter()
         self._since = require_moment(since, vault.clock.now()) if since else None
         self._subjects = frozenset(map(normal_name, subjects))
-        self._hidden = frozenset[str]() if with_hidden else vault.index.catalog.withheld()
+        self._hidden = frozenset[str]() if with_hidden else self._not_shown(vault)
+
+    def _not_shown(self, vault: Context) -> frozenset[str]:
+        """The ids of what no reader is shown: what is withheld, and what was made of nothing else."""
+        if not (withheld := vault.index.catalog.withheld()):
+            return withheld
+        shown = {entry.id for entry in vault.served().index.catalog.snapshot().entries}
+        return withheld | {entry.id for entry in self.vault.index.catalog.snapshot().entries if entry.id not in shown}
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """The header, then each record by its id, each line of a journal, each page, each forgotten id."""
@@ -203,7 +237,9 @@ class _Material:
         texts: dict[str, list[str]] = {entry.text("name"): [] for entry in names.values()}
         for entry in sorted(catalog.of_class(RecordClass.OBSERVATION), key=lambda record: record.id):
             tagged = [names[normal_name(name)].text("name") for name in entry.subjects if normal_name(name) in names]
-            if not tagged:
+            if entry.text("user"):
+                self.left_out["about a user"] += 1
+            elif not tagged:
                 self.left_out["without a subject"] += 1
             elif self._takes(entry):
                 self.written["observations"] += 1

@@ -20,7 +20,7 @@ from vault_tool.files.parse import parse
 from vault_tool.files.parse import record as record_in
 from vault_tool.files.reader import LARGEST, Reader
 from vault_tool.files.render import render
-from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, own_id, untouched, with_copy_hash
+from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, exported_as, own_id, untouched, with_copy_hash
 from vault_tool.model.ids import derived_id
 from vault_tool.model.problems import Problem, Severity, note, warning
 from vault_tool.model.records import Edge, Observation
@@ -199,7 +199,16 @@ class Intake:
     def note(self, op: Operation, path: str, data: bytes, target: str, dated: str, convert: Convert) -> None:
         """Take in a note that becomes a record: made, brought up to date, or left as it is where nothing changed."""
         derived, own = derived_id(self._space, f"{self.name}/{path}"), own_id(data)
-        existing = self.entry(self._copies.of(path)) or self._unmarked(derived)
+        exported, untouched_since = exported_as(data)
+        known = self.entry(exported) if exported else None
+        if known is not None and not known.text(FROM).startswith(f"{self.name}/"):
+            # What this vault exported comes back: the memory is here, whatever its file is called by now.
+            if untouched_since:
+                self.count("unchanged")
+            else:
+                self._both(path)
+            return
+        existing = known or self.entry(self._copies.of(path)) or self._unmarked(derived)
         moved = self._copies.moved(own, content_hash(data)) if existing is None else None
         existing = self.entry(moved.id) if moved else existing
         if existing is not None and moved is None and existing.text(SOURCE_HASH) == content_hash(data):
