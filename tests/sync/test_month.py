@@ -18,10 +18,18 @@ from vault_tool.errors import VaultError
 from vault_tool.files.merging.head_merge import UNSETTLED
 from vault_tool.files.two_versions import OPEN
 
-NOTES = 80
+NOTES = 200
 """Memories that both have before they part."""
 
-TOPICS = ("Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta")
+TOPICS = tuple(
+    f"{name} {place}"
+    for name in ("Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta")
+    for place in ("north", "east", "south", "west")
+)
+
+
+def _head_end(lines: list[str]) -> int:
+    return [line.rstrip("\r") for line in lines].index("---", 1)
 
 
 class Month:
@@ -82,14 +90,14 @@ class Month:
     def insert(self, vault: Vault) -> None:
         identity = self.note()
         path, lines = self.lines(vault, identity)
-        places = [number for number, line in enumerate(lines) if number > lines.index("---", 1) + 1 and not line.strip()]
+        places = [number for number, line in enumerate(lines) if number > _head_end(lines) + 1 and not line.strip()]
         lines[(place := self.chance.choice(places)) : place] = ["", f"In between: {self.word(identity)}."]
         path.write_text("\n".join(lines), newline="")
 
     def reword(self, vault: Vault) -> None:
         identity = self.note()
         path, lines = self.lines(vault, identity)
-        texts = [number for number, line in enumerate(lines) if number > lines.index("---", 1) and line.strip()]
+        texts = [number for number, line in enumerate(lines) if number > _head_end(lines) and line.strip()]
         number = self.chance.choice(texts)
         words = lines[number].split(" ")
         words.insert(self.chance.randint(1, len(words)), self.word(identity))
@@ -144,7 +152,7 @@ class Month:
         self.gone.add(identity)
 
 
-def away(folder: Path, seed: int, operations: int) -> Counter[str]:
+def away(folder: Path, seed: int, operations: int, count: int = NOTES) -> Counter[str]:
     """Two machines that part, work and meet: how many notes both changed, how many ask a person, and what was lost."""
     chance = random.Random(seed)
     first, hub = founded_with_hub(folder)
@@ -152,7 +160,7 @@ def away(folder: Path, seed: int, operations: int) -> Counter[str]:
         drafts = [
             {"content": "\n\n".join(f"Paragraph {part} of note {number}, as it stood." for part in range(1 + number % 5)),
              "subject_names": [TOPICS[number % len(TOPICS)]], "tags": ["base"]}
-            for number in range(NOTES)
+            for number in range(count)
         ]  # fmt: skip
         notes = [each.id for each in vault.add_observations(drafts).results]
         vault.sync()
@@ -207,7 +215,7 @@ def test_a_month_away_asks_little_and_loses_nothing(tmp_path: Path) -> None:
     for seed in range(runs_wanted(1)):
         folder = tmp_path / str(seed)
         folder.mkdir()
-        counts = away(folder, seed, 30 if few else 400)
+        counts = away(folder, seed, *((30, 20) if few else (400,)))
         sys.stdout.write(f"{seed} {dict(counts)}\n")
         assert counts["lost"] == 0 and counts["forgotten words"] == 0, counts
         total += counts
