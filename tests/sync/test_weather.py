@@ -177,7 +177,9 @@ def test_a_hub_that_hangs_is_given_up_and_nothing_of_it_goes_on(
     ssh.chmod(0o755)
     monkeypatch.setenv("PATH", f"{ssh.parent}{os.pathsep}{os.environ['PATH']}")
     git(b, "remote", "set-url", "origin", "ann@hub.invalid:memory.git")
-    monkeypatch.setitem(remote.fetch.__kwdefaults__, "limit", 2.0)
+    defaults = remote.fetch.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "limit", 2.0)
     head = git(b, "rev-parse", "HEAD")
     done = sync(b)
     assert "did not answer" in done.reason and "wait" in done.reason and not done.attention
