@@ -105,7 +105,7 @@ def is_mirrored_elsewhere(vault: Context) -> bool:
 
 
 def withdraw(vault: Context, path: str) -> Iterator[str]:
-    """Take the vectors of a note that is told to nobody from a server; what is left to do where it does not answer."""
+    """Take the vectors of a withheld note from a server; yields what is left to do where it does not answer."""
     if is_mirrored_elsewhere(vault):
         maintenance.let_go(vault.local.place / CACHE, [path], vault.settings.lock_wait, chroma_client.coder(vault.root))
         if remark := delete_at_server(vault):

@@ -54,7 +54,7 @@ class ChromaStore:
         instructions: Mapping[str, str],
         hidden: Callable[[], Collection[str]] = tuple,
     ) -> None:
-        """`hidden` are the paths of notes that are told to nobody: a server has nothing of them."""
+        """`hidden` are the paths of withheld notes: a server has nothing of them."""
         self._hidden = hidden if home.is_remote else tuple
         self._names: tuple[str, dict[str, str]] = ("", {})
         self._until: float | None = None
@@ -381,7 +381,7 @@ class ChromaStore:
 
 
 def _no_facts(note: Note) -> None:
-    """What a server is told of a note beside its vectors: nothing."""
+    """A server is told nothing of a note beside its vectors."""
 
 
 def _facts(note: Note) -> dict[str, Any]:

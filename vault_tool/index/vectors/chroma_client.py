@@ -204,7 +204,7 @@ def home(store: str, root: Path, cache: Path, token: Key = _NO_KEY) -> Home:
 
 
 def coder(root: Path) -> Callable[[str], str]:
-    """What gives notes the names that they have at a server."""
+    """A function from the path of a note to the name that it has at a server."""
     return AtAddress("", "", LocalFolder(root).vectors_key()).code
 
 

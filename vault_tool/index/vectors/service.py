@@ -453,7 +453,7 @@ class Vectors:
         return self._chroma
 
     def _hidden(self) -> frozenset[str]:
-        """The paths of the notes that are told to nobody."""
+        """The paths of the withheld notes."""
         catalog = self._index().catalog
         return frozenset(entry.path for identity in catalog.withheld() for entry in catalog.get(identity))
 
