@@ -399,6 +399,15 @@ def test_the_global_vault_is_served_to_no_person(tmp_path: Path) -> None:
             assert vault.search("brass key").results
             assert not _as(vault).search("brass key").results
             assert vault.search("brass key").results
+            vault.as_person().config("vault", "own", folder=str(other))
+            assert vault.search("brass key", vaults=["own"]).results
+            for named in (["own"], ["all"], ["global"]):
+                with pytest.raises(UsageError):
+                    _as(vault).search("brass key", vaults=named)
+            known = vault.search("brass key", vaults=["own"]).results[0].id
+            for name in (f"own:{known}", f"global:{known}"):
+                with pytest.raises(NotFound):
+                    _as(vault).get(name)
 
 
 def test_a_served_vault_syncs_where_it_was_told_to(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def _codes(vault: Vault) -> list[str]:
 
 @pytest.mark.parametrize("how", ["forgotten", "withdrawn"])
 def test_a_server_deletes_at_once_or_as_soon_as_it_answers(opened: Vault, fake: Fake, how: str) -> None:  # noqa: F811
-    first, second = (one.id for one in opened.search("pump lamp", mode="text").results[:2])
+    first, second = (str(one.id) for one in opened.search("pump lamp", mode="text").results[:2])
     count = len(fake.ids)
     done = opened.forget(first) if how == "forgotten" else opened.consent(first, "withdrawn")
     assert len(fake.ids) < count and not any("vectors" in said for said in done.warnings)

@@ -92,6 +92,8 @@ def _stop_at(until: float, done: int, count: int) -> None:
 
 def others(vault: Context) -> Mapping[str, str]:
     """The folders of the person's other vaults by their names, the global one first. Raises ConfigError for faulty settings."""
+    if vault.who.author:
+        return {}  # another vault of the owner's is served to no one by this one
     if vault.machine.fault:
         vault.machine_settings()  # says what is wrong with them
     shared = global_vault_at(vault.environ)
