@@ -14,6 +14,7 @@ from types import CodeType, FrameType
 
 from tests.founding import own_copy
 from vault_tool import Vault
+from vault_tool.features.imports import import_run
 from vault_tool.features.review.reviewing import edit_waiting
 from vault_tool.files.git import committing, run
 from vault_tool.index.vault_index import Index
@@ -91,6 +92,12 @@ def _answer(vault: Vault, beside: Path) -> object:
     return vault.consolidate_next(packet=packet, content="Masons lay stones in courses.", summary="They lay courses.")
 
 
+def _import_from(vault: Vault, beside: Path) -> object:
+    """Memories and conversations, two a commit: a kill falls between commits too."""
+    import_run.BATCH = 2
+    return vault.import_from(beside / "theirs", chats=True)
+
+
 def _keep_elsewhere(vault: Vault, beside: Path) -> None:
     """A use and a draft, which this machine keeps in another place as long as it does not believe the folder."""
     vault.as_(session="elsewhere").get(json.loads((beside / "ids.json").read_text())["Lime"])
@@ -115,6 +122,7 @@ VERBS: dict[str, Callable[[Vault, Path], object]] = {
     "end": lambda vault, _: vault.end_consolidation(core=False),
     "answer": _answer,
     "import": lambda vault, beside: vault.import_markdown(beside / "theirs", attachments=True),
+    "import from": _import_from,
     "fix": lambda vault, _: vault.doctor(fix=True),
     "drain": lambda vault, _: vault.drain(link=False),
     "purge": lambda vault, _: vault.purge([str(vault.search("Ottoline geranium").results[0].id)]),

@@ -301,6 +301,21 @@ def imported(root: Path) -> list[bool]:
     return [*(count == 1 for count in counts), picture]
 
 
+def make_import_from(_: Path, beside: Path) -> None:
+    memories = "\n\n".join(f"The quarry of {number}." for number in range(3))
+    write(beside / "theirs", "memories.json", json.dumps([{"conversations_memory": memories, "account_uuid": "a"}]))
+    said = {"uuid": "m", "sender": "human", "text": "Of the kiln.", "created_at": "2026-03-01T08:00:00Z"}
+    chat = {"uuid": "c-1", "name": "Kiln", "created_at": "2026-03-01T08:00:00Z", "chat_messages": [said]}
+    write(beside / "theirs", "conversations.json", json.dumps([chat]))
+
+
+def imported_from(root: Path) -> list[bool]:
+    counts = [notes(root).count(f"\nThe quarry of {number}.") for number in range(3)]
+    chats = len(list((root / "vault/imported/claude").rglob("*.md")))
+    assert max(*counts, chats) <= 1
+    return [*(count == 1 for count in counts), chats == 1]
+
+
 def make_fix(root: Path, _: Path) -> None:
     heads = [f"id: 0000000{number}-0000-4000-8000-000000000000\ntype: fact\n" for number in (1, 2)]
     relation = "relations:\n- {target: 00000002-0000-4000-8000-000000000000, type: FOLLOWS}\n"
@@ -393,6 +408,7 @@ CASES: dict[str, tuple[Callable[[Path, Path], None], Callable[[Path], list[bool]
     "end": (make_end, ended),
     "answer": (make_answer, answered),
     "import": (make_import, imported),
+    "import from": (make_import_from, imported_from),
     "fix": (make_fix, fixed),
     "drain": (make_drain, drained),
     "forget": (make_forget, forgot),
@@ -408,6 +424,7 @@ STEPS = {
     "review": 11,
     "delete": 11,
     "import": 11,
+    "import from": 9,
     "drain": 5,
     "restore": 2,
     "unmark": 3,
@@ -420,7 +437,7 @@ STEPS = {
 }
 """Every so-many-th write is tried where nothing else is asked for; of the short ones every seventh."""
 
-IN_PARTS = ("review", "drain", "import", "adopt")
+IN_PARTS = ("review", "drain", "import", "import from", "adopt")
 """What is several operations, of which each is whole; the verb called again takes up the rest."""
 
 NEVER_FINISHED = (*IN_PARTS, "edit")

@@ -10,16 +10,18 @@ from pathlib import Path
 
 import click
 
+from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, VaultCommand, VaultGroup, command, standard_input, writes
 from vault_tool.cli.saved import commit_of
-from vault_tool.errors import Exit
+from vault_tool.errors import Exit, Refused, UsageError
 from vault_tool.features.exports import restoring
 from vault_tool.features.imports import foreign_export, markdown_folder, memory_graph
 from vault_tool.features.imports.import_run import Imported
 from vault_tool.model.problems import Problem
 from vault_tool.util.text import counted
+from vault_tool.vault.person import at_terminal
 
 SHOWN = 20
 # As many kinds of problems, and files of each, are named to a person; `--json` names all.
@@ -148,20 +150,36 @@ FOUND_OUT = _of_an_export("", "Take in an export, of whichever tool.", "vt impor
 @command("jsonl", "vt import jsonl ~/vault.jsonl")
 @click.argument("source", type=click.Path(), metavar="FILE", help="The file that `vt export jsonl` wrote.")
 @click.option("--restore", "whole", is_flag=True, help="Make an empty vault what the other was, origins too.")
+@click.option("--yes", is_flag=True, help="With --restore: do not ask.")
 @click.option("--name", default="", help="A name for the import; else jsonl.")
 @takes(foreign_export.import_from, "since", "only", "subject_names")
 @writes
 @takes(foreign_export.import_from, "dry_run")
 def jsonl(
-    call: Call, source: str, whole: bool, name: str, since: str | None, only: str, subject_names: tuple[str, ...], dry_run: bool
-) -> Exit:
+    call: Call, source: str, whole: bool, yes: bool, name: str, since: str | None, only: str, subject_names: tuple[str, ...],
+    dry_run: bool,
+) -> Exit:  # fmt: skip
     """Take in the memories of another vault.
 
     They become imports. With --restore, by a person and into an empty vault, notes and judgements are again what they were,
-    byte for byte.
+    byte for byte; a terminal is shown first how many are of which origin, and asked.
     """
+    if yes and not whole:
+        raise UsageError("--yes answers what --restore asks", "leave it out, or `vt import jsonl FILE --restore --yes`")
     with call.open_vault() as vault, call.progress("importing") as progress:
         if whole:
+            # Without a terminal the verb itself refuses, unless this machine's settings answer for a person.
+            if not (yes or dry_run) and at_terminal():
+                meant = restoring.restore(vault, source, dry_run=True)
+                if call.json:
+                    raise Refused(
+                        f"{counted(meant.files, 'file')} would be restored, and --json asks nothing",
+                        "look with --dry-run, or say --yes",
+                    )
+                call.emit(meant, _restored, vault)
+                if not click.confirm("Restore them?", err=True):
+                    output.say("nothing was restored")
+                    return Exit.DONE
             return call.emit(restoring.restore(vault, source, dry_run=dry_run), _restored, vault)
         done = foreign_export.import_from(
             vault, source, kind="jsonl", name=name, since=since, only=only, subject_names=subject_names, dry_run=dry_run,

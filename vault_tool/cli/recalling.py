@@ -58,7 +58,7 @@ _LONGEST = 2000
 @takes(recall_verb, "kinds", *NARROWS)
 @click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
 @click.option("--hops", type=click.IntRange(0, 3), default=0, show_default=True, help="How far what is merely alike is followed.")
-@takes(recall_verb, "problem", "budget", "include_global", "vaults", "doubtful", "explain", "as_of")
+@takes(recall_verb, "problem", "budget", "include_global", "vaults", "doubtful", "chats", "explain", "as_of")
 @click.option("--why-not", type=MEMORY, metavar="ID", default="", help="Say at which stage this memory fell out.")
 @click.option("--no-count", "count", flag_value=False, default=True, help="Count nothing as used or seen: only look.")
 def recall(call: Call, query: str, of_session: str | None, **options: Any) -> Exit:
@@ -98,6 +98,9 @@ def _bundle(bundle: Bundle, short: Short) -> Iterator[Block]:
     if any(memory.factors for memory in bundle.results):
         yield ""
         yield _factors(bundle.results, short)
+    if chats := getattr(bundle, "chats", ()):
+        yield ""
+        yield table(("conversation", "day", "passage"), [(chat.path, chat.created[:10], chat.passage) for chat in chats])
     yield from degraded(bundle.degraded)
     if bundle.results:
         yield bundle.notice

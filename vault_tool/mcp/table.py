@@ -281,6 +281,8 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
 }
 
 # Parameters that no tool takes: those of programs, of people, and of whoever starts the server.
-LEFT_OUT = frozenset({"vault", "vaults", "progress", "user", "explain", "why_not", "count", "turn", "repo_id", "fix", "core"})
+LEFT_OUT = frozenset(
+    {"vault", "vaults", "progress", "user", "explain", "why_not", "count", "chats", "turn", "repo_id", "fix", "core"}
+)
 
 SESSION = "Your conversation's id; keep to one."

@@ -168,7 +168,7 @@ MEANINGS_OF: Mapping[str, Mapping[str, str]] = {
     },
     "update_understanding": {"kind": "Else as before.", "subject_names": "Else as before.", "title": "Else as before."},
     "episode": {"tags": "Tags.", "memory": "The memory that it is about."},
-    "recall": {"problem": "The problem that the answer is to help with.", **_NARROWS_BY},
+    "recall": {"problem": "The problem that the answer is to help with.", "chats": "Also imported conversations.", **_NARROWS_BY},
     "bring_to_mind": _NARROWS_BY,
     "people": {"limit": "Most memories of one."},
     "activity": {"limit": "Most of each, of one day."},

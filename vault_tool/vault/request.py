@@ -103,6 +103,8 @@ def _answered_then(request: Request, vault: Context, as_of: str) -> Any:
     """
     if request.named.get("vaults"):
         raise UsageError("other vaults are asked as of now alone", f"leave {option('as_of')} or {option('vaults')} away")
+    if request.named.get("chats"):
+        raise UsageError("conversations are told as of now alone", f"leave {option('as_of')} or {option('chats')} away")
     counts = "count" in (request.verb.function.__kwdefaults__ or {})
     named = {**request.named, "count": False} if counts else request.named
     with past.as_of(vault, as_of) as known:

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from tests.cli.typed import vt
 from tests.founding import own_copy
+from tests.terminal import called_at_terminal
 from vault_tool import Vault
-from vault_tool.errors import Refused, UsageError
+from vault_tool.errors import Exit, Refused, UsageError
 from vault_tool.model.types import RecordClass
 
 pytestmark = pytest.mark.without_git
@@ -166,3 +168,22 @@ def test_what_was_made_of_what_is_hidden_and_what_is_about_a_user_stays_where_it
     assert "Okapis" in (tmp_path / "all.jsonl").read_text(), "a backup holds everybody's"
     done = vault.export_as("server-memory", tmp_path / "graph.jsonl")
     assert "Okapis" not in (tmp_path / "graph.jsonl").read_text() and done.left_out["about a user"] == 1
+
+
+@pytest.mark.parametrize(("keys", "flags", "files"), [("n\r", (), False), ("y\r", (), True), ("", ("--yes",), True)])
+def test_a_terminal_is_shown_the_origins_and_asked(
+    vault: Vault, founded_without_git: Path, tmp_path: Path, keys: str, flags: tuple[str, ...], files: bool
+) -> None:
+    ids = _told(vault)
+    out = tmp_path / "vault.jsonl"
+    vault.export_as("jsonl", out)
+    root = own_copy(founded_without_git, tmp_path / "other")
+    done = called_at_terminal("import", "jsonl", str(out), "--restore", *flags, cwd=root, keys=keys)
+    assert done.returncode == Exit.DONE
+    assert ("would restore" in done.stdout and "agent 3" in done.stdout) == (not flags)
+    assert bool(list((root / "vault").rglob(f"*{ids['fact'][:6]}*"))) == files
+    if not files:
+        assert "nothing was restored" in done.stdout
+        asked = called_at_terminal("import", "jsonl", str(out), "--restore", "--json", cwd=root)
+        assert asked.returncode == Exit.REFUSED and "--json asks nothing" in asked.stdout
+    assert vt("import", "jsonl", str(out), "--yes", cwd=root).returncode == Exit.USAGE

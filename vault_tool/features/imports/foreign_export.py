@@ -14,6 +14,7 @@ from vault_tool.features.imports.import_run import Imported, Intake
 from vault_tool.files.export_files import ExportFiles
 from vault_tool.files.frontmatter.head_writer import render_head
 from vault_tool.files.render import body_text
+from vault_tool.files.repository_rules import RepositoryRules
 from vault_tool.importing.notes import FROM, ImportOptions, Made, record_from_note
 from vault_tool.importing.sources.foreign_items import (
     ForeignMemory,
@@ -28,6 +29,7 @@ from vault_tool.importing.sources.foreign_items import (
 from vault_tool.importing.sources.kinds import KINDS, TRIED, kind_of
 from vault_tool.model.made_titles import given_title
 from vault_tool.model.records import Observation
+from vault_tool.model.snapshot import Entry
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import step
 from vault_tool.util.note_links import NOTE_ENDS
@@ -74,9 +76,14 @@ def import_from(
             intake.tally.skipped[problem.code] += 1
             intake.tally.problems.append(problem)
         taking = _Taking(intake, wants)
-        wishes = Wanted(chats=chats, all_kinds=all_kinds, project_of=lambda folder: client_project(vault, folder))
-        items = foreign_rows.database_items if foreign_rows.is_database(files) else KINDS[form].items
-        intake.batches(taking.taken(items(files, wishes)), taking.take, _size, "memories", taking.begin)
+        wishes = Wanted(
+            chats=chats, all_kinds=all_kinds, project_of=lambda folder: client_project(vault, folder),
+            # What a zip says of folders is another machine's word.
+            rules_of=RepositoryRules.around if files.source.is_dir() else lambda _: None,
+        )  # fmt: skip
+        items = foreign_rows.database_items(files, wishes, form) if foreign_rows.is_database(files) else None
+        each = items if items is not None else KINDS[form].items(files, wishes)
+        intake.batches(taking.taken(each), taking.take, _size, "memories", taking.begin)
     done = intake.report(str(source), taking.places.root)
     return replace(done, form=KINDS[form].words, tried=TRIED, warnings=(*done.warnings, *taking.remarks))
 
@@ -84,8 +91,8 @@ def import_from(
 def _kind(files: ExportFiles, asked: str, shown: str) -> str:
     if asked and asked not in KINDS:
         raise UsageError(f"`{one_line(asked, 40)}` is no kind of export that is known", f"known are {', '.join(KINDS)}")
-    if asked in ("", foreign_rows.CLAUDE_MEM) and foreign_rows.is_database(files):
-        return foreign_rows.CLAUDE_MEM
+    if asked in ("", foreign_rows.CLAUDE_MEM, foreign_rows.MEM0) and foreign_rows.is_database(files):
+        return foreign_rows.database_kind(files, asked)
     if asked == PASTED or (asked and KINDS[asked].fits(files)):
         return asked
     form = kind_of(files)
@@ -181,6 +188,10 @@ class _Taking:
             self.intake.skip(each.key, "empty", "it holds nothing")
             return
         intake = self.intake
+        if each.earlier_of:
+            if intake.was_forgotten(each.key, each.earlier_of):
+                return
+            each = _as_the_later(each, intake.copy_of(each.earlier_of))
         names = [*each.subjects, *self.wants.subjects]
 
         def make(identity: str) -> Observation:
@@ -193,7 +204,10 @@ class _Taking:
                 body=body_text(each.text), extra=extra,
             )  # fmt: skip
 
-        intake.record(op, each.key, each.source(), make)
+        if each.only_new and intake.copy_of(each.key) is not None:
+            intake.count("unchanged")
+        else:
+            intake.record(op, each.key, each.source(), make)
         for key in each.before:
             intake.change(op, each.key, key)
 
@@ -226,6 +240,15 @@ class _Taking:
             return record_from_note(each.path, each.data, asked, types, identity=identity, label=label, fallback=dated)
 
         intake.note(op, each.key, each.data, target, each.written_at or intake.vault.now(), convert)
+
+
+def _as_the_later(earlier: ForeignMemory, later: Entry | None) -> ForeignMemory:
+    """An earlier text as one of the same user, subjects, project and session as the memory that is here."""
+    if later is None:
+        return earlier
+    return replace(
+        earlier, user=later.text("user"), subjects=later.subjects, project=later.text("project"), session=later.text("session")
+    )
 
 
 def _said(each: Item) -> tuple[Sequence[str], str]:

@@ -1,4 +1,4 @@
-"""Databases of other tools that an export may be: claude-mem's."""
+"""Databases of other tools that an export may be: claude-mem's, and mem0's history."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from sqlite3 import Connection
 
 from vault_tool.errors import Refused
 from vault_tool.files.export_files import ExportFiles
-from vault_tool.importing.sources import claude_mem_rows
+from vault_tool.importing.sources import claude_mem_rows, mem0_history
 from vault_tool.importing.sources.foreign_items import Item, LeftOut, Wanted
 from vault_tool.index import foreign_database
 
-CLAUDE_MEM = "claude-mem"
+CLAUDE_MEM, MEM0 = "claude-mem", "mem0"
 _FEATURES = ("observations", "session_summaries")
 
 
@@ -23,8 +23,34 @@ def is_database(files: ExportFiles) -> bool:
     return False
 
 
-def database_items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
-    """The observations and summaries of claude-mem's database; Refused where it has not even one of their tables."""
+def database_kind(files: ExportFiles, asked: str) -> str:
+    """The kind of a database: the one that is asked for, else by its tables; Refused for one that is not known."""
+    if asked:
+        return asked
+    with foreign_database.opened(files.source.resolve()) as connection:
+        names = foreign_database.tables(connection)
+    return MEM0 if mem0_history.TABLE in names and not names.intersection(_FEATURES) else CLAUDE_MEM
+
+
+def history_items(files: ExportFiles) -> Iterator[Item]:
+    """The memories that mem0's history tells of; Refused where it is no such database."""
+    with foreign_database.opened(files.source.resolve()) as connection:
+        if mem0_history.TABLE not in foreign_database.tables(connection):
+            raise Refused(f"{files.source.name} has no table `{mem0_history.TABLE}`", "mem0 calls the file history.db")
+        try:
+            rows = foreign_database.rows(connection, mem0_history.TABLE, mem0_history.COLUMNS)
+            yield from mem0_history.items(files.source.name, rows)
+        except Refused as fault:
+            yield LeftOut(reason="torn", place=files.source.name, message=fault.message, hint=fault.hint)
+
+
+def database_items(files: ExportFiles, wishes: Wanted, kind: str) -> Iterator[Item]:
+    """The items of a database of this kind; Refused where it has none of the tables that are known."""
+    return history_items(files) if kind == MEM0 else _features(files, wishes)
+
+
+def _features(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
+    """The observations and summaries of claude-mem's database."""
     with foreign_database.opened(files.source.resolve()) as connection:
         names = foreign_database.tables(connection)
         if not names.intersection(_FEATURES):

@@ -255,6 +255,7 @@ class Intake:
         draft = make(identity)
         record = replace(draft, extra={**draft.extra, FROM: f"{self.name}/{key}", SOURCE_HASH: digest})
         if existing is None and self._says_the_same(record):
+            self._claimed.discard(identity)
             self.leave("copy")
             return
         data = with_copy_hash(render(record, op.as_written(record.subjects)))
@@ -271,6 +272,14 @@ class Intake:
         else:
             op.put(op.place(record), data)
             self.planned("imported")
+
+    def copy_of(self, key: str) -> Entry | None:
+        """The record that is here of what another tool keeps under a key."""
+        return self.entry(self._identity(key))
+
+    def was_forgotten(self, place: str, key: str) -> bool:
+        """Whether the record of a key was forgotten here; what is at `place` is then named, and must not be taken in."""
+        return self._was_forgotten(place, self._identity(key))
 
     def _identity(self, key: str) -> str:
         """The id of the record of a key: that of the copy which is here, else the one that each run gives it."""

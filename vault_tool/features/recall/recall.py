@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.gates import disbelieved
 from vault_tool.errors import UsageError
+from vault_tool.features.recall import found_chats
 from vault_tool.index.relations import names_of
 from vault_tool.index.visibility import Request, visible
 from vault_tool.model.details import Details
@@ -104,6 +105,13 @@ class Bundle(Answer):
         """The results alone: the best answer and its support are among them, and what is weak says so."""
         fate = {"why_not": self.why_not.lean(short)} if self.why_not else {}
         return lean_answer(leaned(self.results, short), self.degraded, **fate)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundleWithChats(Bundle):
+    """An answer with imported conversations beside it, the best first."""
+
+    chats: tuple[found_chats.FoundChat, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,6 +213,7 @@ def recall(
     count: bool = True,
     vaults: Sequence[str] = (),
     as_of: str | None = None,
+    chats: bool = False,
     **narrowing: Unpack[Narrowing],
 ) -> Bundle | SubjectView:
     """The memories that answer a question, best first; for an exact subject name or alias, its understandings.
@@ -219,12 +228,13 @@ def recall(
     is not counted as used, nor as seen by the session: for who looks at how it is made. `vaults` names other vaults of this
     machine's settings that are asked too (`all`: each of them) and that then say where each result is from; without it this one
     and the global one answer. `as_of` asks what was known at a time, of this vault alone.
+    With `chats` imported conversations that hold the words are named beside the memories, which alone answer.
     """
     asked = Query(
         query=query, profile=profile, session=session, limit=limit, hops=hops, budget=budget, include_global=include_global,
         doubtful=doubtful, explain=explain, vaults=tuple(vaults), **narrowed(narrowing),
     )  # fmt: skip
-    subject = None if _narrowed(asked) else resolve.subject(vault, query)
+    subject = None if chats or _narrowed(asked) else resolve.subject(vault, query)
     # A name alone asks who or what that is; any filter makes it a question.
     if subject is not None and why_not:
         hint = f"put it as a question, or narrow it: {step('recall', query='what of ...?', why_not=...)}"
@@ -239,7 +249,7 @@ def recall(
     if why_not:
         asked = replace(asked, why_not=resolve.find(resolve.home_of(vault, why_not, begun=True), why_not, begun=True).id)
     answer = gather(vault, asked, looked=True)
-    bundle = _bundle(answer)
+    bundle = copied(BundleWithChats, _bundle(answer), chats=found_chats.found(vault, asked)) if chats else _bundle(answer)
     if count:
         note_answer(vault, answer.results, "recall")
     return bundle

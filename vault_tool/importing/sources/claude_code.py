@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vault_tool.errors import Refused
@@ -22,6 +22,7 @@ from vault_tool.importing.sources.foreign_items import (
     LeftOut,
     Remark,
     Wanted,
+    key_of,
     line_of,
     mapping,
     moment_of,
@@ -31,12 +32,13 @@ from vault_tool.importing.sources.foreign_items import (
 )
 from vault_tool.util.json_stream import Piece
 from vault_tool.util.note_links import is_note
-from vault_tool.util.text import one_line, prose_lines, without_code
+from vault_tool.util.text import one_line, prose_lines, slug, without_code
 
 MEMORY = "memory"
 _RULES = frozenset({"claude.md", "claude.local.md"})
 _IMPORTED = re.compile(r"(?:^|(?<=\s))@([~.\w/-][^\s`,;:)]*)")
 _DEPTH = 5
+_MOST_RULES = 1000
 # So much of so many sessions of a project is looked through for the folder that it is of.
 _BEGINNING = 2**18
 _SESSIONS = 8
@@ -85,6 +87,7 @@ def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
                 )
         yield from _memory(file, f"{folder}/{MEMORY}/{inner}", projects[folder])
     yield from _rules(files)
+    yield from _rules_of_repositories(sessions, wishes)
     yield from _chats(files, wishes)
 
 
@@ -154,10 +157,33 @@ def _folders_in(session: ExportFile) -> Iterator[str]:
 def _rules(files: ExportFiles) -> Iterator[Item]:
     """CLAUDE.md and its kin as pages, with the notes that they import, where these lie in the export."""
     by_path = {file.path: file for file in files.files}
-    rules = [file for file in files.files if _is_rule(file)]
+    yield from _with_imports([file for file in files.files if _is_rule(file)], by_path.get, "rules")
+
+
+def _rules_of_repositories(sessions: Mapping[str, Sequence[ExportFile]], wishes: Wanted) -> Iterator[Item]:
+    """The same of each repository that a session was in, where it lies on this machine."""
+    names: dict[str, str] = {}
+    for folder, files in sorted(sessions.items()):
+        where = _folder_of(posixpath.basename(folder), files)
+        repository = wishes.rules_of(where) if where else None
+        if repository is None or str(repository.top) in names or not (rules := repository.rules()):
+            continue
+        name = slug(repository.top.name, "repository")
+        if name in names.values():
+            name = f"{name}-{key_of(str(repository.top))[:6]}"
+        names[str(repository.top)] = name
+        yield from _with_imports(rules, repository.find, f"rules/repositories/{name}")
+    if names:
+        shown = ", ".join(one_line(top, 100) for top in sorted(names)[:3])
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        yield Remark(text=f"rules were read where sessions were: {shown}{more}")
+
+
+def _with_imports(rules: Sequence[ExportFile], find: Callable[[str], ExportFile | None], below: str) -> Iterator[Item]:
+    """Some rules as pages below a folder, with the notes that they import, as far as these are to be had."""
     taken: set[str] = set()
     waiting = [(file, 0) for file in reversed(rules)]
-    while waiting:
+    while waiting and len(taken) < _MOST_RULES:
         file, depth = waiting.pop()
         if file.path in taken:
             continue
@@ -167,12 +193,12 @@ def _rules(files: ExportFiles) -> Iterator[Item]:
         except Refused as fault:
             yield LeftOut(reason="unreadable", place=file.path, message=fault.message, hint=fault.hint)
             continue
-        yield ForeignPage(path=f"rules/{file.path.lstrip('.')}", text="", data=data)
+        yield ForeignPage(path=f"{below}/{file.path.lstrip('.')}", text="", data=data)
         if depth < _DEPTH:
             for name in _imports(data):
                 path = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), name))
-                if path in by_path and is_note(path):
-                    waiting.append((by_path[path], depth + 1))
+                if is_note(path) and (imported := find(path)) is not None:
+                    waiting.append((imported, depth + 1))
 
 
 def _is_rule(file: ExportFile) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 from vault_tool.errors import Refused
 from vault_tool.files.export_files import ExportFile
+from vault_tool.files.repository_rules import RepositoryRules
 from vault_tool.importing.dates import read_date
 from vault_tool.util.clock import stamp
 from vault_tool.util.json_stream import Piece, pieces
@@ -56,6 +57,11 @@ class ForeignMemory:
     def moment(self) -> str:
         """The time by which it is asked for."""
         return self.observed or self.created
+
+    # The key of the memory that this is an earlier text of: its user, subjects, project and session are that one's.
+    earlier_of: str = ""
+    # One that is here already stays as it is: another export says more of it.
+    only_new: bool = False
 
     def source(self) -> bytes:
         """The bytes of its words, whose hash tells whether it changed: without what the next export may say otherwise of it."""
@@ -123,11 +129,14 @@ Item = ForeignMemory | ForeignSubject | ForeignPage | ForeignNote | LeftOut | Re
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A person's wishes for a reading: chats and all kinds of memories too; `project_of` names the project of a folder."""
+    """A person's wishes for a reading: chats and all kinds of memories too; `project_of` names the project of a folder, and
+    `rules_of` gives the rules of the repository that a folder lies in.
+    """
 
     chats: bool = False
     all_kinds: bool = False
     project_of: Callable[[str], str] = lambda folder: folder.rstrip("/").rpartition("/")[2]
+    rules_of: Callable[[str], RepositoryRules | None] = lambda _: None
 
 
 def values(file: ExportFile) -> Iterator[Piece | LeftOut]:
