@@ -48,6 +48,7 @@ ELSEWHERE = {
     "vt sync --remote backup --no-push": "it asks for a remote (see tests/sync)",
     "vt merge-note %O %A %B %P": "git calls it with files of its own (see tests/sync)",
     "vt get a1b2c3 --part 2": "it asks for a long memory (see tests/verbs/recall)",
+    "vt prove --ask-with ollama:qwen3:4b": "it asks for a model (see tests/verbs/test_asked_proof.py)",
     "vt capture --set draft --by ollama:qwen3:4b --calls-a-day 3": "it asks for a repository's folder (see tests/capture)",
     "vt capture 5f0c2d7e-1b1a-4f4e-9f37-6a4c0d9b2c11 --dry-run": "it asks for a client's session (see tests/capture)",
 }

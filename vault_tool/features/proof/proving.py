@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from vault_tool.errors import UsageError
+from vault_tool.features.proof import asking
+from vault_tool.features.proof.asking import AskedModel, PlannedAsking
 from vault_tool.files.sessions import AgentSession
 from vault_tool.index import timeline
 from vault_tool.index.schema import relations_of
@@ -110,7 +112,10 @@ class OnPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof(Answer):
-    """The figures of `prove`. `overtaken_alone` are memories that an answer showed as if they still held: it must be empty."""
+    """The figures of `prove`. `overtaken_alone` are memories that an answer showed as if they still held: it must be empty.
+
+    `asked` is the outcome of asking a model, where one was to be asked.
+    """
 
     use: Use
     found_again: Found
@@ -119,17 +124,21 @@ class Proof(Answer):
     overtaken_alone: tuple[str, ...]
     page: OnPage
     not_measured: tuple[str, ...]
+    asked: AskedModel | None = None
 
 
 @verb
 @of_the_whole
 @looks
-def prove(vault: Context, *, questions: int = QUESTIONS, project: str | None = None) -> Proof:
+def prove(
+    vault: Context, *, questions: int = QUESTIONS, project: str | None = None, ask_with: str = "", program: str = ""
+) -> Proof:
     """Measure whether this memory helps: what sessions used of it, and whether its index finds again and keeps silent.
 
     At most so many `questions` of each kind are made of current memories (of one `project`, if given): the two rarest words of a
     memory are left out and the rest is asked, if no other memory has all of them. The same vault gives the same questions.
-    Nothing is written and no use is counted.
+    Nothing is written and no use is counted. With `ask_with` (ollama:MODEL, ollama:MODEL@HOST, or claude with the whole path of
+    its `program`) a person has a model asked 10 of these questions, once without this memory and once with what it finds.
     """
     if questions < 1:
         raise UsageError(f"questions must be 1 or more, not {questions}", f"for example {option('questions', QUESTIONS)}")
@@ -142,8 +151,9 @@ def prove(vault: Context, *, questions: int = QUESTIONS, project: str | None = N
         fair, unrelated = _questions(vault, current, questions)
     answers = {question.identity: _ask(vault, question.text) for question in fair}
     silent = sum(_is_silent(_ask(vault, question.text)) for question in unrelated)
-    asked = [*answers.values(), *(_ask(vault, entry.title) for entry in _spread(overtaken)[:questions])]
-    alone = dict.fromkeys(identity for answer in asked for identity in _alone(answer))
+    looked_at = [*answers.values(), *(_ask(vault, entry.title) for entry in _spread(overtaken)[:questions])]
+    alone = dict.fromkeys(identity for answer in looked_at for identity in _alone(answer))
+    asked = asking.asked(vault, plan_asking(vault, ask_with, program, project)) if ask_with or program else None
     return Proof(
         use=_use(vault, {entry.id: entry for entry in entries}),
         found_again=_found(answers),
@@ -152,7 +162,22 @@ def prove(vault: Context, *, questions: int = QUESTIONS, project: str | None = N
         overtaken_alone=tuple(alone),
         page=_page(vault, {entry.id for entry in current}, project),
         not_measured=NOT_MEASURED,
+        asked=asked,
     )
+
+
+def plan_asking(vault: Context, by: str, program: str = "", project: str | None = None) -> PlannedAsking:
+    """What a model would be asked, where to, and the tokens that it would take; nothing is asked by this.
+
+    What is known of one user is not sent. Raises UsageError, and Refused where no person asks.
+    """
+    vault = vault.seen_by("")
+    with vault.consistent_read():
+        entries = _memories(vault, project)
+        standing = statuses(vault, entries)
+        current = [entry for entry in entries if entry.type not in KEPT_TYPES and standing[entry.path].status == "current"]
+        fair, _ = _questions(vault, [entry for entry in current if not entry.text("user")], asking.ASKED)
+    return asking.planned(vault, by, program, fair, {question.identity: _ask(vault, question.text) for question in fair})
 
 
 def _memories(vault: Context, project: str | None) -> list[Entry]:
