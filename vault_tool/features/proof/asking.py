@@ -83,7 +83,7 @@ class PlannedAsking:
 def planned(
     vault: Context, by: str, program: str, questions: Sequence[ProofQuestion], answers: Mapping[str, RecallAnswer]
 ) -> PlannedAsking:
-    """What a model would be asked; nothing is asked by this. Raises UsageError and Refused."""
+    """The plan of what a model would be asked; nothing is asked by this. Raises UsageError and Refused."""
     require_person(vault, "have a model asked about memories")
     name, host = judges.chosen(by, vault.machine)
     if name in CLIENTS and not program:

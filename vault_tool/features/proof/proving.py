@@ -167,7 +167,7 @@ def prove(
 
 
 def plan_asking(vault: Context, by: str, program: str = "", project: str | None = None) -> PlannedAsking:
-    """What a model would be asked, where to, and the tokens that it would take; nothing is asked by this.
+    """The plan of asking a model: what, where, and the tokens that it would take; nothing is asked by this.
 
     What is known of one user is not sent. Raises UsageError, and Refused where no person asks.
     """
