@@ -93,14 +93,14 @@ def planned(
     settings = CaptureSettings(
         by=name, host=host, program=require_trusted(program) if program else "", environ=environment(vault.environ or os.environ)
     )
-    some = questions[:ASKED]
-    if not some:
+    selected = questions[:ASKED]
+    if not selected:
         raise UsageError("no question can be made of these memories", "a question needs a memory of five words that no other has")
-    lines = [f"{number}. {question.text}" for number, question in enumerate(some, 1)]
-    known = [_known(answers[question.identity]) for question in some]
+    lines = [f"{number}. {question.text}" for number, question in enumerate(selected, 1)]
+    known = [_known(answers[question.identity]) for question in selected]
     with_memory = "\n".join(f"{line}\n{below}".rstrip() for line, below in zip(lines, known, strict=True))
     return PlannedAsking(
-        settings=settings, where=judges.where_of(settings, vault.machine), masked=tuple(question.masked for question in some),
+        settings=settings, where=judges.where_of(settings, vault.machine), masked=tuple(question.masked for question in selected),
         without="\n".join(lines), with_memory=screening.masked(with_memory),
     )  # fmt: skip
 
@@ -129,8 +129,8 @@ def _right(judge: Judge, question: str, masked: Sequence[tuple[str, ...]]) -> tu
         judgement = judge.ask(RULES, question, SCHEMA)
     except JudgeFault as fault:
         raise UsageError(f"the model gave no answer: {one_line(str(fault), 200)}", "ask again when it can be reached") from None
-    said = dict(_answers(judgement.text))
-    right = sum(set(words) <= set(words_of(said.get(number, ""))) for number, words in enumerate(masked, 1))
+    answers = dict(_answers(judgement.text))
+    right = sum(set(words) <= set(words_of(answers.get(number, ""))) for number, words in enumerate(masked, 1))
     return right, judgement.tokens or tokens(RULES) + tokens(question) + tokens(judgement.text)
 
 
