@@ -21,7 +21,6 @@ from vault_tool.features.capture import capture_settings, capturing
 from vault_tool.features.consolidation.passes import waiting_in_words
 from vault_tool.features.doctor import adopting, moved_notes
 from vault_tool.features.doctor import doctor as verb
-from vault_tool.features.doctor.adopting import AdoptedLocal
 from vault_tool.install import clients, delivery
 from vault_tool.owner import address
 from vault_tool.util.text import counted
@@ -30,6 +29,7 @@ from vault_tool.vault.core_age import CoreAge
 from vault_tool.vault.person import at_terminal
 
 if TYPE_CHECKING:
+    from vault_tool.features.doctor.adopting import AdoptedLocal
     from vault_tool.index.vectors.status import VectorStatus  # for its fields alone
     from vault_tool.install.delivery import Delivery
 

@@ -10,6 +10,7 @@ if not TYPE_CHECKING:
     __getattr__ = late_modules(
         __name__,
         {
+            "authorship": "9 ms, where the history or what others brought is read",
             "evidence_text": "where others changed notes",
             "grave_history": "where the history has tombstones",
             "graves": "where the history is read",

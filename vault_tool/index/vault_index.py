@@ -14,7 +14,7 @@ from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError, VaultGone
 from vault_tool.files import git, reader
 from vault_tool.files.layout import INDEX_FILE
-from vault_tool.index.authorship import Owners
+from vault_tool.index import authorship
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.export import ExportedFile, index_json
 from vault_tool.index.fulltext.documents import TextHit
@@ -45,7 +45,7 @@ class Index:
         config: Config,
         repo: git.Repo | None,
         clock: Clock,
-        owners: Callable[[], Owners] | None = None,
+        owners: Callable[[], authorship.Owners] | None = None,
         *,
         around: bool = False,
         location: Location | None = None,

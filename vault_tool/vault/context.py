@@ -20,8 +20,7 @@ from vault_tool.errors import ConfigError, GitError, NotFound, Refused, StorageE
 from vault_tool.files import bin as draft_bin
 from vault_tool.files import git, layout, tombstones, watcher_presence
 from vault_tool.files.local import LocalFolder
-from vault_tool.index import graves
-from vault_tool.index.authorship import Owners
+from vault_tool.index import authorship, graves
 from vault_tool.index.embedding import choose, onnx
 from vault_tool.index.relations import supersession
 from vault_tool.index.vault_index import Index, Refresh
@@ -423,14 +422,14 @@ class Context:
             return folder
         return None
 
-    def owners(self) -> Owners:
+    def owners(self) -> authorship.Owners:
         """The owners: the authors whose commits count as the owner's, by this machine's settings and git's."""
         try:
             settings = self.machine_settings()
         except VaultError:
             settings = Machine()  # what cannot be read, or came with a pull, says nothing
         addresses = settings.owners or ((git.own_address(self.repo),) if self.repo is not None else ())
-        return Owners(frozenset(filter(None, addresses)), settings.owners_sign == "on", frozenset(settings.trusted))
+        return authorship.Owners(frozenset(filter(None, addresses)), settings.owners_sign == "on", frozenset(settings.trusted))
 
     def counted_origin(self, origin: str) -> str:
         """The origin by which what is written now counts: its own, or a served person's, as their commit will be read."""

@@ -18,7 +18,6 @@ from vault_tool.files.disk_changes import Changes, compare, trusted_stat
 from vault_tool.files.layout import FileKind, file_kind, is_around
 from vault_tool.files.reader import Scan
 from vault_tool.index import authorship, graves
-from vault_tool.index.authorship import HistoryDelta, Owners
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.refresh import ahead, attribution, build, diff, former_titles, ingest, reading, served_notes
 from vault_tool.index.refresh.diff import HeadMove, Progress, Tally
@@ -83,7 +82,7 @@ class Refresher:
         config: Config,
         repo: git.Repo | None,
         clock: Clock,
-        owners: Callable[[], Owners] | None,
+        owners: Callable[[], authorship.Owners] | None,
         store: Store,
         search: TextSearch,
         around: bool,
@@ -266,28 +265,28 @@ class Refresher:
         paths = set(diff.unreadable(catalog)) if head.moved else set()
         return paths.union(diff.resurrected(catalog, forgotten.named if forgotten else ())) if "forgotten" in facts else paths
 
-    def _graves(self, catalog: Catalog | None, history: HistoryDelta | None = None) -> Graves | None:
+    def _graves(self, catalog: Catalog | None, history: authorship.HistoryDelta | None = None) -> Graves | None:
         """The tombstones that there are, by whose they are."""
         if not tombstones.files(self._root):
             return None
-        return graves.graves(self._root, catalog, (history or HistoryDelta()).grave_news())
+        return graves.graves(self._root, catalog, (history or authorship.HistoryDelta()).grave_news())
 
-    def _history(self, catalog: Catalog, head: HeadMove) -> tuple[HistoryDelta, HeadMove, bool]:
+    def _history(self, catalog: Catalog, head: HeadMove) -> tuple[authorship.HistoryDelta, HeadMove, bool]:
         """The history since the last look; True if git cannot say, and HEAD counts as not looked at."""
         if self._repo is None or not head.facts:
-            return HistoryDelta(), head, False
+            return authorship.HistoryDelta(), head, False
         try:
             return authorship.since(self._repo, catalog, head.now, self._owners), head, False
         except GitError:
-            return HistoryDelta(), replace(head, facts={**head.facts, "head_signature": ""}), True
+            return authorship.HistoryDelta(), replace(head, facts={**head.facts, "head_signature": ""}), True
 
-    def _who_commits(self) -> Owners:
-        return Owners(frozenset(filter(None, [git.own_address(self._repo)] if self._repo is not None else [])))
+    def _who_commits(self) -> authorship.Owners:
+        return authorship.Owners(frozenset(filter(None, [git.own_address(self._repo)] if self._repo is not None else [])))
 
     def _served(
         self,
         catalog: Catalog,
-        history: HistoryDelta,
+        history: authorship.HistoryDelta,
         seen: Sequence[Seen],
         head: str,
         forgotten: Graves | None,
@@ -307,7 +306,7 @@ class Refresher:
         return former_titles.followed(self._repo, catalog, head, served, self._config.types, moved=moved)
 
     def _as_they_are_now(
-        self, catalog: Catalog, history: HistoryDelta, seen: tuple[Seen, ...], gone: tuple[str, ...], head: str
+        self, catalog: Catalog, history: authorship.HistoryDelta, seen: tuple[Seen, ...], gone: tuple[str, ...], head: str
     ) -> tuple[tuple[Seen, ...], tuple[str, ...]]:
         """Files that changed during the reading, read once more: the caller holds the catalogue's lock."""
         late = diff.overtaken(self._root, catalog, seen, gone)
@@ -335,7 +334,7 @@ class Refresher:
         """
         head = diff.head_now(self._repo)
         signature = diff.head_signature(self._repo) if self._repo is not None else ""
-        history = HistoryDelta()
+        history = authorship.HistoryDelta()
         if self._repo is not None:
             try:
                 history = authorship.whole(self._repo, head, self._owners())
@@ -403,7 +402,7 @@ class Refresher:
             retitled = former_titles.made_before(self._repo, head, titles, self._config.types, whole=True)
             suspects = {**reader.present(self._root, retitled), **changes.suspects}
             read = diff.read(self._root, self._config, suspects, known, retitled)
-            seen = self._served(catalog, HistoryDelta(), read.seen, head, self._graves(catalog))
+            seen = self._served(catalog, authorship.HistoryDelta(), read.seen, head, self._graves(catalog))
             seen = tuple(former_titles.renamed(file) if file.path in retitled else file for file in seen)
             seen = self._under_their_ids(catalog, seen, changes.gone) if self._around else seen
             lost = scan.partial or diff.removal_doubt(catalog, changes.gone, seen, self._repo, HeadMove(head, head))
