@@ -36,6 +36,7 @@ def _attic(vault: Vault) -> list[str]:
 def test_a_packet_is_copied_as_a_prompt_and_its_difference_is_approved(served: Served) -> None:
     with served.vault() as vault:
         ids = _attic(vault)
+    assert "claude -p" in served.get("/consolidate") and "mcp__vault" in served.get("/consolidate")
     walk = served.post("/consolidate/begin")
     text = re.search(r'<textarea id="prompt"[^>]*>\n(.*?)</textarea>', walk, re.DOTALL)
     assert text

@@ -107,7 +107,20 @@ def test_a_pointer_lights_what_belongs_to_a_node_and_a_press_opens_it(chromium: 
         page.wait_for_selector("svg.graph.lighting")
         lit = page.locator("svg.graph a.lit title").all_text_contents()
         assert any("A heater in the drain" in one for one in lit) and not any("Lab (" in one for one in lit)
+        # It opens at the side, from where the whole page is one press away; Escape gives the focus back.
         problem.locator("circle:not(.touch)").click()
+        panel = page.locator("#peek .panel", has_text="The heat pump stops at -10 degrees")
+        panel.wait_for()
+        assert page.url == f"{served.url}/memory/{ids['solved']}"
+        page.keyboard.press("Escape")
+        panel.wait_for(state="detached")
+        assert problem.evaluate("(one) => one === document.activeElement")
+        problem.locator("circle:not(.touch)").click()
+        panel.locator("button[value=keep]").click()
+        page.wait_for_selector("#flash >> text=kept")
+        assert page.url.startswith(f"{served.url}/memory/{ids['solved']}?done=")
+        page.locator(f"[data-graph] a[href='/memory/{ids['problem']}'] circle:not(.touch)").click()
+        page.locator("#peek a", has_text="Open").click()
         page.wait_for_url(f"**/memory/{ids['problem']}")
         found.require_quiet()
 

@@ -126,6 +126,9 @@ def test_a_day_and_a_session_in_full(told: tuple[Served, dict[str, str]]) -> Non
     text = unescape(served.get(f"/time/{today}"))
     assert "We listened at the pump" in text and "it ran all winter" in text and ids["solved"] in text
     assert f'href="/time/{today}"' in served.get("/time")
+    listed = unescape(served.get("/sessions"))
+    assert "/session?name=tuesday" in listed and "/memories?session=monday" in listed
+    assert re.search(r"\d+ memories written", listed.replace("\u202f", " "))
     session = unescape(served.get("/session", name="tuesday"))
     assert "it ran all winter" in session and ids["ann"] in session and "Was shown" in session
 

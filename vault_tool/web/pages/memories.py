@@ -80,6 +80,17 @@ async def memories(request: Request) -> Response:
     )  # fmt: skip
 
 
+async def panel(request: Request) -> Response:
+    """A memory as it stands beside a list, for whatever opens it there."""
+    identity = request.path_params["memory"]
+    opened = await ask(request, lambda vault: _opened(vault, identity, ()))
+    if opened is None:
+        raise NotFound(f"no memory has the id {identity[:36]}", "look at the list")
+    return await render(
+        request, "panel.html", title=opened["memory"].title, opened=opened, summands=_summands, multipliers=_multipliers
+    )
+
+
 async def ask_page(request: Request) -> Response:
     """The older address of a question."""
     return RedirectResponse(f"/memories?{request.url.query}" if request.url.query else "/memories", 303)
@@ -238,4 +249,5 @@ ROUTES = [
     Route("/memories", memories),
     Route("/memories/many", many, methods=["POST"]),
     Route("/ask", ask_page),
+    Route("/panel/{memory}", panel),
 ]

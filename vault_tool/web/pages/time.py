@@ -37,11 +37,16 @@ class Cell:
     label: str
 
 
+async def sessions(request: Request) -> Response:
+    """The latest sessions, each with what it wrote, was shown and judged."""
+    return await render(request, "sessions.html", title="Sessions", found=await ask(request, cached(request, "year", _year)))
+
+
 async def time(request: Request) -> Response:
-    """The calendar, the latest days and sessions."""
+    """The calendar and the latest days."""
     year, today = await ask(request, lambda vault: (cached(request, "year", _year)(vault), vault.now()[:10]))
     cells = tuple(_calendar(year.days, date.fromisoformat(today)))
-    return await render(request, "time.html", title="Time", found=year, cells=cells, wide=53 * _CELL, high=7 * _CELL)
+    return await render(request, "time.html", title="Days", found=year, cells=cells, wide=53 * _CELL, high=7 * _CELL)
 
 
 def _year(vault: Vault) -> Activity:
@@ -79,4 +84,4 @@ def _calendar(days: Sequence[Any], today: date) -> Iterator[Cell]:
         yield Cell(day, number // 7 * _CELL, number % 7 * _CELL, shade, f"{day}: {count} entries" if count else f"{day}: nothing")
 
 
-ROUTES = [Route("/time", time), Route("/sessions", time), Route("/time/{day}", of_day), Route("/session", session)]
+ROUTES = [Route("/time", time), Route("/sessions", sessions), Route("/time/{day}", of_day), Route("/session", session)]

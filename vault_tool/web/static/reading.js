@@ -19,6 +19,34 @@ for (const [begins, ends] of [["mouseover", "mouseout"], ["focusin", "focusout"]
   });
 }
 
+// A memory that is pressed in a picture opens at the side, and the focus goes back to it when it is closed.
+let peeked = null;
+async function peek(link) {
+  const answer = await fetch(link.getAttribute("href").replace("/memory/", "/panel/"), { headers: { accept: "text/html" } }).catch(() => null);
+  const found = answer && answer.ok && new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#panel .panel");
+  if (!found) { location.href = link.href.baseVal || link.href; return; }
+  let side = document.getElementById("peek");
+  if (!side) { side = document.createElement("aside"); side.id = "peek"; side.className = "peek"; side.setAttribute("aria-label", "The memory that was pressed"); document.getElementById("main").after(side); }
+  side.replaceChildren(found);
+  side.querySelectorAll("input[name=back]").forEach((one) => { one.value = location.pathname + location.search; });
+  peeked = link;
+  side.querySelector("[data-close]").focus({ preventScroll: true });
+}
+function endPeek() {
+  const side = document.getElementById("peek");
+  if (side) side.remove();
+  if (peeked && peeked.isConnected) peeked.focus({ preventScroll: true });
+  peeked = null;
+}
+document.addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  const closing = event.target.closest("#peek [data-close]"), node = event.target.closest("[data-graph] a");
+  if (closing) { event.preventDefault(); event.stopImmediatePropagation(); endPeek(); return; }
+  if (!node || !node.getAttribute("href").startsWith("/memory/")) return;
+  event.preventDefault();
+  peek(node);
+}, true);
+
 // A menu closes as a person expects: by Escape, and by a press elsewhere.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
