@@ -46,7 +46,7 @@ class Month:
         """What a person does, as often as they do it."""
         often: list[tuple[int, Callable[[Vault], None]]] = [
             (30, self.remember), (14, self.append), (12, self.reword), (10, self.tag), (8, self.vote), (6, self.link),
-            (4, self.pin), (4, self.move), (3, self.summary), (3, self.untag), (3, self.insert), (2, self.forget), (1, self.ends),
+            (4, self.pin), (4, self.move), (1, self.summary), (3, self.untag), (3, self.insert), (2, self.forget), (1, self.ends),
         ]  # fmt: skip
         works = [work for weight, work in often for _ in range(weight)]
         with Vault.open(self.root, person=True) as vault:

@@ -15,7 +15,7 @@ from shlex import quote
 
 from vault_tool.errors import GitError, Refused, UsageError
 from vault_tool.files.git.authors import is_ancestor
-from vault_tool.files.git.repo import Repo, fields, resolve
+from vault_tool.files.git.repo import Repo, at, fields, resolve
 from vault_tool.files.git.run import call, first_line, one_line, output, talking
 from vault_tool.files.git.survey import CommitSettings, TreeEntry, hook_folder, settings_of
 from vault_tool.util.deferred import tempfile
@@ -127,6 +127,8 @@ def require_address(address: str) -> str:
 
 def require_addresses(repo: Repo, remote: str, *, push: bool) -> tuple[str, ...]:
     """The addresses that git would go to for a remote, each checked: what other settings make of them counts."""
+    if plain := _plain_addresses(repo, remote):
+        return tuple(require_address(address) for address in plain)
     asked = [("remote", "get-url", "--all", remote), *([("remote", "get-url", "--push", "--all", remote)] if push else ())]
     addresses: list[str] = []
     for args in asked:
@@ -136,6 +138,15 @@ def require_addresses(repo: Repo, remote: str, *, push: bool) -> tuple[str, ...]
             raise GitError(f"the remote {remote} has no address: {why}", f"{step('set_up', address=...)} names one")
         addresses += [line for line in result.out.decode(errors="replace").splitlines() if line]
     return tuple(require_address(address) for address in dict.fromkeys(addresses))
+
+
+def _plain_addresses(repo: Repo, remote: str) -> tuple[str, ...]:
+    """The addresses as they stand in the config, by one process; none where any setting may make others of them."""
+    pattern = rf"^(remote\.{re.escape(remote)}\.(push)?url|url\..*)$"
+    rows = [row.partition("\n") for row in fields(call(repo.work_tree, "config", "--null", "--get-regexp", pattern).out)]
+    if any(key.startswith("url.") for key, _, _ in rows):
+        return ()
+    return tuple(dict.fromkeys(address for _, _, address in rows))
 
 
 def masked(text: str) -> str:
@@ -159,11 +170,11 @@ def fetch(
     repo: Repo, where: Upstream, *, asks: bool = False, accept_rewritten: bool = False, limit: float = REMOTE_LIMIT
 ) -> Fetched:
     """Fetch one branch, and nothing else: no tags, no submodules; our copy of it follows unless it was rewritten there."""
-    known = resolve(repo, where.tracking) or ""
+    known = at(repo, where.tracking) or ""
     source = f"refs/heads/{where.branch}"
     plain = _ask(repo, where, f"{source}:{where.tracking}", asks, limit)
     if plain.code == 0:
-        return Fetched(resolve(repo, where.tracking) or "")
+        return Fetched(at(repo, where.tracking) or "")
     if "couldn't find remote ref" in plain.err.lower():
         return Fetched()
     if "[rejected]" not in plain.err and "non-fast-forward" not in plain.err:

@@ -189,6 +189,15 @@ def resolve(repo: Repo, rev: str) -> str | None:
     return result.out.decode().strip() or None if result.code == 0 else None
 
 
+def at(repo: Repo, name: str) -> str | None:
+    """The commit that a ref is at, by its full name; from git's own file where it has one, else as git says."""
+    try:
+        commit = (repo.common_dir / checked(name)).read_text("ascii").removesuffix("\n")
+    except (OSError, ValueError):
+        commit = ""
+    return commit if _COMMIT.fullmatch(commit) else resolve(repo, name)
+
+
 def checked(rev: str) -> str:
     """`rev` itself, when it can only mean a revision; `Refused` when it reads as an option, a path or a range."""
     if not rev or rev.startswith("-") or _CONTROL.search(rev) or ":" in rev or ".." in rev:
