@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.typed import vt
+from tests.web.conftest import serving_pages
 from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.mcp.answering import answer
@@ -103,3 +104,10 @@ def test_what_is_no_span_is_refused(vault: Vault, span: str) -> None:
     with pytest.raises(UsageError, match="is no span of time"):
         vault.upcoming(span)
     assert vt("--vault", str(vault.root), "upcoming", "--within", span).returncode == 2
+
+
+def test_the_first_page_names_them(vault: Vault) -> None:
+    made = vault.remember("The key is <b>under</b> the mat.", review_by="2026-11-25").id
+    with serving_pages(vault.root) as served:
+        page = served.get("/")
+    assert f'<a href="/memory/{made}">The key is &lt;b&gt;under&lt;/b&gt; the mat: to be looked at by 2026-11-25</a>' in page

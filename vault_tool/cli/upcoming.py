@@ -9,8 +9,7 @@ from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
 from vault_tool.features.reading import upcoming as dates
-
-_WORDS = {"expires": "expires", "until": "holds until", "review_by": "to be looked at"}
+from vault_tool.vault.coming import WORDS
 
 
 @command("upcoming", "vt upcoming", "vt upcoming --within 30d --json")
@@ -28,7 +27,7 @@ def upcoming(call: Call, within: str, limit: int) -> Exit:
 def _upcoming(answer: dates.Upcoming, short: Short) -> Iterator[Block]:
     rows = [
         (
-            date.at[:10], _WORDS[date.field], short(date.id), date.type, with_status(date.title, date),
+            date.at[:10], WORDS[date.field].removesuffix(" by"), short(date.id), date.type, with_status(date.title, date),
             source(date.origin, reviewed=date.reviewed),
         )
         for date in answer.results

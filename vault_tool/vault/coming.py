@@ -35,10 +35,10 @@ class Coming(NamedTuple):
     @property
     def words(self) -> str:
         """`expires 2026-11-28`, `holds until 2026-11-28`, `to be looked at by 2026-11-28`."""
-        return f"{_WORDS[self.field]} {self.entry.text(self.field)[:10]}"
+        return f"{WORDS[self.field]} {self.entry.text(self.field)[:10]}"
 
 
-_WORDS = {"expires": "expires", "until": "holds until", REVIEW_BY: "to be looked at by"}
+WORDS = {"expires": "expires", "until": "holds until", REVIEW_BY: "to be looked at by"}
 
 
 def coming(vault: Context, within: timedelta = SPAN) -> list[Coming]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vault_tool.vault.answers import EYES_FIRST, Headline
-from vault_tool.vault.coming import Coming, coming
+from vault_tool.vault.coming import WORDS, Coming, coming
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import Short, answer, filled, leaned, titled, whose
@@ -30,6 +30,11 @@ class UpcomingDate(Headline):
     origin: str
     reviewed: bool
     path: str
+
+    @property
+    def words(self) -> str:
+        """The date in words: `expires 2026-11-28`."""
+        return f"{WORDS[self.field]} {self.at[:10]}"
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The fields that an agent needs."""

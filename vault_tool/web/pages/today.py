@@ -133,13 +133,14 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
     report = cached(request, f"report {_MOST}", lambda vault: vault.get_consolidation_report(limit=_MOST))(vault)
     groups = tuple(_groups(vault, operations)) if operations else ()
     memories, week = cached(request, "new this week", lambda vault: list_counts(vault, "7d"))(vault)
+    dates = cached(request, f"upcoming {vault.now()[:10]}", lambda vault: vault.upcoming(limit=_MOST))(vault)
     ids = whole_ids(vault, (line.id for section in sections for line in section.lines))
     return {
         "status": status, "operations": operations, "more": more, "kept": can_be_undone, "looked": looked,
         "groups": groups, "sections": sections, "ids": ids, "weights": weights(vault, ids.values()),
         "core_parts": [(section.name, section.tokens) for section in sections],
         "core_budget": PAGE_TOKENS,
-        "steps": tuple(_steps(status, report)), "problem_count": sum(status.problems.values()),
+        "steps": (*_steps(status, report), *_dates(dates)), "problem_count": sum(status.problems.values()),
         "memories": memories,
         "observations": status.counts.get("observation", 0),
         "week": week.counts["by"], "week_count": week.total, "root": vault.root,
@@ -216,6 +217,12 @@ def _steps(status: Any, report: Any) -> Iterator[SuggestedStep]:
     if report.due_packets:
         waits = waiting_in_words(report.pending_consolidation_count, report.due_packets)
         yield SuggestedStep(f"{waits} to be consolidated", page="/consolidate")
+
+
+def _dates(dates: Any) -> Iterator[SuggestedStep]:
+    """The memories that are over soon or to be looked at, each with its page."""
+    for date in dates.results:
+        yield SuggestedStep(f"{date.title}: {date.words}", page=f"/memory/{date.id}")
 
 
 ROUTES = [
