@@ -194,3 +194,13 @@ def test_whoever_asks_ends_with_its_owner_and_does_not_ask_again(worker: tuple[D
     assert [line["what"] for line in drafting.log()] == ["begun"]
     drafting.read()
     assert len(seen(drafting.root)) == 1
+
+
+def test_the_folder_that_a_killed_job_left_is_taken_away_by_the_next(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = root.parent / "temporary"
+    for name in ("vt-capture-empty", "vt-capture-full/in", "others"):
+        (folder / name).mkdir(parents=True)
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    judge = ClaudeJudge(str(program(root.parent / "bin", answering({"keep": []}))), {})
+    judge.ask(RULES, "a session", {})
+    assert {path.name for path in folder.iterdir()} == {"vt-capture-full", "others"}

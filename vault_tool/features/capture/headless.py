@@ -34,6 +34,7 @@ WORDS = (
 )  # fmt: skip
 """The words after the program's path, before the rules."""
 
+_FOLDER = "vt-capture-"
 _PIECE = 2**16
 _POLL = 0.02
 _LONGEST_REASON = 120
@@ -82,7 +83,11 @@ class ClaudeJudge:
             program = require_trusted(self._program)
         except UsageError as fault:
             raise JudgeFault(fault.message, stops=True) from None
-        with tempfile.TemporaryDirectory(prefix="vt-capture-") as folder:
+        # A job that was killed left its folder; whoever asks is alone, so none of them is in use.
+        for left_behind in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
+            with suppress(OSError):  # what is not empty, or another's, stays
+                left_behind.rmdir()
+        with tempfile.TemporaryDirectory(prefix=_FOLDER) as folder:
             return _judgement(*self._run([program, *WORDS, rules], question.encode("utf-8", "replace"), folder))
 
     def _run(self, words: list[str], question: bytes, folder: str) -> tuple[bytes, bytes, int]:
