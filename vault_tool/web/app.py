@@ -20,7 +20,7 @@ from vault_tool.errors import VaultError
 from vault_tool.mcp.listening import App, Door, serve_http
 from vault_tool.vault.one_thread import OneThread
 from vault_tool.vault.person import Presence
-from vault_tool.watch.vouching import Voucher
+from vault_tool.watch.voucher import Voucher
 from vault_tool.web import editors, live, places
 from vault_tool.web.asking import AnswerCache, Flashes, status_of
 from vault_tool.web.door import Entrance, guarded

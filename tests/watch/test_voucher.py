@@ -9,7 +9,7 @@ import pytest
 from tests.founding import found_at
 from tests.git_repos import commit_all, git, write
 from vault_tool import Vault
-from vault_tool.watch.vouching import Voucher
+from vault_tool.watch.voucher import Voucher
 
 TEXT = "The quay is closed in winter."
 
