@@ -20,7 +20,7 @@ from tests.verbs.test_proving import FORMS, PLACES, _words
 from vault_tool import Vault
 from vault_tool.errors import Exit, Refused, UsageError
 from vault_tool.features.capture import asking_lock
-from vault_tool.features.proof.asking import ASKED, RULES
+from vault_tool.features.proof.asked_models import ASKED, RULES
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.errors import Exit, UsageError
 from vault_tool.features.capture.judge import CLIENTS
 from vault_tool.features.proof import proving
-from vault_tool.features.proof.asking import PlannedAsking
+from vault_tool.features.proof.asked_models import PlannedAsking
 from vault_tool.features.proof.proving import LEAST_QUESTIONS, QUESTIONS, Proof
 from vault_tool.util.text import counted
 from vault_tool.vault.person import at_terminal

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from vault_tool.errors import UsageError
-from vault_tool.features.proof import asking
-from vault_tool.features.proof.asking import AskedModel, PlannedAsking
+from vault_tool.features.proof import asked_models
+from vault_tool.features.proof.asked_models import AskedModel, PlannedAsking
 from vault_tool.files.sessions import AgentSession
 from vault_tool.index import timeline
 from vault_tool.index.schema import relations_of
@@ -153,7 +153,7 @@ def prove(
     silent = sum(_is_silent(_ask(vault, question.text)) for question in unrelated)
     looked_at = [*answers.values(), *(_ask(vault, entry.title) for entry in _spread(overtaken)[:questions])]
     alone = dict.fromkeys(identity for answer in looked_at for identity in _alone(answer))
-    asked = asking.asked(vault, plan_asking(vault, ask_with, program, project)) if ask_with or program else None
+    asked = asked_models.asked(vault, plan_asking(vault, ask_with, program, project)) if ask_with or program else None
     return Proof(
         use=_use(vault, {entry.id: entry for entry in entries}),
         found_again=_found(answers),
@@ -176,8 +176,8 @@ def plan_asking(vault: Context, by: str, program: str = "", project: str | None 
         entries = _memories(vault, project)
         standing = statuses(vault, entries)
         current = [entry for entry in entries if entry.type not in KEPT_TYPES and standing[entry.path].status == "current"]
-        fair, _ = _questions(vault, [entry for entry in current if not entry.text("user")], asking.ASKED)
-    return asking.planned(vault, by, program, fair, {question.identity: _ask(vault, question.text) for question in fair})
+        fair, _ = _questions(vault, [entry for entry in current if not entry.text("user")], asked_models.ASKED)
+    return asked_models.planned(vault, by, program, fair, {question.identity: _ask(vault, question.text) for question in fair})
 
 
 def _memories(vault: Context, project: str | None) -> list[Entry]:
