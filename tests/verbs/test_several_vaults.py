@@ -7,13 +7,14 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.bounds import PATIENCE
-from tests.cli.typed import vt
+from tests.bounds import PATIENCE, eventually
+from tests.cli.typed import vt, vt_process
 from tests.founding import own_copy
 from tests.terminal import called_at_terminal
 from vault_tool import Vault
@@ -297,6 +298,29 @@ def test_one_that_hangs_is_named_and_the_others_answer(here: Vault, place: Path,
             here.get("team:a1b2c3")
     assert {FRIDAYS.rstrip("."), JAVA.rstrip(".")} <= _texts(answer).keys()
     assert any("the vault team did not answer within" in reason for reason in answer.degraded)
+
+
+def test_git_that_hangs_there_is_ended_with_the_question(place: Path) -> None:
+    """Its repository is elsewhere, and a pipe: git waits for a writer, for ever."""
+    gone = place / "elsewhere"
+    gone.mkdir()
+    for name in ("HEAD", "config"):
+        os.mkfifo(gone / name)
+    (place / "team" / ".git").write_text(f"gitdir: {gone}\n")
+    done = vt_process("--vault", str(place / "here"), "recall", QUESTION, "--with", "team", "--json", cwd=place)
+    assert done.returncode == Exit.DONE, done.stderr
+    answer = json.loads(done.stdout)
+    assert {result["title"] for result in answer["results"]} == {FRIDAYS.rstrip("."), JAVA.rstrip(".")}
+    assert any("the vault team" in reason for reason in answer["degraded"])
+    eventually(lambda: str(place / "team") not in _folders_of_processes())
+
+
+def _folders_of_processes() -> set[str]:
+    folders = set()
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):  # it ended, or is another user's
+            folders.add(str(link.readlink()))
+    return folders
 
 
 def test_hooks_filters_and_monitors_of_another_vault_do_not_run(here: Vault, place: Path, tmp_path: Path) -> None:

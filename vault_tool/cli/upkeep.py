@@ -141,6 +141,7 @@ def _status(status: verb.Status, short: Short, capture: str) -> Iterator[Block]:
         *_embeddings(status),
         ("watcher", _watcher(status)),
         ("owner", _owner(status.owner)),
+        ("other vaults", ", ".join(f"{name} = {folder}" for name, folder in (status.vaults or {}).items())),
         ("capture", capture),
     )
     for advice in status.next:

@@ -22,6 +22,7 @@ from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import MARK, worded
 from vault_tool.util.json_text import flaw_in, json_fields
 from vault_tool.util.text import one_line
+from vault_tool.util.vault_names import ASKING, PARAMETER
 from vault_tool.vault.checked import asked_as_checked
 from vault_tool.vault.context import Progress
 from vault_tool.vault.folder_project import client_project
@@ -87,12 +88,17 @@ def asked(
 ) -> tuple[Vault, object]:
     """The vault as the caller asks it, and what the verb of a tool returned. Raises VaultError, as `answer` does."""
     called = _Called(tool, arguments, caller.preset)
+    vaults = called.vaults()
     verb = without_query(called.arguments) if tool == "recall" else _verb(tool, caller.preset)
     if tool == "recall" != verb:
         called.arguments.pop("query", None)
     parameters = called.checked(named("full")[verb])
     names = RENAMED.get(verb, {})
     with_names = {names.get(name, name): value for name, value in parameters.items() if name != "session"}
+    if vaults:
+        if verb not in ASKING:
+            raise InvalidRequest([RequestFault(PARAMETER, "is for a question", "say in `query` what is asked")])
+        with_names[PARAMETER] = vaults
     asking = asked_by(caller, vault, parameters.get("session") or "")
     asking.progress = progress
     if tool == "recall" and caller.preset == "lean":
@@ -219,6 +225,14 @@ class _Called:
                 raise InvalidRequest([RequestFault(one_line(name, 60), fault, "give it once")])
             self.arguments[ours] = value
             self._said[ours] = name
+
+    def vaults(self) -> list[str]:
+        """The other vaults that are named, which no kept list of tools has; InvalidRequest for what names none."""
+        named = self.arguments.pop(PARAMETER, [])
+        names = as_meant(named, {"type": "array", "items": {"type": "string"}}, (PARAMETER,))
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise InvalidRequest([RequestFault(f"/{PARAMETER}", "must be a list of names", "leave it away")])
+        return names
 
     def checked(self, tool: Tool) -> dict[str, Any]:
         """The arguments as the verb of a tool takes them; InvalidRequest with every fault."""

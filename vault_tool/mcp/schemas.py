@@ -87,8 +87,8 @@ _LINK = _object(relation=TEXT, direction=TEXT, id=TEXT, title=TEXT, why=TEXT)
 _MARKS = _list(_object(mark=TEXT, by=TEXTS, why=TEXT))
 _STATUS: Mapping[str, Schema] = {"status": TEXT, "status_by": TEXTS, "status_why": TEXT, "marks": _MARKS}
 _MEMORY = _object(
-    id=TEXT, path=TEXT, **{"class": TEXT}, type=TEXT, title=TEXT, content=TEXT, cut=TEXT, **_DETAILS, subjects=TEXTS,
-    match=_NUMBER, weak=_TRUE, weak_why=TEXT, why=TEXT, observed=TEXT, caution=TEXT, **_STATUS,
+    id=TEXT, path=TEXT, vaults=TEXTS, **{"class": TEXT}, type=TEXT, title=TEXT, content=TEXT, cut=TEXT, **_DETAILS,
+    subjects=TEXTS, match=_NUMBER, weak=_TRUE, weak_why=TEXT, why=TEXT, observed=TEXT, caution=TEXT, **_STATUS,
     solved_by=TEXT, stale=_TRUE, like_it=TEXTS, not_reviewed=_NOT_REVIEWED,
 )  # fmt: skip
 _UNDERSTOOD = _object(id=TEXT, content=TEXT, cut=TEXT, updated=TEXT, **_STATUS)
@@ -112,7 +112,8 @@ _LEAN: Mapping[str, Schema] = {
     "search": _object(**_ANSWER),
     "list": _object(**_ANSWER, total=_COUNT, next=TEXT, warnings=TEXTS),
     "get": _object(
-        **_MEMORY["properties"], links=_list(_LINK), evidence_moved=_TRUE, put_by_others=TEXTS, part=_COUNT, parts=_COUNT,
+        **_MEMORY["properties"], vault=TEXT, links=_list(_LINK), evidence_moved=_TRUE, put_by_others=TEXTS, part=_COUNT,
+        parts=_COUNT,
     ),
     "consolidate_next": _object(
         written=_object(id=TEXT, replaced=TEXTS, waits=_TRUE), left=_COUNT, spent=_COUNT, budget=_COUNT, said=TEXT,

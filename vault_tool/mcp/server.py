@@ -30,7 +30,7 @@ from vault_tool.mcp.backends import Answer, Backend, Cancelled, Run, VaultBacken
 from vault_tool.mcp.lean_table import FORMER
 from vault_tool.mcp.notices import EVERY, Notices
 from vault_tool.mcp.texts import INSTRUCTIONS, offered
-from vault_tool.mcp.tools import Caller, listed, named
+from vault_tool.mcp.tools import Caller, listed_for, named
 from vault_tool.mcp.unreadable import refusal
 from vault_tool.mcp.wording import ForClient
 from vault_tool.util.hints import worded
@@ -82,7 +82,7 @@ def connection(
     prompts = offered(tools)
 
     async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in listed(preset)])
+        return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in listed_for(preset, who(ctx))])
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name not in called:

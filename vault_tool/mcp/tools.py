@@ -13,6 +13,7 @@ from vault_tool.errors import UsageError
 from vault_tool.mcp.lean_table import LEAN, NAMES
 from vault_tool.mcp.table import RENAMED, TOOLS
 from vault_tool.util.text import tokens
+from vault_tool.util.vault_names import with_vaults
 
 PRESETS = ("lean", "full")
 
@@ -47,6 +48,9 @@ class Caller:
     scope: str = ""
     """What that token is for: `read`, or `write`, which is both; empty for everything that an agent may."""
 
+    vaults: str = ""
+    """The names of the person's other vaults that its client is told of, with commas between them."""
+
     def may(self, tool: str) -> bool:
         """Whether it may call a tool, by its scope."""
         return self.scope in ("", WRITE) or tool in READING
@@ -59,6 +63,11 @@ def listed(preset: str) -> tuple[Tool, ...]:
         raise UsageError(f"`{preset}` is no preset of tools", f"one of {', '.join(PRESETS)}")
     tools: list[dict[str, Any]] = json.loads(files(__package__).joinpath("tools.json").read_bytes())[preset]
     return tuple({**tool, "_meta": {ALWAYS: True}} if tool["name"] in LEAN else tool for tool in tools)
+
+
+def listed_for(preset: str, caller: Caller) -> list[Tool]:
+    """The same for a caller: where its person named other vaults, with these."""
+    return with_vaults(listed(preset), tuple(filter(None, caller.vaults.split(","))))
 
 
 @cache

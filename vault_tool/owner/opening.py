@@ -10,10 +10,11 @@ import json
 import os
 
 from vault_tool.owner.front import is_text
+from vault_tool.util.vault_names import with_vaults
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 _KEPT = os.path.join(os.path.dirname(os.path.dirname(__file__)), "mcp")
@@ -24,8 +25,9 @@ _ABILITIES = ("sampling", "elicitation", "experimental")
 class Opening:
     """The beginning of one conversation, as far as it can be answered without anybody who serves it."""
 
-    def __init__(self, preset: str) -> None:
+    def __init__(self, preset: str, vaults: Sequence[str] = ()) -> None:
         self._preset = preset
+        self._vaults = vaults
         self._kept: Mapping[str, Any] = {}
         self._is_ready = False
         self.is_open = False
@@ -82,7 +84,7 @@ class Opening:
             return None
         lean = self._kept["lean"]
         marked = [{**tool, "_meta": self._kept["meta"]} if tool["name"] in lean else tool for tool in tools[self._preset]]
-        return {"tools": marked}
+        return {"tools": with_vaults(marked, self._vaults)}
 
 
 def _is_plain(abilities: Mapping[str, Any]) -> bool:

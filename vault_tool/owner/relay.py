@@ -18,6 +18,7 @@ from vault_tool.owner.opening import Opening
 from vault_tool.owner.protocol import ProtocolError
 from vault_tool.owner.starting import allowed, is_forbidden
 from vault_tool.util.location import identity_at
+from vault_tool.util.vault_names import names_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def relayed(arguments: Sequence[str]) -> int | None:
         "folder": folder_of(os.environ),
         "user": options["user"],
         "model": model,
+        "vaults": ",".join(names_at(root)),
     }
     # Whoever serves this client later serves it this vault, and no other that lies there by then.
     relay = Relay(root, {"do": "mcp", "preset": options["preset"] or PRESETS[0], "identity": identity_at(root), **caller})
@@ -122,7 +124,7 @@ class Relay:
 
     def _begin(self) -> None:
         """Answer the client what is always the same, while an owner comes up."""
-        self._beginning = Opening(self._request["preset"])
+        self._beginning = Opening(self._request["preset"], names_at(self._root))
         threading.Thread(target=self._hear, daemon=True).start()
 
     def _hand_over(self) -> None:

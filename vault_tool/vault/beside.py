@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Generic, TypeVar, cast
 
 from vault_tool.errors import Busy, NotFound, StorageError, UsageError, VaultError
+from vault_tool.files.git.run import bounded
 from vault_tool.files.layout import SETTINGS_FILE
 from vault_tool.util.hints import option, step
 from vault_tool.util.outcome import Outcome, outcome_of
@@ -32,6 +33,9 @@ GLOBAL, ALL = "global", "all"
 LIMIT = 2.0
 
 _THREAD = "another vault"
+
+# For this part of the limit git has ended already: what it was asked last must not outlive the answer.
+_TO_END = 0.15
 
 # Asked before it is opened: what is no plain file there could be waited for without end.
 _OPENED = (SETTINGS_FILE, "vault/workspace.md", ".git/HEAD", ".git/config", ".git/index", ".git/packed-refs")
@@ -55,11 +59,12 @@ class Neighbour:
             raise Busy("it is still at an earlier question")
         try:
             _require_askable(self.folder)
-            beside = self._opened(vault)
-            beside.hurried_until = until
-            beside.progress = partial(_stop_at, until)
-            with beside.whole_index.hurried(until):
-                return use(beside.seen_as(vault))
+            with bounded(until - _TO_END * LIMIT):
+                beside = self._opened(vault)
+                beside.hurried_until = until
+                beside.progress = partial(_stop_at, until)
+                with beside.whole_index.hurried(until):
+                    return use(beside.seen_as(vault))
         finally:
             self._guard.release()
 
@@ -92,8 +97,8 @@ def _stop_at(until: float, done: int, count: int) -> None:
 
 def others(vault: Context) -> Mapping[str, str]:
     """The folders of the person's other vaults by their names, the global one first. Raises ConfigError for faulty settings."""
-    if vault.who.author:
-        return {}  # another vault of the owner's is served to no one by this one
+    if vault.is_alone:
+        return {}
     if vault.machine.fault:
         vault.machine_settings()  # says what is wrong with them
     shared = global_vault_at(vault.environ)
@@ -125,7 +130,7 @@ def chosen(vault: Context, named: Sequence[str], *, include_global: bool = True)
 def split_name(vault: Context, named: str) -> tuple[str, str] | None:
     """Another vault's name, and the name of a memory in it, of what is written `team:a1b2c3`; None for anything else."""
     name, _, rest = named.strip().partition(":")
-    if not rest.strip() or not (name == GLOBAL or name in vault.machine.vaults):
+    if vault.is_alone or not rest.strip() or not (name == GLOBAL or name in vault.machine.vaults):
         return None
     return (name, rest.strip()) if name in others(vault) else None
 
@@ -221,6 +226,12 @@ def fault_of(folder: str) -> str:
     except VaultError as fault:
         return fault.message
     return ""
+
+
+def told_folders(vault: Context) -> dict[str, str]:
+    """The folder of each of the other vaults, and what is wrong with it where it cannot be asked."""
+    faults = {name: fault_of(folder) for name, folder in others(vault).items()}
+    return {name: f"{folder} ({fault})" if (fault := faults[name]) else folder for name, folder in others(vault).items()}
 
 
 def is_any_at_work() -> bool:

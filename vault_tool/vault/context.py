@@ -448,8 +448,15 @@ class Context:
         return self._standings
 
     @property
+    def is_alone(self) -> bool:
+        """Whether no other vault is there for whoever asks: the global one and others are this user's, and no token's."""
+        return bool(self.who.author)
+
+    @property
     def global_vault(self) -> Context | None:
         """The person's global vault, which reading verbs ask beside this one; None where there is none, or it is this."""
+        if self.is_alone:
+            return None
         if not self._looked_for_global:
             self._global_vault, self._looked_for_global = self._open_global(), True
         return self._global_vault
@@ -519,9 +526,8 @@ class Context:
         chosen = self.embedder.embedder
         store = self.machine.vectors
         return service.Vectors(
-            self.root, lambda: self.whole_index, self.settings, self.repo, self.clock, chosen, self._embedder_of, store,
-            self.machine.vectors_token,
-        )  # fmt: skip
+            self.root, lambda: self.whole_index, self.settings, self.repo, self.clock, chosen, self._embedder_of, store
+        )
 
     @property
     def has_vectors(self) -> bool:

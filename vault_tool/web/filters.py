@@ -12,12 +12,14 @@ from vault_tool.vault.leniency import listed
 from vault_tool.web.rendering import url
 
 # The filters by the words of the address, with the parameter of the verbs that each is; those of several values first.
-_SEVERAL = {"type": "kinds", "subject": "subject_names", "tag": "tags", "not_tag": "not_tags"}
+_SEVERAL = {"type": "kinds", "subject": "subject_names", "tag": "tags", "not_tag": "not_tags", "with": "vaults"}
 _ONE = {
     "class": "record_class", "by": "by", "session": "session", "user": "user", "status": "status", "project": "project",
     **{field.name: field.name for field in FILTERED}, "folder": "folder", "since": "since", "until": "until",
 }  # fmt: skip
 NAMES = (*_SEVERAL, *_ONE)
+# Other vaults are asked a question, and not listed.
+_QUESTION_ALONE = frozenset({"vaults"})
 # A question is narrowed in its verb, but by these: its results are narrowed to those of a list.
 _LIST_ALONE = {"record_class": "", "by": "", "status": "all", "folder": ""}
 
@@ -62,6 +64,7 @@ class Selection:
     def parameters(self, *, ranked: bool) -> dict[str, Any]:
         """The arguments that the filters are to the verbs, of a question or of a list."""
         several: dict[str, Any] = {_SEVERAL[name]: list(values) for name, values in self.fields.items() if name in _SEVERAL}
+        several = several if ranked else {name: values for name, values in several.items() if name not in _QUESTION_ALONE}
         single = {_ONE[name]: values[0] for name, values in self.fields.items() if name in _ONE}
         return several | {name: value for name, value in single.items() if not (ranked and name in _LIST_ALONE)}
 

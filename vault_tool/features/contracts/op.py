@@ -55,6 +55,8 @@ def outcome(vault: Context, request: object) -> OpAnswer:
         operation = request.get("op") if isinstance(request, Mapping) else None
         return refusal(fault, one_line(operation, 40) if isinstance(operation, str) else None)
     values = asdict(payload)
+    for result in values.get("results", ()):
+        result.pop("vaults", None)  # no contract asks other vaults
     answer = {json_name(name): values[name] for name in told_fields(type(payload))}
     answer["warnings"] = [*filter(None, [vault.settings_fault]), *remarks, *answer["warnings"]]
     code = Exit.ATTENTION if answer.get("attention") else Exit.DONE

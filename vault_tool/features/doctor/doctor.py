@@ -36,8 +36,9 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.atomic import temporary_name
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import shell, step
+from vault_tool.util.json_text import told_where_any
 from vault_tool.util.text import counted, normal_name, one_line
-from vault_tool.vault import another_address, asked_reviews, dead_links, note_history, resolve, screening
+from vault_tool.vault import another_address, asked_reviews, beside, dead_links, note_history, resolve, screening
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.core_age import behind
 from vault_tool.vault.drafts import undecided
@@ -106,7 +107,7 @@ class Status(Answer):
     `unsettled` notes keep two texts of one place, `contested` memories have another beside them that says otherwise,
     `turns` were accepted and are not written yet, the log of turns keeps `logged_turns` in `logged_bytes`,
     `due_observations` wait for a pass of consolidation in `due_packets`, and CORE.md lacks `core_memories` and is
-    `core_days` old, where it lacks any.
+    `core_days` old, where it lacks any. `vaults` are the person's other vaults: each one's folder, with what is wrong there.
     """
 
     root: str
@@ -131,6 +132,7 @@ class Status(Answer):
     watcher: watcher_presence.Watch | None
     owner: OwnerStatus
     next: tuple[str, ...]
+    vaults: Mapping[str, str] | None = told_where_any(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,6 +219,7 @@ def status(vault: Context) -> Status:
         embeddings=embeddings,
         watcher=watcher_presence.watch(vault.root),
         owner=_owner_status(vault),
+        vaults=beside.told_folders(vault) if vault.machine.vaults else None,
         next=(
             *remarks,
             *_to_settle(copies, unsettled, contested),

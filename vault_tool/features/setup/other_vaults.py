@@ -21,13 +21,10 @@ _SENTENCE = "Other vaults that may be asked beside this one, and whether they ca
 def option(vault: Context) -> MachineOption:
     """The other vaults as a setting of this machine: each with its folder, and with what is wrong there."""
     named = vault.machine.vaults
-    shown = [f"{name} = {folder}{_told(beside.fault_of(folder))}" for name, folder in named.items()]
+    folders = beside.told_folders(vault) if named else {}
+    shown = [f"{name} = {folders[name]}" for name in named]
     source = layout.CONFIG_FILE if named else ""
     return MachineOption(name=machine.VAULTS, value=", ".join(shown), default="", source=source, variable="", sentence=_SENTENCE)
-
-
-def _told(fault: str) -> str:
-    return f" ({fault})" if fault else ""
 
 
 def name_vault(vault: Context, name: str, folder: str) -> tuple[str, ...]:

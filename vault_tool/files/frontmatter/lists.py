@@ -42,7 +42,7 @@ SPELLINGS: Mapping[str, str] = {
 # What the items of a list are by its name: a field of a head, or a parameter.
 _FORMS: Mapping[str, Form] = {
     **{name: Form.TEXTS for fields in SCHEMA.values() for name, field in fields.items() if field.kind in LISTS},
-    **dict.fromkeys(("tags", "not_tags", "add", "remove", "kinds"), Form.WORDS),
+    **dict.fromkeys(("tags", "not_tags", "add", "remove", "kinds", "vaults"), Form.WORDS),
     **dict.fromkeys(("aliases", "subjects", "subject_names", "names", "categories", "category", "keywords"), Form.NAMES),
 }
 

@@ -7,8 +7,10 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -222,10 +224,32 @@ def _absent(error: OSError) -> GitError:
 
 def _finish(each: GitCall, process: subprocess.Popen[bytes]) -> Result:
     try:
-        out, err = process.communicate(each.feed or None, timeout=each.limit)
+        out, err = process.communicate(each.feed or None, timeout=_left(each.limit))
     except subprocess.TimeoutExpired as error:
         raise GitError(f"git {each.args[0]} took longer than {each.limit:g} s and was stopped") from error
     return Result(process.returncode, out, err.decode(errors="replace"), process.pid)
+
+
+class _Bound(threading.local):
+    until: float | None = None
+
+
+_BOUND = _Bound()
+_SHORTEST = 0.05
+
+
+@contextmanager
+def bounded(until: float) -> Iterator[None]:
+    """End the calls of this thread at `until` (monotonic), as long as this lasts: of a hanging one nothing is left behind."""
+    before, _BOUND.until = _BOUND.until, until
+    try:
+        yield
+    finally:
+        _BOUND.until = before
+
+
+def _left(limit: float) -> float:
+    return limit if _BOUND.until is None else max(_SHORTEST, min(limit, _BOUND.until - time.monotonic()))
 
 
 def _outlasts(process: subprocess.Popen[bytes], limit: float) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -17,6 +18,7 @@ from vault_tool.features.editing.hiding import hide_from_page
 from vault_tool.features.reading.facets import list_with_facets, weights
 from vault_tool.features.reading.listing import SORTS, STATUSES, selected
 from vault_tool.util.text import counted
+from vault_tool.vault import beside
 from vault_tool.vault.retrieval.query import Query
 from vault_tool.web.asking import Form, act, ask, back_to, cached, done_with, form_of
 from vault_tool.web.filters import NAMES, Selection
@@ -68,9 +70,10 @@ async def memories(request: Request) -> Response:
         "results": (),
         "after": "",
     }
-    values |= {"subject": None, "facets": {}, "chains": (), "weights": {}, "limit": _limit(query)}
+    values |= {"others": (), "subject": None, "facets": {}, "chains": (), "weights": {}, "limit": _limit(query)}
     try:
         # A filter half typed is no reason to take the page away.
+        values |= await ask(request, _other_vaults)
         values |= await ask(request, lambda vault: _found(request, vault, selection))
     except VaultError as fault:
         values["fault"] = fault
@@ -158,6 +161,9 @@ def _found(request: Request, vault: Vault, selection: Selection) -> dict[str, An
         results = _narrowed(vault, answer.results, selection, _limit(query))
         values = {"answer": answer, "results": results, "chains": tuple(_chains(results))}
         values["opened"] = _opened(vault, query.get("open", ""), results)
+        if selection.fields.get("with"):
+            values["facets"] = {"with": _by_vault(results)}
+            values["results"] = [result for result in results if query.get("in", "") in ("", *result.vaults)]
         values["weights"] = weights(vault, (result.id for result in results))
         return values
     if answer is not None:
@@ -177,6 +183,11 @@ def _found(request: Request, vault: Vault, selection: Selection) -> dict[str, An
     }  # fmt: skip
 
 
+def _other_vaults(vault: Vault) -> dict[str, Any]:
+    """The names of the other vaults that a question may be put to as well; none where none is named."""
+    return {"others": tuple(beside.others(vault)) if vault.machine.vaults else ()}
+
+
 def _answer(vault: Vault, selection: Selection, query: Mapping[str, str]) -> Any:
     """The answer, without counting it as used: a person looks at how it is made."""
     more: dict[str, Any] = {"profile": query["profile"]} if query.get("profile") else {}
@@ -193,8 +204,14 @@ def _narrowed(vault: Vault, results: Sequence[Any], selection: Selection, limit:
     filters = selection.of_lists()
     if not filters:
         return results
+    # Of another vault no list is made here.
     ids = {entry.id for entry in selected(vault, Query(query=""), **filters)}
     return [result for result in results if result.id in ids][:limit]
+
+
+def _by_vault(results: Sequence[Any]) -> list[tuple[str, int]]:
+    """How many results each of several vaults has, the most first."""
+    return Counter(name for result in results for name in result.vaults).most_common()
 
 
 def _opened(vault: Vault, identity: str, results: Sequence[Any]) -> dict[str, Any] | None:
