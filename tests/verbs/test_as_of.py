@@ -253,6 +253,12 @@ def test_what_was_forgotten_since_is_in_no_past(made: Made, tmp_path: Path) -> N
         clock.advance(3 * DAY)
         _dated(clock)
         assert len(vault.search("heliotrope", as_of="2026-01-11").results) >= 1
+        clock.advance(DAY)
+        _dated(clock)
+        # It lay elsewhere then: what the forgetting takes out of files says nothing of that place.
+        moved = root / vault.show(gone).path
+        git(root, "mv", str(moved), str(moved.parent.parent / moved.name))
+        vault.commit()
         vault.forget(gone)
         vault.consent(private, "withdrawn", reason="she asked")
         asof = root / "_cache" / "asof"
