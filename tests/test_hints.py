@@ -227,8 +227,6 @@ def test_nothing_that_the_page_says_is_a_command_line(root: Path) -> None:
 _OF_THE_COMMAND_LINE = (
     *("cli", "install", "hooks", "owner", "__main__.py", "web/app.py", "web/door.py", "mcp/listening.py"),
     *("generate/schedule.py", "generate/core_forms.py", "files/git/driver.py"),
-    # What the page shows to be copied: settings that are set at a terminal alone, and a pass by an agent's own command.
-    *("web/pages/settings.py", "web/packet_prompts.py"),
 )
 
 
