@@ -12,13 +12,6 @@ if TYPE_CHECKING:
     from vault_tool.features.consolidation.packet_texts import Packet
 
 
-# How Claude Code does the whole pass by itself, in the folder in which it was told of the vault.
-HEADLESS = (
-    'claude -p "Consolidate the memory: call consolidate for the next packet, write what its observations come to, '
-    'and go on until none is left." --allowedTools mcp__vault'
-)
-
-
 def prompt(packet: Packet, pass_id: str | None) -> str:
     """The whole prompt; the texts of memories stand in it as quotations, which ask nothing of its reader."""
     return readable("\n".join(_lines(packet, pass_id or "")))

@@ -12,7 +12,7 @@ from vault_tool.errors import UsageError
 from vault_tool.features.consolidation.packet_texts import next_packet
 from vault_tool.util.text import one_line
 from vault_tool.web.asking import act, ask, cached, done_with, form_of
-from vault_tool.web.packet_prompts import HEADLESS, prompt
+from vault_tool.web.packet_prompts import prompt
 from vault_tool.web.rendering import memory_path, render
 from vault_tool.web.word_changes import between
 
@@ -33,7 +33,7 @@ async def consolidate(request: Request) -> Response:
             "passes": vault.list_passes(limit=_PASSES),
         }  # fmt: skip
 
-    return await render(request, "consolidate.html", title="Consolidate", headless=HEADLESS, **await ask(request, use))
+    return await render(request, "consolidate.html", title="Consolidate", **await ask(request, use))
 
 
 async def begin(request: Request) -> Response:

@@ -31,18 +31,18 @@ _HERE = {
     "turn_log_turns": ("At most in that log", "turns"),
     "turn_log_bytes": ("Of the log at most", "bytes"),
 }
-# What is set at a terminal alone: each setting of this machine with what it is called, and the command up to `--vault`.
+# What is set at a terminal alone: each setting of this machine with what it is called; the template has the commands.
 _AT_TERMINAL = {
-    "owners": ("Your addresses in commits", "vt config --owners you@example.org"),
-    "owners_sign": ("Only signed commits are yours", "vt config --owners-sign on"),
-    "trusted": ("Trusted people", "vt config --trusted ann@example.org"),
-    "provider": ("Embedder", "vt config --provider ollama"),
-    "model": ("Its model", "vt config --model nomic-embed-text"),
-    "ollama_host": ("Ollama's address", "vt config --ollama-host http://localhost:11434"),
-    "openai_url": ("OpenAI's address", "vt config --openai-url https://api.openai.com/v1"),
-    "openai_key": ("Key for OpenAI", "vt config --openai-key -"),
-    "vectors": ("Vectors", "vt config --vectors exact"),
-    "global": ("Vault beside every other", "vt config global"),
+    "owners": "Your addresses in commits",
+    "owners_sign": "Only signed commits are yours",
+    "trusted": "Trusted people",
+    "provider": "Embedder",
+    "model": "Its model",
+    "ollama_host": "Ollama's address",
+    "openai_url": "OpenAI's address",
+    "openai_key": "Key for OpenAI",
+    "vectors": "Vectors",
+    "global": "Vault beside every other",
 }
 # Lines of an export that are made at once, between other questions.
 _LINES = 500
@@ -71,12 +71,12 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class TerminalSetting:
-    """A setting that is set at a terminal alone: what it is now, where that was set, and the command to copy."""
+    """A setting that is set at a terminal alone: what it is now, and where that was set."""
 
+    name: str
     label: str
     value: str
-    source: str
-    command: str
+    source: str = ""
 
 
 async def settings(request: Request) -> Response:
@@ -128,7 +128,7 @@ async def export(request: Request) -> Response:
 def _found(vault: Vault) -> dict[str, Any]:
     return {
         "fields": tuple(_fields(vault)), "at_terminal": tuple(_at_terminal(vault)),
-        "machine_fault": vault.machine.fault,
+        "machine_fault": vault.machine.fault, "quoted_root": shlex.quote(str(vault.root)),
     }  # fmt: skip
 
 
@@ -140,25 +140,17 @@ def _fields(vault: Vault) -> Iterator[Field]:
 
 def _at_terminal(vault: Vault) -> Iterator[TerminalSetting]:
     shown = {option.name: option for option in vault.config().machine}
-    for name, (label, command) in _AT_TERMINAL.items():
+    for name, label in _AT_TERMINAL.items():
         option = shown[name]
         value = "is set" if option.value and name == "openai_key" else option.value
-        whole = f"{command} {shlex.quote(str(vault.root))}" if name == "global" else _of_vault(vault, command)
-        yield TerminalSetting(label, value or "none", option.source, whole)
+        yield TerminalSetting(name, label, value or "none", option.source)
     capture, remotes = vault.capture(), ", ".join(vault.status().git.remotes)
     how = filter(None, [capture.mode, capture.by and f"by {capture.by}", ", ".join(capture.folders)])
-    yield TerminalSetting("Sessions that are read", "; ".join(how), "", _of_vault(vault, "vt capture --set point"))
-    yield TerminalSetting("Remotes", remotes or "none", "", _of_vault(vault, "vt sync --set-up git@example.org:me/memory.git"))
-    every = shown["sync_every"].value
-    yield TerminalSetting(
-        "Synced in the background", f"every {every} s" if every != "0" else "never", shown["sync_every"].source,
-        _of_vault(vault, "vt sync --every 600"),
-    )  # fmt: skip
-
-
-def _of_vault(vault: Vault, command: str) -> str:
-    """A command that is meant for this vault, wherever it is typed."""
-    return f"{command} --vault {shlex.quote(str(vault.root))}"
+    yield TerminalSetting("capture", "Sessions that are read", "; ".join(how))
+    yield TerminalSetting("remotes", "Remotes", remotes or "none")
+    every = shown["sync_every"]
+    told = f"every {every.value} s" if every.value != "0" else "never"
+    yield TerminalSetting("sync_every", "Synced in the background", told, every.source)
 
 
 ROUTES = [
