@@ -149,8 +149,8 @@ def _at_terminal(vault: Vault) -> Iterator[TerminalSetting]:
     yield TerminalSetting("capture", "Sessions that are read", "; ".join(how))
     yield TerminalSetting("remotes", "Remotes", remotes or "none")
     every = shown["sync_every"]
-    told = f"every {every.value} s" if every.value != "0" else "never"
-    yield TerminalSetting("sync_every", "Synced in the background", told, every.source)
+    how_often = f"every {every.value} s" if every.value != "0" else "never"
+    yield TerminalSetting("sync_every", "Synced in the background", how_often, every.source)
 
 
 ROUTES = [
