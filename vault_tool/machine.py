@@ -105,6 +105,9 @@ class Machine:
     openai_url: str = _option(OPENAI_URL, "Where OpenAI, or what speaks like it, answers.", "OPENAI_BASE_URL")
     models: str = _option("", "The folder that holds all-MiniLM-L6-v2; empty for Chroma's own.", "VAULT_MODELS")
     vectors: str = _option(EXACT, "Who answers by vectors: exact, chroma, or a Chroma server's URL.", "VAULT_VECTORS")
+    vectors_token: Key = _option(  # noqa: RUF009  (as above)
+        Key(), "The token for a Chroma server.", "VAULT_VECTORS_TOKEN"
+    )
     owners: tuple[str, ...] = _option((), "The owner's addresses in commits; none: git's own user.email.", "VAULT_OWNERS")
     owners_sign: str = _option("off", "Whether only the owner's signed commits count.", "VAULT_OWNERS_SIGN", "on", "off")
     trusted: tuple[str, ...] = _option((), "People whose word is told as theirs: addresses, or *@example.org.")
@@ -373,7 +376,13 @@ def _url(text: str) -> str:
 
 
 def _vectors(text: str) -> str:
-    return text if text in (EXACT, "chroma") else _url(text)
+    if text in (EXACT, "chroma"):
+        return text
+    url = _url(text)
+    parts = urllib.parse.urlsplit(url)
+    if parts.query or parts.fragment or len([part for part in parts.path.split("/") if part]) not in (0, 2):
+        raise ValueError("must be exact, chroma, or an address that ends with its port or with /TENANT/DATABASE")
+    return url
 
 
 def _addresses(text: str) -> tuple[str, ...]:
@@ -410,6 +419,7 @@ def _folder(text: str) -> str:
 
 _READERS: Mapping[str, Callable[[str], Any]] = {
     "openai_key": _key,
+    "vectors_token": _key,
     "ollama_host": readable_host,
     "openai_url": _url,
     "vectors": _vectors,

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.bounds import eventually
 from tests.cli.typed import vt
 from tests.founding import found_at
 from tests.git_repos import add_hook, git
@@ -398,3 +399,26 @@ def test_the_global_vault_is_served_to_no_person(tmp_path: Path) -> None:
             assert vault.search("brass key").results
             assert not _as(vault).search("brass key").results
             assert vault.search("brass key").results
+            vault.as_person().config("vault", "own", folder=str(other))
+            assert vault.search("brass key", vaults=["own"]).results
+            for named in (["own"], ["all"], ["global"]):
+                with pytest.raises(UsageError):
+                    _as(vault).search("brass key", vaults=named)
+            known = vault.search("brass key", vaults=["own"]).results[0].id
+            for name in (f"own:{known}", f"global:{known}"):
+                with pytest.raises(NotFound):
+                    _as(vault).get(name)
+
+
+def test_a_served_vault_syncs_where_it_was_told_to(tmp_path: Path) -> None:
+    with nobodys_machine(tmp_path):
+        root = found_at(tmp_path / "lab", git=True)
+        hub = tmp_path / "hub.git"
+        git(tmp_path, "clone", "--quiet", "--bare", str(root), str(hub))
+        git(root, "remote", "add", "origin", str(hub))
+        git(root, "fetch", "--quiet", "origin")
+        git(root, "branch", "--set-upstream-to", f"origin/{git(root, 'branch', '--show-current')}")
+        with Vault.open(root) as vault:
+            _as(vault).remember("The pump hums at night.", ["Pump"])
+        with serving("--every", "600", cwd=root):
+            eventually(lambda: git(hub, "log", "-1", "--format=%an") == "ann")

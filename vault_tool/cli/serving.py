@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from subprocess import DEVNULL
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -88,6 +91,7 @@ def mcp(call: Call, preset: str, only_tools: bool, identity: str, project: str, 
 @click.option("--without-tls", is_flag=True, help="Beyond loopback: something in front encrypts.")
 @click.option("--no-token", is_flag=True, help="On loopback: serve every user of this machine.")
 @click.option("--new-token", is_flag=True, help="Make another token first; the old one is refused from then on.")
+@click.option("--every", type=click.IntRange(10, 86_400), metavar="SECONDS", help="Sync at once, and then so often.")
 @click.option("--person", default="", metavar="NAME", help="With --new-token: one for a person alone, shown once.")
 @click.option("--scope", type=click.Choice(("read", "write")), help="The scope of their token; else write, which is both.")
 @click.option("--people", "list_people", is_flag=True, help="List who has a token of their own.")
@@ -116,7 +120,7 @@ def serve(call: Call, preset: str, project: str, model: str, **options: Any) -> 
     )
     at = Serving(door.url + mcp_http.PATH, str(local.http_token_path) if token else None)
     call.emit(at, _serving)
-    anyio.run(lambda: _serve(call, caller, location, preset, door, listener, cert, key))
+    anyio.run(lambda: _serve(call, caller, location, preset, door, listener, cert, key, options["every"] or 0))
     return Exit.DONE
 
 
@@ -187,7 +191,7 @@ class Serving:
 
 
 async def _serve(
-    call: Call, caller: Caller, location: Location, preset: str, door: Door, listener: socket, cert: str, key: str
+    call: Call, caller: Caller, location: Location, preset: str, door: Door, listener: socket, cert: str, key: str, every: int
 ) -> None:
     run = one_thread.OneThread(opening(call, caller, location))
     backend = upstream.RelayBackend(location, caller, backends.VaultBackend(run, caller))
@@ -198,10 +202,26 @@ async def _serve(
             )
             people = served_people.KnownPeople(location.root)
             app = mcp_http.application(server, backend, door, caller, people)
-            await http_listening.serve_http(app, listener, cert=cert, key=key)
+            async with anyio.create_task_group() as tasks:
+                if every:
+                    tasks.start_soon(_sync_each, location.root, every)
+                await http_listening.serve_http(app, listener, cert=cert, key=key)
+                tasks.cancel_scope.cancel()
     finally:
         backend.close()
         await run.close()
+
+
+async def _sync_each(root: str, seconds: int) -> None:
+    """Sync the vault again and again, each time by a process of its own: what it needs is not kept by one that serves.
+
+    It refuses by itself where a person is in the middle of a merge, and where there is no remote.
+    """
+    command = [sys.executable, "-m", "vault_tool", "--vault", root, "sync"]
+    while True:
+        with suppress(OSError):
+            await anyio.run_process(command, check=False, stdin=DEVNULL, stdout=DEVNULL, stderr=None)
+        await anyio.sleep(seconds)
 
 
 def _serving(at: Serving, short: Short) -> Iterator[Block]:

@@ -18,8 +18,9 @@ from vault_tool.cli.saved import commit_of, problem_table, saved_as
 from vault_tool.errors import Exit, UsageError
 from vault_tool.features.editing import editing
 from vault_tool.features.setup import global_choice, setup
-from vault_tool.machine import PROVIDERS
+from vault_tool.machine import PROVIDERS, is_loopback
 from vault_tool.util.text import counted
+from vault_tool.vault.person import at_terminal
 
 
 @command("init", "vt init ~/memory --name 'My memory'", "vt init --separate")
@@ -74,7 +75,8 @@ def init(
 @click.option("--openai-url", metavar="URL", help="Where OpenAI, or what speaks like it, answers.")
 @click.option("--ollama-host", metavar="URL", help="Where Ollama answers.")
 @click.option("--models", metavar="DIR", help="The folder that holds all-MiniLM-L6-v2.")
-@click.option("--vectors", metavar="WHICH", help="exact, chroma, or the URL of a Chroma server.")
+@click.option("--vectors", metavar="WHICH", help="exact, chroma, or a Chroma server: URL, or URL/TENANT/DATABASE.")
+@click.option("--vectors-token", type=TEXT, metavar="TOKEN", help="Its token; - reads it from standard input.")
 @click.option("--owners", metavar="ADDRESSES", help="The owner's addresses in commits, else git's user.email.")
 @click.option("--trusted", metavar="ADDRESSES", help="People whose word is told as theirs; *@example.org is a domain.")
 @click.option("--owners-sign", type=click.Choice(("on", "off")), metavar="on|off", help="Only signed commits are the owner's.")
@@ -100,6 +102,11 @@ def config(call: Call, name: str, value: str | None, folder: str | None, remove:
         # Where it is said for the first time, no vault is found from here but the one that is named.
         call = replace(call, vault=value)
     with call.open_vault() as vault:
+        vectors = machine_settings.get("vectors", "")
+        if "://" in vectors and not is_loopback(vectors) and at_terminal():
+            question = f"{vectors} gets the vectors of this vault's notes, never their texts or names. Go on?"
+            if not click.confirm(question, err=True):
+                return Exit.DONE
         settings = setup.config(vault, name, value, machine=machine_settings, folder=folder, remove=remove)
         if machine_settings.get("owner") == "off":
             from vault_tool.owner.spawning import leave_background  # 10 ms, for this setting alone

@@ -61,6 +61,8 @@ _STEP = _BASE**4
 _KEPT_JOURNALS = 100
 _HTTP_TOKEN_FILE = "http-token"
 _HTTP_TOKEN_BYTES = 32
+_VECTORS_KEY_FILE = "vectors-key"
+_VECTORS_KEY = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _LOOK_FILE = "page-seen"
 _PAGE_SERVER_FILE = "page-server.json"
 # So many bytes before the end of what is known of a log say whether it is as it was.
@@ -350,6 +352,17 @@ class LocalFolder:
             token = secrets.token_urlsafe(_HTTP_TOKEN_BYTES)
             self._kept.write(_HTTP_TOKEN_FILE, f"{token}\n".encode())
         return token.strip()
+
+    def vectors_key(self) -> bytes:
+        """The key by which the notes of this folder are called at a server of vectors; made at random the first time.
+
+        By it no name of a note leaves this machine, and two clones have nothing in common there.
+        """
+        key = (self._kept.read(_VECTORS_KEY_FILE) or b"").decode("ascii", "replace").strip()
+        if not _VECTORS_KEY.fullmatch(key):
+            key = secrets.token_hex(16)
+            self._kept.write(_VECTORS_KEY_FILE, f"{key}\n".encode())
+        return bytes.fromhex(key)
 
     def page_server(self) -> dict[str, Any]:
         """Where a process serves this vault's pages to a browser; empty for none, or where others could read it."""

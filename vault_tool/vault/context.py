@@ -526,8 +526,9 @@ class Context:
         chosen = self.embedder.embedder
         store = self.machine.vectors
         return service.Vectors(
-            self.root, lambda: self.whole_index, self.settings, self.repo, self.clock, chosen, self._embedder_of, store
-        )
+            self.root, lambda: self.whole_index, self.settings, self.repo, self.clock, chosen, self._embedder_of, store,
+            self.machine.vectors_token,
+        )  # fmt: skip
 
     @property
     def has_vectors(self) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vault_tool.files.layout import CACHE, CORE_FILE, EMBEDDINGS_FILE, INDEX_FILE, STATE_FILE, VECTORS
 from vault_tool.generate import escape
 from vault_tool.index import seals
-from vault_tool.index.vectors import maintenance
+from vault_tool.index.vectors import chroma_client, maintenance
 from vault_tool.vault import core_age, generated_pages, past, vector_upkeep
 from vault_tool.vault.store_interface import Cleaned, Phase, Store, Traces
 
@@ -59,13 +59,17 @@ class StoredVectors(Store):
         cache = self.vault.local.place / CACHE
         if not (cache / VECTORS).is_dir():
             return []
-        maintenance.erase(cache, traces.paths, self.vault.settings.lock_wait)
+        is_remote = "://" in self.vault.machine.vectors or vector_upkeep.is_mirrored_elsewhere(self.vault)
+        code = chroma_client.coder(self.vault.root) if is_remote else None
+        maintenance.erase(cache, traces.paths, self.vault.settings.lock_wait, code)
         seals.discard(self.vault.root / EMBEDDINGS_FILE)
-        return [Cleaned(f"{CACHE}/{VECTORS}")]
+        remark = vector_upkeep.delete_at_server(self.vault) if is_remote else ""
+        return [Cleaned(f"{CACHE}/{VECTORS}", 1, remark)]
 
     def health(self, *, thorough: bool) -> Iterator[Problem]:
-        """The texts that were refused, and a model that became another one."""
+        """The texts that were refused, a model that became another one, and vectors that a server has not deleted yet."""
         if thorough:
+            yield from vector_upkeep.not_deleted(self.vault)
             yield from vector_upkeep.not_embedded(self.vault)
 
 

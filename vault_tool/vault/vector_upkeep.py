@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from vault_tool.errors import Busy, VaultError
-from vault_tool.files.layout import CACHE, VECTORS
+from vault_tool.files.layout import CACHE, LOCAL, VECTORS
 from vault_tool.files.local_trust import place
 from vault_tool.index.vectors import chroma_client, maintenance
 from vault_tool.model.problems import Problem, note
 from vault_tool.util.hints import step
+from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 
 # A vault of so few notes is embedded by the first answer that is made of meaning.
@@ -19,6 +21,9 @@ _FEW = 50
 
 # Seconds after which no further batch is begun while somebody waits for an answer.
 _A_MOMENT = 0.3
+
+# Seconds that an erasing waits for a server of vectors.
+SERVER_SECONDS = 2.0
 
 # To choose among more than so many would take longer than the answer.
 _SOME = 1_000
@@ -92,6 +97,39 @@ def mirrored(vault: Context, budget_seconds: float | None = None) -> tuple[int, 
         return 0, ""  # whoever is at it does the same
     except VaultError as fault:
         return 0, fault.message
+
+
+def is_mirrored_elsewhere(vault: Context) -> bool:
+    """Whether a server has, or had, vectors of this vault."""
+    return (vault.local.place / LOCAL / "vectors-key").is_file()
+
+
+def withdraw(vault: Context, path: str) -> Iterator[str]:
+    """Take the vectors of a withheld note from a server; yields what is left to do where it does not answer."""
+    if is_mirrored_elsewhere(vault):
+        maintenance.let_go(vault.local.place / CACHE, [path], vault.settings.lock_wait, chroma_client.coder(vault.root))
+        if remark := delete_at_server(vault):
+            yield remark
+
+
+def delete_at_server(vault: Context) -> str:
+    """Have the server of vectors delete what the vault has no more, if it answers at once; else what is left to do."""
+    with suppress(VaultError):  # what is left there says so
+        vault.vectors.delete_gone(SERVER_SECONDS)
+    return "; ".join(_undeleted(vault))
+
+
+def not_deleted(vault: Context) -> Iterator[Problem]:
+    """The servers that have vectors of notes which the vault has no more."""
+    for message in _undeleted(vault):
+        yield note(f"{CACHE}/{VECTORS}", 0, "vectors-not-deleted", message, f"{step('embed')} deletes them once it answers")
+
+
+def _undeleted(vault: Context) -> Iterator[str]:
+    if is_mirrored_elsewhere(vault):
+        left = maintenance.undeleted(vault.local.place / CACHE, vault.settings.lock_wait)
+        for store, count in left.items():
+            yield f"{store} still has the vectors of {counted(count, 'note')} that this vault has no more"
 
 
 def upkeep_stamp(vault: Context) -> tuple[object, ...]:

@@ -20,8 +20,10 @@ from vault_tool.index.vault_index import Index
 from vault_tool.index.vectors import passages
 from vault_tool.index.vectors.hits import GENERAL, Matrix, VectorHit
 from vault_tool.index.vectors.service import Vectors
+from vault_tool.machine import Key
 from vault_tool.util.clock import Clock
 
+NO_KEY = Key()
 _WORD = re.compile(r"\w+")
 
 
@@ -76,7 +78,11 @@ def _vector(word: str, size: int) -> numpy.ndarray[tuple[int], numpy.dtype[numpy
 
 
 def vectors_of(
-    root: Path, embedder: Embedder | None, others: Mapping[str, Embedder] | None = None, store: str = "exact"
+    root: Path,
+    embedder: Embedder | None,
+    others: Mapping[str, Embedder] | None = None,
+    store: str = "exact",
+    token: Key = NO_KEY,
 ) -> Vectors:
     """The vectors of a vault whose index is compared with the files each time that it is asked."""
     index = opened(root)
@@ -86,7 +92,7 @@ def vectors_of(
         return index
 
     known = others or {}
-    return Vectors(root, fresh, Config(), git.find(root), Clock(), embedder, known.get, store)
+    return Vectors(root, fresh, Config(), git.find(root), Clock(), embedder, known.get, store, token)
 
 
 def brute_force(

@@ -17,7 +17,7 @@ from vault_tool.model.signals import ConsentState, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
-from vault_tool.vault import generated_pages, person, resolve, screening
+from vault_tool.vault import generated_pages, person, resolve, screening, vector_upkeep
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.request import Answer, looks, verb
@@ -88,6 +88,7 @@ def consent(vault: Context, memory_id: str, state: str, *, as_user: str = "", tu
     unmade = list(made_anew_without(home, entry)) if now.withheld else []
     if now.withheld:
         _empty_bin(home, entry)
+        unmade += vector_upkeep.withdraw(home, entry.path)
     citing = tuple(note.id for field, note in home.index.catalog.pointing_at(entry.id, ("sources",))) if now.withheld else ()
     remarks = [
         f"{resolve.short(home, identity)} was made from it, and may repeat it: that is yours to mend" for identity in citing

@@ -14,7 +14,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.person import require_person
 
 _OF_A_PERSON = frozenset(
-    {"owners", "owners_sign", "trusted", "sync_every", "unattended", "openai_key", "openai_url", "ollama_host"}
+    {"owners", "owners_sign", "trusted", "sync_every", "unattended", "openai_key", "vectors_token", "openai_url", "ollama_host"}
 )
 
 
@@ -91,6 +91,8 @@ def _remarks(now: Machine, changes: Mapping[str, str]) -> Iterator[str]:
         yield "an address is what a commit claims: whoever can push to the remote can write as them, while owners_sign is off"
     if now.provider == "openai" and not now.openai_key:
         yield f"there is no key for OpenAI yet: set OPENAI_API_KEY, or {step('config', openai_key=...)} and paste it"
+    if "://" in now.vectors and not machine.is_loopback(now.vectors):
+        yield f"the vectors of this vault's notes will be sent to {now.vectors}; their texts and names are not"
     address = {"openai": now.openai_url, "ollama": now.ollama_host}.get(now.provider, "")
     if address and not machine.is_loopback(address):
         yield f"the texts of this vault's notes will be sent to {address}"

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-import platform
 import secrets
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import orjson
 
-from vault_tool.errors import StorageError
+from vault_tool.errors import StorageError, VaultError
+from vault_tool.files.local import LocalFolder
 from vault_tool.index.seals import discard, make_way
-from vault_tool.index.vectors.hits import StoreUnavailable
+from vault_tool.index.vectors.hits import GONE, StoreUnavailable
+from vault_tool.machine import Key
 from vault_tool.util import atomic
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
 
 if TYPE_CHECKING:
     import chromadb
+
+    from vault_tool.index.vectors import chroma_http
 else:
+    chroma_http = deferred("vault_tool.index.vectors.chroma_http")  # 20 ms, for a server alone
     chromadb = deferred("chromadb")  # 1 s
 
 FOLDER = "chroma"
+_NO_KEY = Key()
 PROBE_SECONDS = 120.0
 _SAVED = "index_metadata.pickle"
 
@@ -41,6 +46,12 @@ class Home:
 
     vault: str
     """What keeps the collections of different vaults apart; empty where there can be one alone."""
+    is_remote = False
+    """Whether it is at an address, where no name or text of a note goes."""
+
+    def code(self, path: str) -> str:
+        """The name of a note there."""
+        return path
 
     @property
     def name(self) -> str:
@@ -158,25 +169,43 @@ class AtAddress(Home):
 
     url: str
     vault: str
+    key: bytes = b""
+    token: Key = Key()  # noqa: RUF009  (as immutable as a text)
+    is_remote = True
 
     @property
     def name(self) -> str:
         """See Home."""
         return self.url
 
+    def check(self, seconds: float) -> None:
+        """See Home."""
+
+    def code(self, path: str) -> str:
+        """See Home: by a key of this folder's, so that the name says nothing."""
+        if path.startswith(GONE):
+            return path.removeprefix(GONE)
+        return hashlib.blake2b(path.encode("utf-8", "surrogatepass"), key=self.key, digest_size=16).hexdigest()
+
     def connect(self) -> Any:
         """See Home."""
-        parts = urlsplit(self.url)
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-        return chromadb.HttpClient(parts.hostname or "localhost", port, parts.scheme == "https", settings=_settings())
+        return chroma_http.ChromaServer(self.url, self.token)
 
 
-def home(store: str, root: Path, cache: Path) -> Home:
+def home(store: str, root: Path, cache: Path, token: Key = _NO_KEY) -> Home:
     """Where the Chroma is that a setting names: `chroma` for the folder in the cache, else the address of a server."""
     if store == "chroma":
         return InFolder(cache / FOLDER)
-    whose = f"{platform.node()} {root}"
-    return AtAddress(store, hashlib.blake2b(whose.encode(), digest_size=8).hexdigest())
+    try:
+        key = LocalFolder(root).vectors_key()
+    except VaultError as fault:
+        raise StoreUnavailable(fault.message) from fault
+    return AtAddress(store, hashlib.blake2b(key, digest_size=8).hexdigest(), key, token)
+
+
+def coder(root: Path) -> Callable[[str], str]:
+    """A function from the path of a note to the name that it has at a server."""
+    return AtAddress("", "", LocalFolder(root).vectors_key()).code
 
 
 def look_through(folder: Path) -> None:

@@ -19,6 +19,9 @@ Matrix: TypeAlias = "numpy.ndarray[Any, numpy.dtype[numpy.float32]]"
 # The perspective without an instruction, which every model has.
 GENERAL = "general"
 
+# Before the name that a forgotten note has at a server: no other name of it is kept until the server has deleted it.
+GONE = "gone:"
+
 
 class VectorHit(NamedTuple):
     """One file by its best passage (counted from 0) and perspective; `cosine` is from -1 to 1."""
@@ -33,6 +36,14 @@ class StoreUnavailable(VaultError):
     """This store cannot answer now, for the reason it says; another can."""
 
     exit_code = Exit.IO
+
+
+class NoSuchCollection(StoreUnavailable):
+    """A server answers, and has no collection of that name."""
+
+
+class KnownDown(StoreUnavailable):
+    """A server failed less than a minute ago, which was told then."""
 
 
 @dataclass(frozen=True, slots=True)

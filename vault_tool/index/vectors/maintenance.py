@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from vault_tool.files.local_trust import place
 from vault_tool.index.export import ExportedFile
 from vault_tool.index.seals import IndexState, SealedFile, discard
 from vault_tool.index.vectors import sets
-from vault_tool.index.vectors.hits import GENERAL
+from vault_tool.index.vectors.hits import GENERAL, GONE
 from vault_tool.index.vectors.vector_ledger import VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
 
@@ -126,17 +126,20 @@ def _to_drop(ledger: VectorLedger, now: float) -> frozenset[bytes]:
     return frozenset(key for n, (key, at) in enumerate(retired) if n >= most or now - at > KEEP)
 
 
-def erase(cache: Path, paths: Collection[str], wait: float) -> None:
+def erase(cache: Path, paths: Collection[str], wait: float, code: Callable[[str], str] | None = None) -> None:
     """Erase these notes, and all texts that no note has any more, from the sets of all models: for once no text is kept in case
     it comes back.
 
-    Chroma's copy below `cache` is removed whole: it is made again from the sets. Raises Busy and StorageError.
+    Chroma's copy below `cache` is removed whole: it is made again from the sets. Of what a server has, the name that `code`
+    gives is kept until it is deleted there, and no other. Raises Busy and StorageError.
     """
     for folder, model, dimensions in sets.folders(cache):
         vectors = VectorSet(folder, model, dimensions, wait)
         try:
             with vectors.writing() as ledger, ledger.transaction():
                 ledger.drop_notes(paths, 0.0)
+                if code is not None:
+                    _let_go(ledger, paths, code)
                 # It names the last note that was looked at; without it all are compared once more.
                 ledger.say(mark="")
             dropped = frozenset(key for key, _ in vectors.ledger().retired())
@@ -148,6 +151,34 @@ def erase(cache: Path, paths: Collection[str], wait: float) -> None:
             vectors.close()
     for copy in cache.glob("chroma*"):
         discard(copy)
+
+
+def let_go(cache: Path, paths: Collection[str], wait: float, code: Callable[[str], str]) -> None:
+    """Have what a server has of these notes deleted there, once it answers. Raises Busy and StorageError."""
+    for folder, model, dimensions in sets.folders(cache):
+        vectors = VectorSet(folder, model, dimensions, wait)
+        try:
+            with vectors.writing() as ledger, ledger.transaction():
+                _let_go(ledger, paths, code)
+        finally:
+            vectors.close()
+
+
+def _let_go(ledger: VectorLedger, paths: Collection[str], code: Callable[[str], str]) -> None:
+    for store, partition, path, _ in ledger.mirrored_elsewhere():
+        if path in paths:
+            ledger.rename_mirrored(store, partition, path, f"{GONE}{code(path)}")
+
+
+def undeleted(cache: Path, wait: float) -> dict[str, int]:
+    """By the address of a server, how many notes it still has that the vault has no more; of all sets."""
+    counts: Counter[str] = Counter()
+    for folder, model, dimensions in sets.folders(cache):
+        vectors = VectorSet(folder, model, dimensions, wait)
+        with suppress(Busy, StorageError):
+            counts.update(dict(vectors.ledger().undeleted()))
+        vectors.close()
+    return dict(counts)
 
 
 def mirror_bytes(cache: Path) -> int:

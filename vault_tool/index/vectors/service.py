@@ -21,14 +21,14 @@ from vault_tool.index.vault_index import Index
 from vault_tool.index.vectors import calibration, chroma, chroma_client, sets
 from vault_tool.index.vectors.backfill import Backfill, Bounds, CaughtUp, DimensionChanged, ModelChanged, Progress
 from vault_tool.index.vectors.exact_search import Candidates, ExactStore, Similarities, mean_of, table_between
-from vault_tool.index.vectors.hits import GENERAL, Background, Matrix, StoreUnavailable, Vector, VectorHit
+from vault_tool.index.vectors.hits import GENERAL, Background, KnownDown, Matrix, StoreUnavailable, Vector, VectorHit
 from vault_tool.index.vectors.maintenance import compact_if_due, discard_old, export_if_due, mirror_bytes
 from vault_tool.index.vectors.passages import FEW, Notes
 from vault_tool.index.vectors.sets import Sets
 from vault_tool.index.vectors.status import SetStatus, VectorStatus
 from vault_tool.index.vectors.vector_ledger import Refusal, VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
-from vault_tool.machine import EXACT
+from vault_tool.machine import EXACT, Key
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.hints import step
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from vault_tool.index.vectors.chroma import ChromaStore
 
 _FILL_WAIT = 0.05
+_NO_KEY = Key()
 _SMALL = 2000
 
 
@@ -52,6 +53,7 @@ class Vectors:
         embedder: Embedder | None,
         other: Callable[[str], Embedder | None] = lambda name: None,
         store: str = EXACT,
+        token: Key = _NO_KEY,
     ) -> None:
         """`other` gives the embedder of a name that was used before, as far as it may be asked without leaving this machine.
 
@@ -65,6 +67,7 @@ class Vectors:
         self._index = index
         self._repo = repo
         self._sets = Sets(self._cache, settings.lock_wait, embedder, other)
+        self._token = token
         self.store = store
         """Who is to propose the best: `exact`, `chroma` or the address of a server."""
         self.fault = ""
@@ -433,7 +436,7 @@ class Vectors:
             try:
                 return store.candidates(queries, limit)
             except StoreUnavailable as fault:
-                self.fault = str(fault)
+                self.fault = "" if isinstance(fault, KnownDown) else str(fault)
                 raise
 
         return propose
@@ -445,9 +448,20 @@ class Vectors:
             return None
         if self._chroma is None or self._chroma.vectors is not serving[0]:
             self._close_chroma()
-            home = chroma_client.home(self.store, self._root, self._cache)
-            self._chroma = chroma.ChromaStore(home, serving[0], self._settings.perspectives)
+            home = chroma_client.home(self.store, self._root, self._cache, self._token)
+            self._chroma = chroma.ChromaStore(home, serving[0], self._settings.perspectives, self._hidden)
         return self._chroma
+
+    def _hidden(self) -> frozenset[str]:
+        """The paths of the withheld notes."""
+        catalog = self._index().catalog
+        return frozenset(entry.path for identity in catalog.withheld() for entry in catalog.get(identity))
+
+    def delete_gone(self, seconds: float) -> None:
+        """Delete at a server, within so many seconds, what the vault has no more. Raises Busy and StoreUnavailable."""
+        store = self._chroma_store() if self.stored and "://" in self.store else None
+        if store is not None:
+            store.delete_gone(seconds)
 
     def _close_chroma(self) -> None:
         if self._chroma is not None:

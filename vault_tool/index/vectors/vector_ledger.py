@@ -329,6 +329,23 @@ class VectorLedger(Database):
         rows = ((store, partition, note.path, note.hash, len(note.keys)) for note in notes)
         self.many("INSERT OR REPLACE INTO mirrored VALUES (?,?,?,?,?)", rows)
 
+    def mirrored_elsewhere(self) -> list[tuple[str, int, str, int]]:
+        """The contents of stores at addresses: store, partition, path, and how many passages."""
+        return self.rows("SELECT store, lane, path, passages FROM mirrored WHERE store LIKE '%://%'")
+
+    def rename_mirrored(self, store: str, partition: int, path: str, name: str) -> None:
+        """Let a store's notes of a path be known by another name."""
+        where = "WHERE store = ? AND lane = ? AND path = ?"
+        self.many(f"UPDATE OR REPLACE mirrored SET path = ? {where}", [(name, store, partition, path)])
+
+    def undeleted(self) -> list[tuple[str, int]]:
+        """The stores at addresses that have notes which the vault has no more, each with how many."""
+        query = (
+            "SELECT m.store, count(DISTINCT m.path) FROM mirrored m WHERE m.store LIKE '%://%'"
+            " AND NOT EXISTS (SELECT 1 FROM notes n WHERE n.path = m.path) GROUP BY m.store ORDER BY m.store"
+        )
+        return self.rows(query)
+
     def unmirror(self, store: str, partition: int) -> None:
         """Say that a store has nothing of a partition."""
         self.many("DELETE FROM mirrored WHERE store = ? AND lane = ?", [(store, partition)])
