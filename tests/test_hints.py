@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
 from html import unescape
@@ -22,6 +24,7 @@ from vault_tool import Vault
 from vault_tool.cli import wording
 from vault_tool.cli.main import main
 from vault_tool.cli.table import SECTIONS, command_of
+from vault_tool.cli.typed_table import commands, typed_table
 from vault_tool.hooks.answers import answer as hook_answer
 from vault_tool.mcp.table import TOOLS
 from vault_tool.mcp.wording import ForClient
@@ -135,12 +138,38 @@ def test_the_page_that_a_session_starts_with_names_no_command_line(root: Path) -
             assert text and not COMMAND_LINE.search(text) and "Refresh" not in text, (event, text)
 
 
-def test_what_is_worded_without_its_command_reads_as_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = dict(wording.USUAL)
-    steps = [hints.Step(verb, {argument: hints.OPEN}) for verb, (argument, _) in usual.items()]
-    said = [wording.CommandLine().step(one) for one in steps]
-    monkeypatch.setattr(wording, "USUAL", {})
-    assert said == [wording.CommandLine().step(one) for one in steps] and all(said)
+def test_the_table_of_typed_parameters_is_what_the_commands_take() -> None:
+    kept = (PROJECT / "vault_tool/cli/typed.py").read_text(encoding="utf-8")
+    assert kept == typed_table(), "python -m vault_tool.cli.typed_table > FILE, and FILE to vault_tool/cli/typed.py"
+    for name, command in commands():
+        listed = {row.name: row for row in reversed(wording.parameters_of(name))}
+        assert listed == {row.name: row for row in map(wording.typed_as, reversed(command.params))}, name
+
+
+WORDED_ALONE = """
+import sys
+from vault_tool.cli.wording import CommandLine
+from vault_tool.util.hints import OPEN, Step
+said = CommandLine().step(Step(sys.argv[1], {name: OPEN for name in sys.argv[2:]}))
+print(said, *sorted(name for name in sys.modules if name.startswith(("vault_tool.features.", "vault_tool.index."))))
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        ("config owners", "`vt config --owners ADDRESSES`"),
+        ("embed download", "`vt embed --download`"),
+        ("search query", "`vt search WORDS`"),
+        ("purge memory_ids", "`vt forget MEMORY --purge`"),
+        ("import_markdown path", "`vt import markdown FOLDER`"),
+    ],
+)
+def test_a_command_is_worded_without_what_it_works_with(step: str, words: str) -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", WORDED_ALONE, *step.split()], capture_output=True, text=True, check=True, cwd=PROJECT
+    )
+    assert told.stdout.strip() == words
 
 
 async def _listen(client: Client, uri: str) -> None:

@@ -55,7 +55,7 @@ BY_HAND = {
 }
 """What is written in each file, and before what. The last only where agents are to have it."""
 
-MADE = (("cli.method_table", "verbs/vault.py"), ("mcp.schemas", "mcp/tools.json"))
+MADE = (("cli.method_table", "verbs/vault.py"), ("cli.typed_table", "cli/typed.py"), ("mcp.schemas", "mcp/tools.json"))
 
 ASKED = """
 import json, sys

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import orjson
 
+from vault_tool.cli import typed
 from vault_tool.cli.lazy import RUNNING
-from vault_tool.cli.table import PARTS, SECTIONS, command_of
+from vault_tool.cli.options import common_options
+from vault_tool.cli.table import PARTS, command_of
 from vault_tool.util import hints
 from vault_tool.util.hints import OPEN, Step, Value
-
-# The argument of a step that most refusals name, and what the command's help calls it.
-USUAL = {"search": ("query", "WORDS")}
 
 # The types of values that are names of things in the vault.
 _NAMES = ("memory", "subject")
@@ -63,27 +62,22 @@ class CommandLine:
         if step.verb in BY_FILE:
             return f"`vt {name} {BY_FILE[step.verb]}{' FILE' if step.arguments else ''}`"
         if name == step.verb.replace("_", "-") and not step.arguments:
-            return f"`vt {name}`"  # nothing of it need be loaded
-        if (shown := USUAL.get(step.verb)) and step.arguments == {shown[0]: OPEN}:
-            return f"`vt {name} {shown[1]}`"  # nor for the hint of whoever named what is not there
-        command = next(row for rows in SECTIONS.values() for row in rows if row.name == name).load()
+            return f"`vt {name}`"
         words = [] if step.verb not in PARTS else [f"--{step.verb.replace('_', '-')}"]
-        group = step.verb.removeprefix("import_").replace("_", "-") if name == "import" else ""
-        if isinstance(command, click.Group) and group:
-            group = group if group in command.commands else ""
-            command = command.commands[group] if group else command
-        typed = " ".join(("vt", name, *([group] if group else ()), *_typed(command, step, words)))
-        return f"`{typed}`"
+        part = f"{name} {step.verb.removeprefix('import_').replace('_', '-')}"
+        command = part if part in typed.PARAMETERS else name
+        return f"`{' '.join(('vt', command, *_typed(parameters_of(command), step, words)))}`"
 
     def option(self, name: str, value: Value) -> str | None:
         """A flag of the command that runs; None where it has none of that name."""
         command = RUNNING.get()
-        parameter = _option(command, name) if command is not None else None
+        parameter = next((one for one in command.params if one.name == name), None) if command is not None else None
         if parameter is None:
             return None
-        if isinstance(parameter, click.Argument):
-            return _metavar(parameter) if value is OPEN else _quoted(value)
-        return f"`{' '.join(_flagged(parameter, value))}`"
+        words = typed_as(parameter)
+        if not words.flag:
+            return words.metavar if value is OPEN else _quoted(value)
+        return f"`{' '.join(_flagged(words, value))}`"
 
     def shell(self, command: str) -> str | None:
         """A command of git, as it is typed."""
@@ -94,19 +88,50 @@ class CommandLine:
         return step.verb.replace("_", " ")
 
 
-def _typed(command: click.Command, step: Step, part: list[str]) -> Iterator[str]:
+class Typed(NamedTuple):
+    """How a parameter is typed: its flag (an argument has none), the flag that turns it off, what stands for its value.
+
+    A switch has no value.
+    """
+
+    name: str
+    flag: str
+    off: str
+    metavar: str
+
+
+def typed_as(parameter: click.Parameter) -> Typed:
+    """How a parameter of a command is typed."""
+    name = str(parameter.name)
+    if not isinstance(parameter, click.Option):
+        return Typed(name, "", "", str(parameter.make_metavar(click.Context(click.Command("vt")))).strip("[]."))
+    flag = max(parameter.opts, key=len)
+    if parameter.is_flag:
+        return Typed(name, flag, parameter.secondary_opts[0] if parameter.secondary_opts else "", "")
+    # A memory or subject is called what the help calls it; any other value by its flag.
+    named = parameter.type.name if parameter.type.name in _NAMES else flag.lstrip("-")
+    return Typed(name, flag, "", (parameter.metavar or named.upper()).strip("[]"))
+
+
+def parameters_of(command: str) -> list[Typed]:
+    """How each parameter of a command is typed, by the table that was made of all commands, so that none need be loaded."""
+    return [*(Typed(*words) for words in typed.PARAMETERS[command]), *map(typed_as, common_options())]
+
+
+def _typed(parameters: list[Typed], step: Step, part: list[str]) -> Iterator[str]:
     """The words behind a command's name: its arguments in its own order, then its flags.
 
     What no flag is called by is the argument.
     """
-    places = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
-    flags = {name: parameter for name in step.arguments if isinstance(parameter := _option(command, name), click.Option)}
+    places = [parameter for parameter in parameters if not parameter.flag]
+    by_name = {parameter.name: parameter for parameter in reversed(parameters) if parameter.flag}
+    flags = {name: by_name[name] for name in step.arguments if name in by_name}
     words = [value for name, value in step.arguments.items() if name not in (*flags, "add", "remove")]
     if part and len(words) > 1:  # the option takes them all
         yield from (*part, *(("PATH" if word is OPEN else _quoted(word)) for word in words))
     else:
         for place, value in zip(places, words, strict=False):
-            yield _metavar(place) if value is OPEN else _quoted(value)
+            yield place.metavar if value is OPEN else _quoted(value)
         for sign, name in (("+", "add"), ("-", "remove")) if "signed" in [place.name for place in places] else ():
             yield from (f"{sign}{_quoted(word)}" for word in step.arguments.get(name, ()))
         yield from part
@@ -114,27 +139,12 @@ def _typed(command: click.Command, step: Step, part: list[str]) -> Iterator[str]
         yield from _flagged(option, step.arguments[name])
 
 
-def _option(command: click.Command, name: str) -> click.Parameter | None:
-    return next((parameter for parameter in command.params if parameter.name == name), None)
-
-
-def _flagged(option: click.Parameter, value: Value) -> Iterator[str]:
-    flag = max(option.opts, key=len)
-    if isinstance(option, click.Option) and option.is_flag:
-        if value is False and option.secondary_opts:
-            flag = option.secondary_opts[0]
-        yield flag
+def _flagged(option: Typed, value: Value) -> Iterator[str]:
+    if not option.metavar:
+        yield option.off if value is False and option.off else option.flag
         return
     for part in value if isinstance(value, (list, tuple)) else (value,):
-        yield f"{flag} {_metavar(option) if part is OPEN else _quoted(part)}"
-
-
-def _metavar(option: click.Parameter) -> str:
-    if isinstance(option, click.Argument):
-        return str(option.make_metavar(click.Context(click.Command("vt")))).strip("[].")
-    # A memory or subject is called what the help calls it; any other value by its flag.
-    named = option.type.name if option.type.name in _NAMES else max(option.opts, key=len).lstrip("-")
-    return (option.metavar or named.upper()).strip("[]")
+        yield f"{option.flag} {option.metavar if part is OPEN else _quoted(part)}"
 
 
 def _quoted(value: Value) -> str:
