@@ -161,8 +161,8 @@ print(said, *sorted(name for name in sys.modules if name.startswith(("vault_tool
         ("config owners", "`vt config --owners ADDRESSES`"),
         ("embed download", "`vt embed --download`"),
         ("search query", "`vt search WORDS`"),
-        ("purge memory_ids", "`vt forget MEMORY --purge`"),
-        ("import_markdown path", "`vt import markdown FOLDER`"),
+        ("purge memory_ids", "`vt forget ID --purge`"),
+        ("import_markdown path", "`vt import markdown DIR`"),
     ],
 )
 def test_a_command_is_worded_without_what_it_works_with(step: str, words: str) -> None:
