@@ -11,7 +11,6 @@ import orjson
 
 from vault_tool.cli import typed
 from vault_tool.cli.lazy import RUNNING
-from vault_tool.cli.options import common_options
 from vault_tool.cli.table import PARTS, command_of
 from vault_tool.util import hints
 from vault_tool.util.hints import OPEN, Step, Value
@@ -115,7 +114,7 @@ def typed_as(parameter: click.Parameter) -> Typed:
 
 def parameters_of(command: str) -> list[Typed]:
     """How each parameter of a command is typed, by the table that was made of all commands, so that none need be loaded."""
-    return [*(Typed(*words) for words in typed.PARAMETERS[command]), *map(typed_as, common_options())]
+    return [Typed(*words) for words in (*typed.PARAMETERS[command], *typed.PARAMETERS[""])]
 
 
 def _typed(parameters: list[Typed], step: Step, part: list[str]) -> Iterator[str]:
