@@ -70,7 +70,7 @@ class CommandLine:
     def option(self, name: str, value: Value) -> str | None:
         """A flag of the command that runs; None where it has none of that name."""
         command = RUNNING.get()
-        parameter = next((given for given in command.params if given.name == name), None) if command is not None else None
+        parameter = next((taken for taken in command.params if taken.name == name), None) if command is not None else None
         if parameter is None:
             return None
         words = typed_as(parameter)
