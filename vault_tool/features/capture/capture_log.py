@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from datetime import date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from vault_tool.errors import VaultError
 from vault_tool.features.capture.session_files import ReadSoFar
 from vault_tool.files import layout
 from vault_tool.files.local_trust import place
-from vault_tool.util import atomic
-from vault_tool.util.atomic import storage
+from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder, write_in
 from vault_tool.util.clock import parse_time
+from vault_tool.util.folder import Folder
 from vault_tool.util.text import one_line
 
 # After a failure nothing is asked for so long.
@@ -26,7 +27,6 @@ PAUSE = timedelta(hours=1)
 IN_A_ROW = 3
 
 _FILE = "capture-log.jsonl"
-_MODE = 0o600
 _KEPT = timedelta(days=90)
 _LONGEST = 2**22
 _LONGEST_WHY = 200
@@ -64,25 +64,21 @@ class Reading:
 
 def note(root: Path, reading: Reading, now: datetime) -> None:
     """Append a line, on the disk when this returns. Raises StorageError: what cannot be noted is not asked."""
-    path = _path(root)
     fields = {name: value for name, value in asdict(reading).items() if value or name == "asked"}
-    with storage(f"{layout.LOCAL}/{_FILE}"):
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        if path.exists() and path.stat().st_size > _LONGEST // 4:
-            _shorten(root, path, now)
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), _MODE)
-        try:
-            # A line that a kill cut short is ended first.
-            cut = os.fstat(file).st_size and path.read_bytes()[-1:] != b"\n"
-            os.write(file, (b"\n" if cut else b"") + json.dumps(fields, ensure_ascii=True).encode() + b"\n")
-            os.fsync(file)
-        finally:
-            os.close(file)
+    with _kept(root).writing() as folder:
+        if (folder.size(_FILE) or 0) > _LONGEST // 4:
+            _shorten(folder, now)
+        size = folder.size(_FILE) or 0
+        # A line that a kill cut short is ended first.
+        cut = size > 0 and folder.read_end(_FILE, size - 1)[0] != b"\n"
+        folder.append(_FILE, (b"\n" if cut else b"") + json.dumps(fields, ensure_ascii=True).encode() + b"\n", mode=PRIVATE_FILE)
 
 
 def readings(root: Path) -> list[Reading]:
     """The log, the oldest first; a line that is not whole is left out."""
-    return list(_read(_path(root)))
+    with suppress(VaultError):
+        return list(_read(_kept(root).read(_FILE) or b""))
+    return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,15 +146,9 @@ def _day(at: str) -> date | None:
     return moment.astimezone().date() if moment else None
 
 
-def _read(path: Path) -> Iterator[Reading]:
-    try:
-        with open(path, "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - _LONGEST))
-            data = file.read(_LONGEST)
-    except OSError:
-        return
+def _read(data: bytes) -> Iterator[Reading]:
     names = {each.name: each.default for each in fields(Reading)}
-    for line in data.decode("utf-8", "replace").split("\n"):
+    for line in data[-_LONGEST:].decode("utf-8", "replace").split("\n"):
         with suppress(ValueError, TypeError, RecursionError):
             values = json.loads(line)
             if not isinstance(values, dict) or values.get("what") not in _WHAT or parse_time(str(values.get("at"))) is None:
@@ -177,10 +167,11 @@ def _is_sound(reading: Reading) -> bool:
     )  # fmt: skip
 
 
-def _shorten(root: Path, path: Path, now: datetime) -> None:
-    recent = [reading for reading in _read(path) if (at := parse_time(reading.at)) and now - at < _KEPT][-_MANY:]
+def _shorten(folder: Folder, now: datetime) -> None:
+    log = _read(folder.read(_FILE) or b"")
+    recent = [reading for reading in log if (at := parse_time(reading.at)) and now - at < _KEPT][-_MANY:]
     lines = (json.dumps(asdict(reading), ensure_ascii=True) for reading in recent)
-    atomic.write(path, "".join(f"{line}\n" for line in lines).encode(), mode=_MODE)
+    write_in(folder, _FILE, "".join(f"{line}\n" for line in lines).encode(), mode=PRIVATE_FILE)
 
 
 def why_text(text: str) -> str:
@@ -188,5 +179,5 @@ def why_text(text: str) -> str:
     return one_line(text, _LONGEST_WHY)
 
 
-def _path(root: Path) -> Path:
-    return place(root) / layout.LOCAL / _FILE
+def _kept(root: Path) -> PrivateFolder:
+    return PrivateFolder(partial(place, root), layout.LOCAL)

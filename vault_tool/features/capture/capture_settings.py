@@ -7,13 +7,14 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from vault_tool.errors import VaultError
 from vault_tool.files import layout
 from vault_tool.files.local_trust import place, repositories
-from vault_tool.util import atomic
+from vault_tool.util.atomic import PrivateFolder
 
 OFF, POINT, DRAFT = "off", "point", "draft"
 MODES = (OFF, POINT, DRAFT)
@@ -24,7 +25,6 @@ TOKENS_A_DAY = 40_000
 _FILE = "capture.json"
 _LAST = "capture-last.json"
 _UNASKED = "capture-unasked"
-_MODE = 0o600
 _LONGEST = 2**20
 _NAMED = ("by", "host", "program")
 
@@ -76,9 +76,8 @@ def own_folders(root: Path) -> tuple[str, ...]:
 
 def settings_of(root: Path) -> CaptureSettings:
     """The capture settings of a vault on this machine; `off` where none were set or they cannot be read."""
-    with suppress(OSError, ValueError):
-        with open(_path(root), "rb") as file:
-            settings = json.loads(file.read(_LONGEST))
+    with suppress(VaultError, ValueError, RecursionError):
+        settings = json.loads(_read(root, _FILE))
         if isinstance(settings, dict) and settings.get("mode") in MODES:
             environ = settings.get("environ")
             by, host, program = (value if isinstance(value := settings.get(name), str) else "" for name in _NAMED)
@@ -94,39 +93,37 @@ def settings_of(root: Path) -> CaptureSettings:
 def keep_settings(root: Path, settings: CaptureSettings) -> None:
     """Set it."""
     fields: Mapping[str, Any] = asdict(settings)
-    path = _path(root)
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    atomic.write(path, json.dumps(fields, indent=1, ensure_ascii=False).encode() + b"\n", mode=_MODE)
+    _kept(root).write(_FILE, json.dumps(fields, indent=1, ensure_ascii=False).encode() + b"\n")
 
 
 def keep_unasked(root: Path) -> None:
     """Note that a client was told of the vault without a person to be asked, so that it is told once that nothing is read."""
-    path = _path(root, _UNASKED)
     if not is_set(root):
-        with suppress(OSError, VaultError):
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-            atomic.write(path, b"", mode=_MODE)
+        with suppress(VaultError):
+            _kept(root).write(_UNASKED, b"")
 
 
 def is_unasked(root: Path) -> bool:
     """Whether that is still to be told; it is told once."""
-    try:
-        _path(root, _UNASKED).unlink()
-    except OSError:
-        return False
-    return not is_set(root)
+    with suppress(VaultError):
+        if _kept(root).read(_UNASKED) is not None:
+            with _kept(root).writing() as folder:
+                folder.remove(_UNASKED)
+            return not is_set(root)
+    return False
 
 
 def is_set(root: Path) -> bool:
     """Whether a person said whether sessions are read."""
-    return _path(root).exists()
+    with suppress(VaultError):
+        return _FILE in _kept(root).names()
+    return False
 
 
 def last_reading(root: Path) -> LastReading | None:
     """The last reading on this machine; None where there was none, or where it cannot be told."""
-    with suppress(OSError, ValueError, RecursionError):
-        with open(_path(root, _LAST), "rb") as file:
-            fields = json.loads(file.read(_LONGEST))
+    with suppress(VaultError, ValueError, RecursionError):
+        fields = json.loads(_read(root, _LAST))
         if isinstance(fields, dict) and isinstance(at := fields.get("at"), str) and isinstance(count := fields.get("turns"), int):
             return LastReading(at, count, fault if isinstance(fault := fields.get("fault"), str) else "")
     return None
@@ -135,16 +132,20 @@ def last_reading(root: Path) -> LastReading | None:
 def keep_reading(root: Path, reading: LastReading) -> None:
     """Keep when a session was read last; where it cannot be written, what was read is shown all the same."""
     fields = {"at": reading.at, "turns": reading.turns, "fault": reading.fault}
-    with suppress(OSError, VaultError):
-        atomic.write(_path(root, _LAST), json.dumps(fields, ensure_ascii=False).encode() + b"\n", mode=_MODE)
+    with suppress(VaultError):
+        _kept(root).write(_LAST, json.dumps(fields, ensure_ascii=False).encode() + b"\n")
 
 
 def _count(value: object, otherwise: int) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else otherwise
 
 
-def _path(root: Path, name: str = _FILE) -> Path:
-    return place(root) / layout.LOCAL / name
+def _read(root: Path, name: str) -> bytes:
+    return (_kept(root).read(name) or b"")[:_LONGEST]
+
+
+def _kept(root: Path) -> PrivateFolder:
+    return PrivateFolder(partial(place, root), layout.LOCAL)
 
 
 def _texts(value: object) -> tuple[str, ...]:
