@@ -188,6 +188,64 @@ def test_what_was_forgotten_there_is_not_told(here: Vault, place: Path) -> None:
         here.get(f"team:{theirs.id}")
 
 
+def _with_clone(place: Path) -> None:
+    """The team's vault is a clone of one's own, which is behind from now on."""
+    shutil.rmtree(place / "team")
+    own_copy(place / "here", place / "team")
+
+
+def _id(vault: Vault, text: str) -> str:
+    return next(row.id for row in vault.list().results if row.title == text.rstrip("."))
+
+
+def _hidden_in(vault: Vault, identity: str, how: str) -> None:
+    if how == "forgotten":
+        vault.forget(identity)
+    elif how == "withdrawn":
+        vault.consent(identity, "withdrawn")
+    else:
+        path = vault.root / vault.show(identity).path
+        path.write_text(path.read_text().replace("\nid:", "\nuser: bea\nid:", 1))
+
+
+@pytest.mark.parametrize(
+    ("how", "says"), [("forgotten", "forgotten"), ("withdrawn", "told to nobody"), ("of another user", "nothing in this vault")]
+)
+def test_what_this_vault_keeps_to_itself_no_clone_of_it_tells(how: str, says: str, place: Path) -> None:
+    _with_clone(place)
+    user = "ann" if how == "of another user" else ""
+    with Vault.open(place / "here", person=True) as owner:
+        identity = _id(owner, FRIDAYS)
+        kept = owner.remember("Fridays are free of meetings.", ["Deploy"], title="Free Fridays").id
+        owner.link(kept, "RELATED_TO", identity, "the same day")
+        shutil.rmtree(place / "team" / "vault")
+        shutil.copytree(place / "here" / "vault", place / "team" / "vault")
+        _hidden_in(owner, identity, how)
+    with Vault.open(place / "here", user=user, origin="agent") as agent:
+        title = FRIDAYS.rstrip(".")
+        assert title not in _texts(_asked(agent, "team"))
+        assert title not in _texts(agent.search("quartz fridays", vaults=["team"], everything=True))
+        assert title not in _texts(agent.bring_to_mind(QUESTION, vaults=["team"]))
+        for read in (agent.get, agent.show):
+            with pytest.raises(NotFound, match=says):
+                read(f"team:{identity}")
+            assert identity not in {relation.id for relation in read(f"team:{kept}").relations}
+
+
+@pytest.mark.parametrize("how", ["overtaken", "over"])
+def test_a_clone_that_is_behind_does_not_tell_what_is_true_no_more(how: str, here: Vault, place: Path) -> None:
+    old = _id(here, FRIDAYS)
+    _with_clone(place)
+    if how == "overtaken":
+        here.remember("Quartz is rolled out by hand now.", ["Deploy"], kind="change", change_targets=[old])
+    else:
+        path = here.root / here.show(old).path
+        path.write_text(path.read_text().replace("\nid:", "\nexpires: 2020-01-01\nid:", 1))
+    for answer in (_asked(here, "team"), here.search("quartz fridays", vaults=["team"])):
+        told = [result for result in answer.results if result.id == old]
+        assert [(result.status, result.vaults) for result in told] == ([("overtaken", ("repo",))] if how == "overtaken" else [])
+
+
 def test_a_vault_that_is_removed_meanwhile_is_named_and_comes_back(here: Vault, place: Path) -> None:
     assert "team" in {name for result in _asked(here, "team").results for name in result.vaults}
     (place / "team").rename(place / "moved")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -213,6 +213,14 @@ def one(vault: Context, name: str, use: Callable[[Context], T]) -> T:
     if outcome.value is None:
         raise NotFound(f"the vault {name} has no answer", "look into it alone")
     return outcome.value
+
+
+def kept_to_itself(vault: Context, identities: Iterable[str]) -> frozenset[str]:
+    """Those of these ids that a vault forgot, or has and shows to another than whoever asks: no clone of it tells of them."""
+    forgotten, whole, shown = vault.forgotten(), vault.whole_index.catalog, vault.index.catalog
+    return frozenset(
+        identity for identity in identities if identity in forgotten or (whole.get(identity) and not shown.get(identity))
+    )
 
 
 def _neighbour(vault: Context, place: str) -> Neighbour:

@@ -107,6 +107,18 @@ def test_a_graph_counts_what_it_cannot_hold(vault: Vault, tmp_path: Path) -> Non
     assert "blue" not in out.read_text()
 
 
+@pytest.mark.parametrize("how", ["corrected", "over", "expired"])
+def test_a_graph_tells_nothing_as_true_that_is_so_no_more(how: str, vault: Vault, tmp_path: Path) -> None:
+    until, expires = ("2020-02-01" if how == name else None for name in ("over", "expired"))
+    old = vault.remember(
+        "The kiosk opens at nine.", ["Kiosk"], kind="fact", observed_at="2020-01-01", until=until, expires=expires
+    ).id
+    if how == "corrected":
+        vault.correct(old, "it moved", content="The kiosk opens at ten.")
+    done = vault.export_as("server-memory", tmp_path / "graph.jsonl")
+    assert "at nine" not in (tmp_path / "graph.jsonl").read_text() and done.left_out["over or superseded"] == 1
+
+
 def test_a_file_that_is_not_ours_stays(vault: Vault, tmp_path: Path) -> None:
     _told(vault)
     other = tmp_path / "notes.txt"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from vault_tool.features.exports.outgoing import Leaving, Outgoing
+from vault_tool.features.exports.outgoing import OVER, Leaving, Outgoing
 from vault_tool.files.frontmatter import render_head
 from vault_tool.generate.escape import inline
 from vault_tool.importing import claude_heads
@@ -25,7 +25,7 @@ def claude_code_files(vault: Context, since: str | None, subjects: Sequence[str]
     """The files of the folder by their names, and what went into them and did not."""
     out = Outgoing(vault, since, subjects, tuple(MEMORIES))
     current = [memory for memory in out.leaving if not memory.is_over]
-    out.left_out["over or superseded"] += len(out.leaving) - len(current)
+    out.left_out[OVER] += len(out.leaving) - len(current)
     stems = _stems(current)
     files = {f"{stems[memory.entry.path]}.md": _file(out, memory, stems) for memory in current}
     out.left_out["types told as project"] += sum(memory.entry.type not in (*_KINDS, "fact") for memory in current)

@@ -12,6 +12,7 @@ from typing import Any
 
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.features.exports import agents_file, claude_code_folder, okf_folder
+from vault_tool.features.exports.outgoing import OVER
 from vault_tool.files import layout, tombstones, writer
 from vault_tool.files.episode_text import redacted_episode
 from vault_tool.files.written_folder import WrittenFolder
@@ -29,6 +30,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.parameters import require_moment
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
+from vault_tool.vault.statuses import statuses
 
 AGENTS_MD = "agents-md"
 FOLDERS = (claude_code_folder.FORM, okf_folder.FORM)
@@ -235,12 +237,17 @@ class _Material:
         catalog = self.vault.index.catalog
         names = {name: entry for entry in catalog.of_class(RecordClass.SUBJECT) for name in names_of(entry)}
         texts: dict[str, list[str]] = {entry.text("name"): [] for entry in names.values()}
-        for entry in sorted(catalog.of_class(RecordClass.OBSERVATION), key=lambda record: record.id):
+        observed = sorted(catalog.of_class(RecordClass.OBSERVATION), key=lambda record: record.id)
+        known = statuses(self.vault, observed)
+        for entry in observed:
             tagged = [names[normal_name(name)].text("name") for name in entry.subjects if normal_name(name) in names]
             if entry.text("user"):
                 self.left_out["about a user"] += 1
             elif not tagged:
                 self.left_out["without a subject"] += 1
+            elif not known[entry.path].answers:
+                # The form has no field that says so.
+                self.left_out[OVER] += 1
             elif self._takes(entry):
                 self.written["observations"] += 1
                 for name in tagged:

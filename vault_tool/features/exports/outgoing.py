@@ -21,7 +21,7 @@ from vault_tool.vault.contests import all_overtaken
 from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_moment
 
-LINKS, JUDGEMENTS, SECRET, USERS = "links", "judgements", "look like a secret", "about a user"
+LINKS, JUDGEMENTS, SECRET, USERS, OVER = "links", "judgements", "look like a secret", "about a user", "over or superseded"
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,7 @@ def get(vault: Context, memory_id: str, part: int | None = None, *, as_of: str |
     """
     if (elsewhere := _elsewhere(vault, memory_id)) is not None:
         name, named = elsewhere
-        return replace(beside.one(vault, name, lambda place: get(place, named, part)), vault=name)
+        return _told_here(vault, replace(beside.one(vault, name, lambda place: get(place, named, part)), vault=name))
     memory = show(vault, memory_id)
     if part is not None or len(memory.content) > PART:
         memory = _in_parts(memory, part)
@@ -192,7 +192,7 @@ def show(
         looked = beside.one(
             vault, name, lambda place: show(place, named, belief=belief, timeline=timeline, source=source)
         )  # fmt: skip
-        return replace(looked, vault=name)
+        return _told_here(vault, replace(looked, vault=name))
     home = resolve.home_of(resolve.for_its_keeper(vault), memory_id, begun=True)
     if page := resolve.page(vault, memory_id, by_name=not resolve.candidates(home, memory_id.strip())):
         memory = _page(vault, page)
@@ -222,6 +222,15 @@ def _elsewhere(vault: Context, memory_id: str) -> tuple[str, str] | None:
         return None
     vault.fresh()
     return None if resolve.candidates(vault, memory_id.strip()) else named
+
+
+def _told_here(vault: Context, memory: Memory) -> Memory:
+    """A memory of another vault without its relations to what this one keeps to itself; raises what this one says of its id."""
+    keeper = resolve.for_its_keeper(vault)
+    kept = beside.kept_to_itself(keeper, filter(None, (memory.id, *(relation.id for relation in memory.relations))))
+    if memory.id in kept:
+        resolve.find(keeper, memory.id)
+    return replace(memory, relations=tuple(relation for relation in memory.relations if relation.id not in kept))
 
 
 def _put_by_others(entry: Entry) -> tuple[str, ...]:

@@ -175,7 +175,7 @@ def _of_several(vault: Context, asked: Query, ask: Callable[[Context], SearchRes
 
     asking = several.asked_beside(vault, asked, in_part)
     own = ask(vault)
-    parts, missing = several.told(asking, own.degraded)
+    parts, missing = several.told(vault, asking, own.degraded)
     results = several.merged({HERE: several.part_of(vault, own.results), **parts})[: asked.limit]
     return replace(
         own, results=tuple(results), degraded=(*own.degraded, *missing), warnings=() if results else own.warnings

@@ -10,11 +10,16 @@ from vault_tool.errors import UsageError
 from vault_tool.recall import select
 from vault_tool.recall.wishes import INSTRUCTION, MOST_INSTRUCTIONS
 from vault_tool.vault import beside, shortened
+from vault_tool.vault.answers import NO_ANSWER
 from vault_tool.vault.context import Context
 from vault_tool.vault.lean import lean_tokens
 from vault_tool.vault.retrieval.query import HERE, Query, RecallAnswer
+from vault_tool.vault.statuses import statuses
 
 Gather: TypeAlias = Callable[..., RecallAnswer]
+
+# What waits here for a person may be accepted there.
+_PAST = NO_ANSWER - {"waiting"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ def gathered(vault: Context, asked: Query, gather: Gather, *, looked: bool) -> R
 
     asking = asked_beside(vault, asked, ask)
     own = gather(vault, replace(asked, vaults=(), include_global=False), looked=looked)
-    parts, missing = told(asking, own.degraded)
+    parts, missing = told(vault, asking, own.degraded)
     results = merged({HERE: part_of(vault, own.results), **parts})
     if asked.profile == "ambient":
         results = list(_few_instructions(results))
@@ -62,13 +67,28 @@ def asked_beside(vault: Context, asked: Query, ask: Callable[[Context], Part]) -
     return beside.Asking(vault, beside.chosen(vault, asked.vaults, include_global=asked.include_global), known)
 
 
-def told(asking: beside.Asking[Part], known: Sequence[str]) -> tuple[Mapping[str, Part], tuple[str, ...]]:
+def told(vault: Context, asking: beside.Asking[Part], known: Sequence[str]) -> tuple[Mapping[str, Part], tuple[str, ...]]:
     """The parts by their vaults' names, and what was done without beside what is `known` of this vault."""
     answers = asking.told()
+    passed_over = _passed_over(
+        vault, frozenset(result.id for part in answers.answers.values() for result in part.results if result.id)
+    )
     degraded = (
         f"the vault {name}: {reason}" for name, part in answers.answers.items() for reason in part.degraded if reason not in known
     )
-    return answers.answers, (*answers.missing, *degraded)
+    parts = {
+        name: replace(part, results=tuple(result for result in part.results if result.id not in passed_over))
+        for name, part in answers.answers.items()
+    }
+    return parts, (*answers.missing, *degraded)
+
+
+def _passed_over(vault: Context, identities: frozenset[str]) -> frozenset[str]:
+    """Those of these ids that this vault keeps to itself, or knows to be no answer any more, which a clone may not know yet."""
+    kept = beside.kept_to_itself(vault, identities)
+    own = [entry for identity in identities - kept for entry in vault.index.catalog.get(identity)]
+    known = statuses(vault, own) if own else {}
+    return kept | {entry.id for entry in own if entry.path in known and known[entry.path].status in _PAST}
 
 
 def part_of(place: Context, results: Sequence[Any], degraded: Sequence[str] = ()) -> Part:
