@@ -107,6 +107,31 @@ def test_a_graph_counts_what_it_cannot_hold(vault: Vault, tmp_path: Path) -> Non
     assert "blue" not in out.read_text()
 
 
+@pytest.mark.parametrize(
+    ("name", "written", "means"),
+    [
+        ("until", "2020-02-01", "2020-02-01T23:59:59+00:00"),
+        ("until", "2099-02-01T10:00:00+00:00", "2099-02-01T10:00:00+00:00"),
+        ("review_by", "2099-03-01", "2099-03-01T23:59:59+00:00"),
+        # By hand, in a head: a day is through its last second.
+        ("expires", "2020-02-01", "2020-02-01T23:59:59+00:00"),
+    ],
+)
+def test_the_dates_of_a_memory_come_along(
+    name: str, written: str, means: str, vault: Vault, founded_without_git: Path, tmp_path: Path
+) -> None:
+    told = vault.remember("The kiosk opens at nine.", ["Kiosk"], kind="fact", observed_at="2020-01-01")
+    path = vault.root / told.path
+    path.write_text(path.read_text().replace("\nid:", f"\n{name}: {written}\nid:", 1))
+    vault.export_as("jsonl", tmp_path / "vault.jsonl")
+    with Vault.open(own_copy(founded_without_git, tmp_path / "other"), clock=vault.clock) as other:
+        other.import_from(tmp_path / "vault.jsonl")
+        [row] = [entry for entry in other.index.catalog.of_class(RecordClass.OBSERVATION) if entry.text("source_id") == told.id]
+        assert row.text(name) == means
+        assert (row.path in {found.path for found in other.search("kiosk opens").results}) == ("2020" not in means)
+        assert other.import_from(tmp_path / "vault.jsonl").imported == 0
+
+
 @pytest.mark.parametrize("how", ["corrected", "over", "expired"])
 def test_a_graph_tells_nothing_as_true_that_is_so_no_more(how: str, vault: Vault, tmp_path: Path) -> None:
     until, expires = ("2020-02-01" if how == name else None for name in ("over", "expired"))

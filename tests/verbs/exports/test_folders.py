@@ -55,6 +55,24 @@ def _head(text: str) -> tuple[dict[str, Any], str]:
     return yaml.safe_load(head), body
 
 
+@pytest.mark.parametrize(
+    ("dates", "stale"),
+    [
+        ({"until": "2099-02-01"}, "2099-02-01"),
+        ({"expires": "2099-02-01", "until": "2098-05-01"}, "2098-05-01"),
+        ({"expires": "2099-02-01"}, "2099-02-01"),
+        ({"review_by": "2099-02-01"}, None),
+    ],
+)
+def test_a_bundle_says_when_a_memory_is_over_by_whichever_date(
+    dates: dict[str, Any], stale: str | None, vault: Vault, tmp_path: Path
+) -> None:
+    told = vault.remember("The kiosk opens at nine.", kind="fact", **dates)
+    vault.export_as("okf", tmp_path / "b")
+    head, _ = _head((tmp_path / "b" / told.path.removeprefix("vault/")).read_text())
+    assert head.get("stale_after") == stale
+
+
 class TestEachForm:
     @pytest.mark.parametrize("form", FORMS)
     def test_what_is_hidden_forgotten_of_a_user_or_a_secret_never_leaves(self, vault: Vault, tmp_path: Path, form: str) -> None:

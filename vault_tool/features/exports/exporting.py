@@ -238,14 +238,14 @@ class _Material:
         names = {name: entry for entry in catalog.of_class(RecordClass.SUBJECT) for name in names_of(entry)}
         texts: dict[str, list[str]] = {entry.text("name"): [] for entry in names.values()}
         observed = sorted(catalog.of_class(RecordClass.OBSERVATION), key=lambda record: record.id)
-        known = statuses(self.vault, observed)
+        by_path = statuses(self.vault, observed)
         for entry in observed:
             tagged = [names[normal_name(name)].text("name") for name in entry.subjects if normal_name(name) in names]
             if entry.text("user"):
                 self.left_out["about a user"] += 1
             elif not tagged:
                 self.left_out["without a subject"] += 1
-            elif not known[entry.path].answers:
+            elif not by_path[entry.path].answers:
                 # The form has no field that says so.
                 self.left_out[OVER] += 1
             elif self._takes(entry):

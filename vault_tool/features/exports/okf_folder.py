@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from posixpath import dirname, relpath
 from typing import Any
 
@@ -14,9 +15,9 @@ from vault_tool.errors import NotFound, Refused
 from vault_tool.features.exports.outgoing import SECRET, USERS, Leaving, Outgoing
 from vault_tool.files import frontmatter, layout, writer
 from vault_tool.generate.escape import inline, link_path, readable
-from vault_tool.model.snapshot import Entry, is_trusted
+from vault_tool.model.snapshot import ENDS, Entry, is_trusted
 from vault_tool.model.types import MEMORIES, RecordClass
-from vault_tool.util.clock import parse_time
+from vault_tool.util.clock import end_of, parse_time
 from vault_tool.util.link_rewriting import with_links
 from vault_tool.util.note_links import led_to, path_of
 from vault_tool.util.text import one_line
@@ -156,8 +157,8 @@ def _of_record(record: Leaving, place: str, rewriting: _Rewriting, by_id: Mappin
         fields["status"] = "deprecated"
     elif _actor(entry).partition(":")[0] != "human" and not reviewed:
         fields["status"] = "draft"
-    if ends := parse_time(entry.text("expires")):
-        fields["stale_after"] = ends.date().isoformat()
+    if ends := [end for name in ENDS if (end := end_of(entry.text(name))) is not None]:
+        fields["stale_after"] = (min(ends) - timedelta(seconds=1)).date().isoformat()
     resources = [{"resource": _resource(reference)} for reference in entry.texts("evidence")]
     resources += [{"resource": f"/{by_id[identity]}"} for identity in entry.texts("sources") if identity in by_id]
     fields |= {"sources": resources, "subjects": list(entry.subjects), "id": entry.id}

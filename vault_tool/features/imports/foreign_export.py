@@ -200,7 +200,8 @@ class _Taking:
             return Observation(
                 id=identity, type=each.type, title=given_title(each.title, each.text), subjects=subjects, tags=each.tags,
                 observed=each.observed or None, created=each.created or each.observed or intake.vault.now(), origin="import",
-                session=each.session, user=each.user, project=each.project, expires=each.expires or None, evidence=each.evidence,
+                session=each.session, user=each.user, project=each.project, expires=each.expires or None,
+                until=each.until or None, review_by=each.review_by or None, evidence=each.evidence,
                 body=body_text(each.text), extra=extra,
             )  # fmt: skip
 

@@ -227,10 +227,10 @@ def _elsewhere(vault: Context, memory_id: str) -> tuple[str, str] | None:
 def _told_here(vault: Context, memory: Memory) -> Memory:
     """A memory of another vault without its relations to what this one keeps to itself; raises what this one says of its id."""
     keeper = resolve.for_its_keeper(vault)
-    kept = beside.kept_to_itself(keeper, filter(None, (memory.id, *(relation.id for relation in memory.relations))))
-    if memory.id in kept:
+    withheld = beside.kept_to_itself(keeper, filter(None, (memory.id, *(relation.id for relation in memory.relations))))
+    if memory.id in withheld:
         resolve.find(keeper, memory.id)
-    return replace(memory, relations=tuple(relation for relation in memory.relations if relation.id not in kept))
+    return replace(memory, relations=tuple(relation for relation in memory.relations if relation.id not in withheld))
 
 
 def _put_by_others(entry: Entry) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from vault_tool.errors import Refused
 from vault_tool.files.export_files import ExportFile
 from vault_tool.files.repository_rules import RepositoryRules
 from vault_tool.importing.dates import read_date
-from vault_tool.util.clock import stamp
+from vault_tool.util.clock import stamp, until
 from vault_tool.util.json_stream import Piece, pieces
 from vault_tool.util.text import one_line
 
@@ -50,6 +50,8 @@ class ForeignMemory:
     user: str = ""
     project: str = ""
     expires: str = ""
+    until: str = ""
+    review_by: str = ""
     evidence: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
 
@@ -67,7 +69,9 @@ class ForeignMemory:
         """The bytes of its words, whose hash tells whether it changed: without what the next export may say otherwise of it."""
         words = (self.text, self.type, self.title, self.tags, self.session, self.user, self.project, self.expires,
                 self.evidence, self.before)  # fmt: skip
-        return repr(words).encode("utf-8", "replace")
+        # Only where there is one: what was taken in before there were such fields is the same as then.
+        ends = (self.until, self.review_by) if self.until or self.review_by else ()
+        return repr((*words, *ends)).encode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +188,11 @@ def moment_of(value: Any) -> str:
         return stamp(datetime.fromtimestamp(seconds, UTC)) if _SECONDS[0] <= seconds <= _SECONDS[1] else ""
     moment = read_date(value) if isinstance(value, str) else None
     return stamp(moment) if moment is not None and 1990 <= moment.year <= 2200 else ""
+
+
+def end_moment_of(value: Any) -> str:
+    """The moment until which something is so, by a day alone its last second; empty where it is none."""
+    return (until(value) or "") if isinstance(value, str) else ""
 
 
 def mapping(value: Any) -> Mapping[str, Any]:

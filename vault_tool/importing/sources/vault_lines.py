@@ -12,6 +12,7 @@ from vault_tool.importing.sources.foreign_items import (
     Item,
     LeftOut,
     Wanted,
+    end_moment_of,
     left,
     line_of,
     mapping,
@@ -71,5 +72,7 @@ def _record(record: Mapping[str, Any]) -> Item | None:
         source_id=own, tags=names_of(record.get("tags")), subjects=names_of(record.get("subjects")),
         created=moment_of(record.get("created")),
         observed=moment_of(head.get("observed")), session=line_of(head.get("session")), user=line_of(head.get("user")),
-        project=line_of(head.get("project")), expires=moment_of(record.get("expires")), evidence=names_of(head.get("evidence")),
+        project=line_of(head.get("project")), expires=end_moment_of(record.get("expires")),
+        until=end_moment_of(head.get("until")), review_by=end_moment_of(head.get("review_by")),
+        evidence=names_of(head.get("evidence")),
     )  # fmt: skip

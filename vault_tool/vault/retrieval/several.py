@@ -85,10 +85,10 @@ def told(vault: Context, asking: beside.Asking[Part], known: Sequence[str]) -> t
 
 def _passed_over(vault: Context, identities: frozenset[str]) -> frozenset[str]:
     """Those of these ids that this vault keeps to itself, or knows to be no answer any more, which a clone may not know yet."""
-    kept = beside.kept_to_itself(vault, identities)
-    own = [entry for identity in identities - kept for entry in vault.index.catalog.get(identity)]
-    known = statuses(vault, own) if own else {}
-    return kept | {entry.id for entry in own if entry.path in known and known[entry.path].status in _PAST}
+    withheld = beside.kept_to_itself(vault, identities)
+    entries = [entry for identity in identities - withheld for entry in vault.index.catalog.get(identity)]
+    by_path = statuses(vault, entries) if entries else {}
+    return withheld | {entry.id for entry in entries if entry.path in by_path and by_path[entry.path].status in _PAST}
 
 
 def part_of(place: Context, results: Sequence[Any], degraded: Sequence[str] = ()) -> Part:
