@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
-from bench import consolidation, house, mutations, page_needs, profile, quality_report, rows, speed, updates
+from bench import consolidation, house, mutations, page_needs, profile, quality_report, rows, speed, story_pass, updates
 from bench.bed import Beds, Extent
 from bench.figure import Figure, growths
 from bench.machine import RESULTS, Failed, description, pace
@@ -88,7 +88,13 @@ def _parser() -> argparse.ArgumentParser:
     house.add_parser(whats)
     updates.add_parser(whats)
     page_needs.add_parser(whats)
-    _common(whats.add_parser("consolidation", help="a pass over a few changed subjects, in vaults of any size"), "consolidation")
+    what = _common(
+        whats.add_parser("consolidation", help="a pass over a few changed subjects, in vaults of any size"), "consolidation"
+    )
+    what.add_argument(
+        "--story", dest="run", action="store_const", const=story_pass.run, default=argparse.SUPPRESS,
+        help="instead: calls and tokens of a pass over a story of forty memories, and of one after ten more",
+    )  # fmt: skip
     what = _common(
         whats.add_parser("speed", help="times, memory and sizes beside floors, and whether promises are kept"), "speed"
     )
