@@ -11,6 +11,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "answering": "40 ms with watchdog",
+            "capturing": "20 ms, where sessions are read",
             "twins": "for help alone",
             "wording": "for who is told what to do next",
         },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,12 +15,14 @@ from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.errors import Exit, UsageError
 from vault_tool.features.capture import capture_settings
 from vault_tool.features.capture import capturing as captures
-from vault_tool.features.capture.capture_log import Reading
 from vault_tool.features.capture.capture_settings import CALLS_A_DAY, TOKENS_A_DAY
-from vault_tool.features.capture.capturing import Capture
 from vault_tool.features.capture.judge import CLIENTS
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.person import at_terminal
+
+if TYPE_CHECKING:
+    from vault_tool.features.capture.capture_log import Reading
+    from vault_tool.features.capture.capturing import Capture
 
 
 @command(

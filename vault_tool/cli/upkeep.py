@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vault_tool.cli import capturing as sessions_read
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Heading, fields, table
-from vault_tool.cli.capturing import OFF_UNASKED, in_one_line
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import problem_table
 from vault_tool.errors import Exit, Refused
@@ -151,8 +151,8 @@ def _status(status: verb.Status, short: Short, capture: str) -> Iterator[Block]:
 def _capture(vault: Context) -> str:
     """The line on sessions that are read on this machine; empty where none are."""
     if capture_settings.settings_of(vault.root).mode == capture_settings.OFF:
-        return OFF_UNASKED if capture_settings.is_unasked(vault.root) else ""
-    return in_one_line(capturing.capture(vault))
+        return sessions_read.OFF_UNASKED if capture_settings.is_unasked(vault.root) else ""
+    return sessions_read.in_one_line(capturing.capture(vault))
 
 
 def _embeddings(status: verb.Status) -> Iterator[tuple[str, object]]:

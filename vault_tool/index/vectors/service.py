@@ -18,22 +18,31 @@ from vault_tool.files.local_trust import place
 from vault_tool.index.embedding.embedder import Embedder, Role
 from vault_tool.index.seals import lock
 from vault_tool.index.vault_index import Index
-from vault_tool.index.vectors import calibration, chroma, chroma_client, sets
-from vault_tool.index.vectors.backfill import Backfill, Bounds, CaughtUp, DimensionChanged, ModelChanged, Progress
-from vault_tool.index.vectors.exact_search import Candidates, ExactStore, Similarities, mean_of, table_between
+from vault_tool.index.vectors import (
+    backfill,
+    calibration,
+    chroma,
+    chroma_client,
+    exact_search,
+    maintenance,
+    passages,
+    sets,
+    status,
+)
 from vault_tool.index.vectors.hits import GENERAL, Background, KnownDown, Matrix, StoreUnavailable, Vector, VectorHit
-from vault_tool.index.vectors.maintenance import compact_if_due, discard_old, export_if_due, mirror_bytes
-from vault_tool.index.vectors.passages import FEW, Notes
 from vault_tool.index.vectors.sets import Sets
-from vault_tool.index.vectors.status import SetStatus, VectorStatus
-from vault_tool.index.vectors.vector_ledger import Refusal, VectorLedger
-from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.machine import EXACT, Key
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.hints import step
 
 if TYPE_CHECKING:
+    from vault_tool.index.vectors.backfill import Backfill, CaughtUp, Progress
     from vault_tool.index.vectors.chroma import ChromaStore
+    from vault_tool.index.vectors.exact_search import Candidates, ExactStore, Similarities
+    from vault_tool.index.vectors.passages import Notes
+    from vault_tool.index.vectors.status import VectorStatus
+    from vault_tool.index.vectors.vector_ledger import Refusal, VectorLedger
+    from vault_tool.index.vectors.vector_set import VectorSet
 
 _FILL_WAIT = 0.05
 _NO_KEY = Key()
@@ -82,7 +91,7 @@ class Vectors:
 
     @cached_property
     def _notes(self) -> Notes:
-        return Notes(self._root, self._index, self._settings, self._repo, self._now)
+        return passages.Notes(self._root, self._index, self._settings, self._repo, self._now)
 
     def close(self) -> None:
         """Let go of all files."""
@@ -152,7 +161,7 @@ class Vectors:
         serving = self._sets.found()
         if serving is None:
             return 0
-        self._refresh(FEW)
+        self._refresh(passages.FEW)
         ledger = serving[0].ledger()
         return ledger.count_notes() - self._notes_missing(ledger, serving[1])
 
@@ -162,7 +171,7 @@ class Vectors:
         serving = self._sets.found()
         if serving is None:
             return {}
-        self._refresh(FEW)
+        self._refresh(passages.FEW)
         ledger = serving[0].ledger()
         partitions, notes = ledger.partitions(), ledger.count_notes()
         return {
@@ -208,7 +217,7 @@ class Vectors:
                 self._last = embedder, text, done.vectors[own[0]]
             new_vectors = [done.vectors[at] for at in own if at not in done.refused]
             if new_vectors:
-                vectors[perspective] = new_vectors[0] if len(new_vectors) == 1 else mean_of(new_vectors)
+                vectors[perspective] = new_vectors[0] if len(new_vectors) == 1 else exact_search.mean_of(new_vectors)
         if not vectors:
             raise EmbeddingUnavailable(f"{embedder.name} makes no vector of this question", "search is by full text for now")
         return vectors
@@ -239,7 +248,7 @@ class Vectors:
         serving = self._sets.found()
         if serving is None:
             return self._notes.count()
-        unread = self._refresh(FEW)
+        unread = self._refresh(passages.FEW)
         ledger = serving[0].ledger()
         return unread + self._notes_missing(ledger, serving[1])
 
@@ -286,7 +295,7 @@ class Vectors:
 
     def between(self, paths: Sequence[str], other: Sequence[str]) -> Matrix:
         """The cosine of each file of one list with each of the other; 0 where one has no vectors."""
-        return table_between(paths, other, self.vectors_of({*paths, *other}))
+        return exact_search.table_between(paths, other, self.vectors_of({*paths, *other}))
 
     def background(self, perspective: str = GENERAL) -> Background:
         """The cosine of unrelated texts here: measured, or in a small vault what is known of the model."""
@@ -320,21 +329,21 @@ class Vectors:
         """
         maker = embedder or self._chosen
         if maker is None:
-            return CaughtUp(behind=self.missing_count(), stopped="there is no embedder")
+            return backfill.CaughtUp(behind=self.missing_count(), stopped="there is no embedder")
         now = time.monotonic()
-        bounds = Bounds(limit, inf if seconds is None else now + seconds, None if waiting is None else now + waiting)
+        bounds = backfill.Bounds(limit, inf if seconds is None else now + seconds, None if waiting is None else now + waiting)
         instructions = list(dict.fromkeys(self._instructions(maker).values()))
         filling: Backfill | None = None
         stopped, busy = "", False
         try:
             vectors = self._sets.to_fill(maker, bounds.left())
             with lock(vectors.folder / "fill.lock", _FILL_WAIT, "the embedding of notes"):
-                filling = Backfill(vectors, maker, self._notes, bounds, self._now())
+                filling = backfill.Backfill(vectors, maker, self._notes, bounds, self._now())
                 try:
                     done = filling.fill(instructions, progress, again=again)
-                except DimensionChanged as fault:
+                except backfill.DimensionChanged as fault:
                     vectors = self._sets.of(maker.name, fault.dimensions)
-                    filling = Backfill(vectors, maker, self._notes, bounds, self._now())
+                    filling = backfill.Backfill(vectors, maker, self._notes, bounds, self._now())
                     done = filling.fill(instructions, progress, again=again)
                 if done:
                     self._done(vectors)
@@ -343,25 +352,27 @@ class Vectors:
                 self._export(vectors)
             else:
                 self.export_waits = True
-        except DimensionChanged:
+        except backfill.DimensionChanged:
             stopped = f"{maker.name} makes vectors of different lengths"
-        except ModelChanged:
+        except backfill.ModelChanged:
             stopped = f"the files of {maker.name} became others meanwhile"
         except VaultError as fault:
             stopped, busy = fault.message, isinstance(fault, Busy)
         self._sets.look_again()
         count = (filling.embedded, filling.refused) if filling is not None else (0, 0)
-        return CaughtUp(embedded=count[0], refused=count[1], behind=self._missing_count(maker), stopped=stopped, busy=busy)
+        return backfill.CaughtUp(
+            embedded=count[0], refused=count[1], behind=self._missing_count(maker), stopped=stopped, busy=busy
+        )
 
     def status(self) -> VectorStatus:
         """How the vault stands by meaning."""
         current = self._sets.found()
         serving = current[0].folder if current is not None else None
         known = [
-            SetStatus(model=model, dimensions=size, bytes=sets.bytes_of(folder), serving=folder == serving)
+            status.SetStatus(model=model, dimensions=size, bytes=sets.bytes_of(folder), serving=folder == serving)
             for folder, model, size in sets.folders(self._cache)
         ]
-        return VectorStatus(
+        return status.VectorStatus(
             store=self.store,
             approximate=self.approximate,
             model=self.model,
@@ -374,7 +385,7 @@ class Vectors:
             sets=tuple(known),
             fault=self.fault,
             mirror_behind=self.chroma_missing_count(),
-            mirror_bytes=mirror_bytes(self._cache),
+            mirror_bytes=maintenance.mirror_bytes(self._cache),
             filling=self.filling,
             outdated=self.outdated,
         )
@@ -403,8 +414,8 @@ class Vectors:
             with vectors.writing() as ledger, ledger.transaction():
                 ledger.say(whole="1")
         calibration.calibrate(vectors)
-        compact_if_due(vectors, self._now())
-        discard_old(self._cache, vectors.folder, self._now())
+        maintenance.compact_if_due(vectors, self._now())
+        maintenance.discard_old(self._cache, vectors.folder, self._now())
 
     def _refresh(self, limit: int | None) -> int:
         """Look at the texts of notes that changed, at most `limit` of them; how many were left."""
@@ -472,8 +483,8 @@ class Vectors:
         serving = self._sets.found()
         if serving is None:
             raise StoreUnavailable("nothing is embedded yet")
-        self._refresh(FEW)
-        return ExactStore(serving[0], self._settings.perspectives)
+        self._refresh(passages.FEW)
+        return exact_search.ExactStore(serving[0], self._settings.perspectives)
 
     def _missing_count(self, maker: Embedder) -> int:
         vectors = self._sets.own(maker)
@@ -514,7 +525,7 @@ class Vectors:
 
     def _export(self, vectors: VectorSet) -> None:
         names = {instruction: name for name, instruction in self._settings.perspectives.items()}
-        export_if_due(self._root, vectors, names, stamp(self._clock.now()), self._settings.lock_wait)
+        maintenance.export_if_due(self._root, vectors, names, stamp(self._clock.now()), self._settings.lock_wait)
 
     def _now(self) -> float:
         return self._clock.now().timestamp()

@@ -7,16 +7,19 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import VECTORS
 from vault_tool.index.embedding.embedder import Embedder, Role, mark_of, state_of
 from vault_tool.index.embedding.model_weights import alike
 from vault_tool.index.seals import discard, make_folder, make_way
-from vault_tool.index.vectors import rows
-from vault_tool.index.vectors.vector_set import VectorSet, size_of
+from vault_tool.index.vectors import rows, vector_set
 from vault_tool.util import atomic
 from vault_tool.util.text import slug
+
+if TYPE_CHECKING:
+    from vault_tool.index.vectors.vector_set import VectorSet
 
 _MARK = "model.mark"
 """The file of a set that tells the files of the model that made it: see `embedding.model_weights`."""
@@ -131,7 +134,7 @@ class Sets:
         """The set in a folder; to be let go."""
         if self._serving is not None and self._serving[0].folder == folder:
             return self._serving[0]
-        return VectorSet(folder, model, dimensions, self._wait)
+        return vector_set.VectorSet(folder, model, dimensions, self._wait)
 
     def of(self, model: str, dimensions: int) -> VectorSet:
         """The set of a model, made if need be."""
@@ -216,7 +219,7 @@ def stamp(cache: Path) -> tuple[tuple[str, float], ...]:
 
 def bytes_of(folder: Path) -> int:
     """The bytes that a set takes."""
-    return sum(size_of(file) for file in folder.glob("*"))
+    return sum(vector_set.size_of(file) for file in folder.glob("*"))
 
 
 def make(folder: Path, model: str, dimensions: int, wait: float) -> VectorSet:
@@ -228,7 +231,7 @@ def make(folder: Path, model: str, dimensions: int, wait: float) -> VectorSet:
     except OSError as fault:
         reason = os.strerror(fault.errno or 0).lower()
         raise StorageError(f"cannot make {folder.name}: {reason}", "look at the permissions of `_cache`") from fault
-    return VectorSet(folder, model, dimensions, wait)
+    return vector_set.VectorSet(folder, model, dimensions, wait)
 
 
 def _stem(model: str) -> str:
