@@ -174,7 +174,7 @@ def jsonl(
                 if call.json:
                     raise Refused(
                         f"{counted(meant.files, 'file')} would be restored, and --json asks nothing",
-                        "look with --dry-run, or say --yes",
+                        "look with --dry-run, or leave --json out",
                     )
                 call.emit(meant, _restored, vault)
                 if not click.confirm("Restore them?", err=True):
