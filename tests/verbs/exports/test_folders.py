@@ -75,6 +75,23 @@ def test_a_bundle_says_when_a_memory_is_over_by_whichever_date(
 
 class TestEachForm:
     @pytest.mark.parametrize("form", FORMS)
+    @pytest.mark.parametrize("by_correction", [True, False])
+    def test_what_is_contested_says_by_what(self, by_correction: bool, form: str, vault: Vault, tmp_path: Path) -> None:
+        with _owner(vault) as keeper:
+            kept = keeper.remember("The gate code is changed monthly.", ["Gate"], kind="fact", title="Gate code").id
+            other = keeper.remember("The bell is rung at noon.", ["Bell"], kind="fact", title="Bell").id
+        if by_correction:
+            vault.correct(kept, "I saw otherwise", content="The gate code is changed yearly.")
+        else:
+            vault.remember("The gate code is changed yearly.", ["Gate"], kind="change", change_targets=[kept])
+        vault.export_as(form, tmp_path / "out")
+        texts = [path.read_text() for path in (tmp_path / "out").rglob("*.md")]
+        [text] = [text for text in texts if kept in text]
+        rival = next(row.id for row in vault.list().results if "yearly" in row.title)
+        assert f"- contested by: {rival[:6]}" in text
+        assert not any("contested by" in text for text in texts if other in text)
+
+    @pytest.mark.parametrize("form", FORMS)
     def test_what_is_hidden_forgotten_of_a_user_or_a_secret_never_leaves(self, vault: Vault, tmp_path: Path, form: str) -> None:
         _told(vault)
         with _owner(vault) as keeper:

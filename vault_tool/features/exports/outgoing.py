@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from vault_tool.belief.fold import Belief
@@ -16,10 +16,11 @@ from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve, screening
-from vault_tool.vault.answers import bodies_of
+from vault_tool.vault.answers import HasStatus, bodies_of
 from vault_tool.vault.contests import all_overtaken
 from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_moment
+from vault_tool.vault.statuses import statuses
 
 LINKS, JUDGEMENTS, SECRET, USERS, OVER = "links", "judgements", "look like a secret", "about a user", "over or superseded"
 
@@ -65,9 +66,13 @@ class Outgoing:
         overtaken = all_overtaken(self.seen)
         texts = bodies_of(self.seen, entries)
         short = resolve.Shortened(self.seen, (entry.id for entry in entries))
+        by_path = statuses(self.seen, [entry for entry in entries if entry.record_class in MEMORIES])
+        ids = {entry.id for entry in entries}
         leaving = []
         for entry in sorted(entries, key=lambda record: record.path):
             beside = "".join(f"- {label}: {text}\n" for label, text in in_lines(details_of(entry.head), short))
+            rivals = _rivals(by_path.get(entry.path), ids)
+            beside += f"- contested by: {', '.join(map(short, rivals))}\n" if rivals else ""
             body = texts.get(entry.path, "").strip("\r\n").rstrip()
             text = "\n\n".join(filter(None, (body, beside.rstrip("\n"))))
             shown = f"{entry.title}\n{entry.text('summary')}\n{text}"
@@ -102,3 +107,10 @@ class Outgoing:
         if reason:
             self.left_out[reason] += 1
         return not reason
+
+
+def _rivals(status: HasStatus | None, ids: Collection[str]) -> tuple[str, ...]:
+    """The ids, of those that leave too, of what says otherwise than a memory does."""
+    if status is None or status.status != "contested":
+        return ()
+    return tuple(identity for identity in status.status_by if identity in ids)
