@@ -12,7 +12,7 @@ from typing import Any
 
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.features.exports import agents_file, claude_code_folder, okf_folder
-from vault_tool.features.exports.outgoing import OVER
+from vault_tool.features.exports.outgoing import OTHERS, OVER, is_of_others
 from vault_tool.files import layout, tombstones, writer
 from vault_tool.files.episode_text import redacted_episode
 from vault_tool.files.written_folder import WrittenFolder
@@ -239,6 +239,7 @@ class _Material:
         texts: dict[str, list[str]] = {entry.text("name"): [] for entry in names.values()}
         observed = sorted(catalog.of_class(RecordClass.OBSERVATION), key=lambda record: record.id)
         by_path = statuses(self.vault, observed)
+        believed = self.vault.standings.beliefs(observed)
         for entry in observed:
             tagged = [names[normal_name(name)].text("name") for name in entry.subjects if normal_name(name) in names]
             if entry.text("user"):
@@ -246,8 +247,10 @@ class _Material:
             elif not tagged:
                 self.left_out["without a subject"] += 1
             elif not by_path[entry.path].answers:
-                # The form has no field that says so.
+                # The form has no field that says so, nor whose it is.
                 self.left_out[OVER] += 1
+            elif is_of_others(entry, believed.get(entry.id)):
+                self.left_out[OTHERS] += 1
             elif self._takes(entry):
                 self.written["observations"] += 1
                 for name in tagged:

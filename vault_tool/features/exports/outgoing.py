@@ -22,7 +22,8 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_moment
 from vault_tool.vault.statuses import statuses
 
-LINKS, JUDGEMENTS, SECRET, USERS, OVER = "links", "judgements", "look like a secret", "about a user", "over or superseded"
+LINKS, JUDGEMENTS, SECRET, USERS = "links", "judgements", "look like a secret", "about a user"
+OVER, OTHERS = "over or superseded", "of others, not reviewed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +103,21 @@ class Outgoing:
             reason = "notes around the vault"
         elif entry.type in KEPT_TYPES:
             reason = "soul, protocol and orientation"
-        elif is_pulled(entry.origin) and not is_trusted(entry.origin):
-            reason = "" if vouched(entry, belief is not None and belief.reviewed) else "of others, not reviewed"
+        elif is_of_others(entry, belief):
+            reason = OTHERS
         if reason:
             self.left_out[reason] += 1
         return not reason
 
 
+def is_of_others(entry: Entry, belief: Belief | None) -> bool:
+    """Whether a memory was written by another person, without the owner's trust and without a review."""
+    is_another = is_pulled(entry.origin) and not is_trusted(entry.origin)
+    return is_another and not vouched(entry, belief is not None and belief.reviewed)
+
+
 def _rivals(status: HasStatus | None, ids: Collection[str]) -> tuple[str, ...]:
-    """The ids, of those that leave too, of what says otherwise than a memory does."""
+    """The ids of memories that contest a memory, as far as they leave too."""
     if status is None or status.status != "contested":
         return ()
     return tuple(identity for identity in status.status_by if identity in ids)
