@@ -433,6 +433,11 @@ def _unsynthesised(report: ConsolidationReport, short: Short) -> Iterator[tuple[
 def _loose_ends(report: ConsolidationReport, short: Short) -> Iterator[tuple[str, tuple[str, ...], _Rows]]:
     """Links that may be missing, and notes that were never taken up again."""
     yield (
+        _titled(report, "contained_subjects", "Subjects that may be part of another: merge them, or say it in a structural note"),
+        ("subject", "part of", "shared"),
+        [(c.part, c.whole, f"{c.shared_count} of {c.part_count}") for c in report.contained_subjects],
+    )
+    yield (
         _titled(report, "edge_suggestions", "Links that may be missing"),
         ("from", "type", "to", "why"),
         [

@@ -120,3 +120,29 @@ def test_the_reflection_names_what_is_uncovered_and_stale(kept: Vault) -> None:
     page = kept.reflection(preview=True).text
     assert "- **stale**: [A cache](vault/understandings/" in page
     assert "- **uncovered**: [Homelab](vault/subjects/homelab.md) - 3 observations and no understanding" in page
+
+
+def test_a_subject_that_is_nearly_contained_in_another_is_a_suggestion_and_no_packet(vault: Vault) -> None:
+    for number in range(4):
+        vault.remember(f"The pump of the mill, part {number}.", ["Pump", "Mill"], kind="fact")
+    vault.remember("The pump alone.", ["Pump"], kind="fact")
+    for number in range(4):
+        vault.remember(f"The mill alone, part {number}.", ["Mill"], kind="fact")
+    for number in range(3):
+        vault.remember(f"The mill and the shop, part {number}.", ["Mill", "Shop"], kind="fact")
+        vault.remember(f"The shop alone, part {number}.", ["Shop"], kind="fact")
+    for name in ("Pump", "Mill", "Shop"):
+        vault.create_understanding([name], f"What {name} is.", f"{name}.", source_observation_ids=[])
+    (contained,) = vault.get_consolidation_report().contained_subjects
+    assert (contained.part, contained.whole, contained.part_count, contained.shared_count) == ("Pump", "Mill", 5, 4)
+    packets = vault.get_pending_consolidation(limit=None)
+    assert "Mill × Pump" not in [one.label for one in packets.intersections]
+    vault.create_understanding(["Mill"], "The pump is a part of the mill.", "Parts.", kind="structural")
+    assert vault.get_consolidation_report().contained_subjects == ()
+
+
+def test_two_names_of_one_thing_are_told_once(vault: Vault) -> None:
+    for number in range(3):
+        vault.remember(f"The lab, part {number}.", ["Homelab", "The lab"], kind="fact")
+    (contained,) = vault.get_consolidation_report().contained_subjects
+    assert (contained.part, contained.whole, contained.shared_count) == ("Homelab", "The lab", 3)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vault_tool.belief.fold import said_by
+from vault_tool.consolidation.packets import is_contained
 from vault_tool.consolidation.understanding_coverage import COVERING, Keys, Sighting, SubjectCoverage, contested, coverage
 from vault_tool.features.consolidation.hygiene import protocol_findings, soul_findings
 from vault_tool.features.consolidation.open_intersections import Brief, brief, briefs
@@ -121,6 +122,16 @@ class Untouched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Contained:
+    """A subject whose observations are nearly all about a larger one too: a part of it or its other name, and no pair."""
+
+    part: str
+    whole: str
+    part_count: int
+    shared_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeSuggestion:
     """A link that seems to be missing; look at both ends first."""
 
@@ -167,6 +178,7 @@ class ConsolidationReport(Answer):
     questionable_items: tuple[Questionable, ...]
     contested_understandings: tuple[Contested, ...]
     untouched_subjects: tuple[Untouched, ...]
+    contained_subjects: tuple[Contained, ...]
     edge_suggestions: tuple[EdgeSuggestion, ...]
     stale_orientation: StaleOrientation | None
     hygiene: tuple[Hygiene, ...]
@@ -197,6 +209,7 @@ def _reported(vault: Context, limit: int | None) -> ConsolidationReport:
         "questionable_items": seen.questionable(),
         "contested_understandings": list(seen.contested()),
         "untouched_subjects": list(seen.untouched()),
+        "contained_subjects": list(seen.contained()),
         "edge_suggestions": list(seen.suggestions()),
         "hygiene": list(seen.hygiene()),
     }
@@ -318,6 +331,18 @@ class _Survey:
                 generations_ago=self.generation - tally.generation,
                 last_observation_at=tally.newest,
             )
+
+    def contained(self) -> Iterator[Contained]:
+        """The pairs of which one is nearly contained in the other, but for those about which a text says how they are built."""
+        structures = self.coverage.understood.get("structural", frozenset())
+        for pair in self.coverage.unrelated(DENSE):
+            shared = self.coverage.pairs[pair]
+            (part_count, _, part), (whole_count, _, whole) = sorted(
+                (self.coverage.subjects[key].observations, normal_name(self.name(key)), key) for key in pair
+            )
+            is_told = any(pair_key in keys for keys in structures for pair_key in pair)
+            if is_contained(shared, part_count, whole_count) and not is_told:
+                yield Contained(part=self.name(part), whole=self.name(whole), part_count=part_count, shared_count=shared)
 
     def suggestions(self) -> Iterator[EdgeSuggestion]:
         catalog = self.vault.index.catalog
