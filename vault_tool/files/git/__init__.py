@@ -140,4 +140,4 @@ __all__ = [
     "work_tree_blobs",
 ]
 
-__getattr__ = deferred_names(__name__, _LATER)
+__getattr__ = deferred_names(__name__, _LATER, {"rewriting": "6 ms, where history is rewritten"})

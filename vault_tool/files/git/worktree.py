@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 
 from vault_tool.files.git.repo import Repo, fields, find, lines
 from vault_tool.files.git.run import Config, GitCall, call, output, together
+from vault_tool.util.deferred import tempfile
 
 State = Literal["new", "modified", "deleted", "renamed", "conflicted"]
 # More paths than this are not given to git as arguments; what it says of the whole vault is narrowed down instead.
@@ -52,7 +52,7 @@ def ignored_in(folder: Path, paths: Iterable[str]) -> set[str]:
     repo = find(folder)
     if repo is not None:
         return ignored(repo, sayable)
-    with TemporaryDirectory(prefix="vt-rules-") as empty:
+    with tempfile.TemporaryDirectory(prefix="vt-rules-") as empty:
         output(folder, "read the ignore rules", "init", "--quiet", "--bare", empty)
         where = (f"--git-dir={empty}", f"--work-tree={folder}")
         command = (*where, "check-ignore", "--no-index", "-z", "--stdin")
