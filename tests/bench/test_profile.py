@@ -11,7 +11,7 @@ from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
     "remember": 110,
-    "recall": 107,
+    "recall": 109,
     "search": 95,
     "get": 72,
     "bring-to-mind": 89,
@@ -19,7 +19,7 @@ MODULES = {
     "mark-useful": 75,
     "create-understanding": 99,
     "reflect": 99,
-    "status": 100,
+    "status": 107,
 }
 """How many modules each entered when this was written."""
 MARGIN = 2
