@@ -147,7 +147,7 @@ def test_without_a_terminal_each_is_refused_and_nothing_changes(
 @pytest.mark.parametrize("act", sorted(ACTS.keys() - {"review edits"} - SERVES))
 def test_at_a_terminal_each_is_done(told: tuple[Path, dict[str, str]], root: Path, act: str) -> None:
     at = at_terminal if CAMPAIGN or act == "forget" else called_at_terminal
-    done = at(*typed(ACTS[act], told[1]), cwd=root, keys="y\n" if act == "sync set up" else "q")
+    done = at(*typed(ACTS[act], told[1]), cwd=root, keys="y\n" if act in ("sync set up", "a server of vectors") else "q")
     assert done.returncode == Exit.DONE, done.stdout
 
 

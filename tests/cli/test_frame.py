@@ -194,9 +194,9 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_common_options_stand_before_or_after_the_command_and_after_wins(monkeypatch: pytest.MonkeyPatch) -> None:
-    line = "vt --vault one --session s1 --debug status --vault two --json --origin owner"
+    line = "vt --vault one --session s1 --debug status --session s2 --json --origin owner"
     call = parsed(line, monkeypatch)[1]
-    assert (call.vault, call.session, call.origin, call.json, call.debug) == ("two", "s1", "owner", True, True)
+    assert (call.vault, call.session, call.origin, call.json, call.debug) == ("one", "s2", "owner", True, True)
 
 
 def test_an_option_before_the_command_beats_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

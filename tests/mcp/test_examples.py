@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,8 @@ def _told(vault: Vault) -> dict[str, str]:
         title="A pool keeps connections alive", tags=["network"], steps=["set the pool to 20", "restart the workers"],
     )  # fmt: skip
     vault.remember("Redis wants a restart each week.", ["Redis"], kind="fact", title="Redis needs a restart each week")
+    soon = (datetime.now(UTC) + timedelta(days=9)).isoformat(timespec="seconds")
+    vault.remember("The spare disk is lent until then.", ["Homelab"], kind="fact", title="The spare disk is lent", expires=soon)
     vault.remember("A slip of the keys.", ["Slip"], kind="fact", title="An accident of this session")
     for number in range(4):
         vault.remember(f"The host of the lab hummed at {number + 3} in the night.", about, kind="fact")

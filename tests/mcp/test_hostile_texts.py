@@ -69,6 +69,7 @@ def calls(leak: str, made: str, link: str, written: str) -> Mapping[str, Mapping
         "recall": {"query": "why does the pump hum?", "limit": 300},
         "search": {"query": "pump", "limit": 300},
         "list": {"status": "all", "limit": 300},
+        "upcoming": {"within": "3650d"},
         "read": {"query": "pump", "limit": 100},
         "get": {"memory_id": leak},
         "related": {"memory_id": leak},

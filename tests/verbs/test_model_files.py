@@ -172,7 +172,7 @@ def test_no_other_model_is_made_smaller(root: Path, models: Path) -> None:
         vault.embed(provider="ollama", make_int8=True)
 
 
-@pytest.mark.parametrize(("model", "said"), [(INT8, "--make-int8"), ("all-MiniLM-L12", f"{MODEL} and {INT8} are known")])
+@pytest.mark.parametrize(("model", "said"), [(INT8, "--make-int8"), ("all-MiniLM-L12", f"known are {MODEL}, {INT8}")])
 def test_a_local_model_that_is_not_there_is_named_with_what_brings_it(root: Path, models: Path, model: str, said: str) -> None:
     with _opened(root, models, VAULT_EMBEDDING_MODEL=model) as vault:
         assert any(said in typed(line) for line in vault.status().next)

@@ -15,7 +15,7 @@ from vault_tool.vault.coming import WORDS
 @command("upcoming", "vt upcoming", "vt upcoming --within 30d --json")
 @takes(dates.upcoming, "within", "limit")
 def upcoming(call: Call, within: str, limit: int) -> Exit:
-    """List what is over soon, and what you are to look at.
+    """List what is over soon or to be looked at.
 
     The nearest first, by `expires`, `until` and `review_by`; a look that was missed stands at the beginning until `vt edit`
     or a review. `vt list --status expired` lists what is over already.

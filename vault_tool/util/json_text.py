@@ -47,10 +47,14 @@ def told_where_any(default: Any) -> Any:
     return field(default=default, metadata={_SELDOM: True})
 
 
+def seldom_told(result: type) -> tuple[str, ...]:
+    """The names in JSON of those fields of a result that are there only where they say something."""
+    return tuple(json_name(each.name) for each in fields(result) if _SELDOM in each.metadata)
+
+
 @cache
 def _names(result: type) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-    seldom = tuple(json_name(each.name) for each in fields(result) if _SELDOM in each.metadata)
-    return tuple((json_name(name), name) for name in told_fields(result)), seldom
+    return tuple((json_name(name), name) for name in told_fields(result)), seldom_told(result)
 
 
 def told_fields(result: type) -> list[str]:
