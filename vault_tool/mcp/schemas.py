@@ -21,6 +21,7 @@ from vault_tool.mcp.table import LEFT_OUT, RENAMED, SESSION, TOOLS, Described
 from vault_tool.mcp.tools import cost
 from vault_tool.model.consent import ConsentRecord
 from vault_tool.model.details import LABELS, SEVERAL, Details
+from vault_tool.model.fields import OF_ENDS
 from vault_tool.model.parameter_table import MEANINGS, MEANINGS_OF
 from vault_tool.util.json_text import json_name, told_fields
 from vault_tool.vault.answers import Mark
@@ -111,6 +112,10 @@ _LEAN: Mapping[str, Schema] = {
     ),
     "search": _object(**_ANSWER),
     "list": _object(**_ANSWER, total=_COUNT, next=TEXT, warnings=TEXTS),
+    "upcoming": _object(
+        results=_list(_object(**{**_MEMORY["properties"], **dict.fromkeys(OF_ENDS, TEXT)}, days=_COUNT)),
+        total=_COUNT, notice=TEXT, not_reviewed=_NOT_REVIEWED,
+    ),
     "get": _object(
         **_MEMORY["properties"], vault=TEXT, links=_list(_LINK), evidence_moved=_TRUE, put_by_others=TEXTS, part=_COUNT,
         parts=_COUNT,
