@@ -144,6 +144,27 @@ def test_a_graph_tells_nothing_as_true_that_is_so_no_more(how: str, vault: Vault
     assert "at nine" not in (tmp_path / "graph.jsonl").read_text() and done.left_out["over or superseded"] == 1
 
 
+@pytest.mark.parametrize("with_hidden", [False, True])
+def test_a_graph_names_no_subject_that_only_what_stays_leads_to_and_holds_no_secret(
+    with_hidden: bool, vault: Vault, tmp_path: Path
+) -> None:
+    with Vault.open(vault.root, person=True, clock=vault.clock) as keeper:
+        keeper.as_(user="ann").remember("She is ill.", ["Oncology"])
+        hidden = keeper.remember("We drew lots.", ["Lottery"]).id
+        keeper.consent(hidden, "withdrawn", as_user="", reason="asked", turn="t")
+        keeper.remember("The quay is closed.", ["Quay"])
+        keeper.create_subjects([{"name": "Jetty"}])
+        keeper.allow_secrets = True
+        keeper.remember("The token is ghp_0123456789abcdefghijABCDEFGHIJ012345", ["Quay"])
+        keeper.correct(keeper.remember("The pier is open.", ["Pier"]).id, "it burnt", content="The pier is gone.")
+    done = vault.export_as("server-memory", tmp_path / "graph.jsonl", with_hidden=with_hidden)
+    entities = {line["name"]: line["observations"] for line in _lines(tmp_path / "graph.jsonl")}
+    shown = {"Quay": ["The quay is closed."], "Jetty": [], "Pier": ["The pier is gone."]}
+    assert entities == (shown | {"Lottery": ["We drew lots."]} if with_hidden else shown)
+    assert done.left_out["look like a secret"] == done.left_out["about a user"] == 1
+    assert done.left_out.get("hidden", 0) == (not with_hidden)
+
+
 def test_a_file_that_is_not_ours_stays(vault: Vault, tmp_path: Path) -> None:
     _told(vault)
     other = tmp_path / "notes.txt"

@@ -11,30 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from vault_tool.errors import NotFound, Refused, UsageError
-from vault_tool.features.exports import agents_file, claude_code_folder, okf_folder
-from vault_tool.features.exports.outgoing import OTHERS, OVER, is_of_others
+from vault_tool.features.exports import agents_file, claude_code_folder, okf_folder, server_memory
+from vault_tool.features.exports.outgoing import AskedFor
 from vault_tool.files import layout, tombstones, writer
 from vault_tool.files.episode_text import redacted_episode
 from vault_tool.files.written_folder import WrittenFolder
 from vault_tool.importing.sources.vault_lines import FORMAT, VERSION
-from vault_tool.index.relations import names_of
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass
 from vault_tool.util import atomic
 from vault_tool.util.atomic import storage
-from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import option
-from vault_tool.util.text import normal_name, one_line
+from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.parameters import require_moment
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
-from vault_tool.vault.statuses import statuses
 
 AGENTS_MD = "agents-md"
 FOLDERS = (claude_code_folder.FORM, okf_folder.FORM)
-FORMS = ("jsonl", "server-memory", AGENTS_MD, *FOLDERS)
+FORMS = ("jsonl", server_memory.FORM, AGENTS_MD, *FOLDERS)
 
 # The parameters of a page for agents, and the folders of a vault that are no place for an export.
 _TAKEN, _WIDER = frozenset({"budget"}), frozenset({"with_hidden"})
@@ -93,11 +88,15 @@ def export_as(
     if form in FOLDERS:
         return _to_folder(vault, form, target, since, subject_names, force)
     _require_ours(target, form, force)
-    material = _Material(vault, since, subject_names, with_hidden)
-    lines = material.lines() if form == "jsonl" else material.graph()
+    if form == server_memory.FORM:
+        lines, written, out = server_memory.graph(vault, since, subject_names, with_hidden=with_hidden)
+        left_out = out.left_out
+    else:
+        material = _Material(vault, since, subject_names, with_hidden)
+        lines, written, left_out = [*material.lines()], material.written, material.left_out
     with storage(str(target)):
         atomic.write(target, b"".join(map(_encoded, lines)), mode=0o600)
-    return ExportedAs(form=form, path=str(target), written=dict(material.written), left_out=dict(material.left_out))
+    return ExportedAs(form=form, path=str(target), written=_some(written), left_out=_some(left_out))
 
 
 def _to_folder(
@@ -114,9 +113,12 @@ def _to_folder(
     left_out = {**out.left_out, "of an earlier export, edited since": outcome.edited}
     return ExportedAs(
         form=form, path=str(target), changed=bool(outcome.written or outcome.removed), renamed=tuple(renamed),
-        written={name: count for name, count in counts.items() if count},
-        left_out={reason: count for reason, count in left_out.items() if count},
+        written=_some(counts), left_out=_some(left_out),
     )  # fmt: skip
+
+
+def _some(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: count for name, count in counts.items() if count}
 
 
 def exported_lines(vault: Context) -> Iterator[bytes]:
@@ -174,8 +176,7 @@ class _Material:
         self.vault = vault.with_withheld()  # what is left out is counted
         self.written: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
-        self._since = require_moment(since, vault.clock.now()) if since else None
-        self._subjects = frozenset(map(normal_name, subjects))
+        self._asked = AskedFor(vault, since, subjects)
         self._hidden = frozenset[str]() if with_hidden else self._not_shown(vault)
 
     def _not_shown(self, vault: Context) -> frozenset[str]:
@@ -198,7 +199,7 @@ class _Material:
                     "subjects": list(entry.subjects), "created": entry.text("created"), "expires": entry.text("expires"),
                     "head": dict(entry.head), "path": entry.path, "text": text,
                 }  # fmt: skip
-        if self._since is None and not self._subjects:
+        if not self._asked.is_narrowed:
             yield from self._others()
 
     def _others(self) -> Iterator[dict[str, Any]]:
@@ -232,51 +233,13 @@ class _Material:
         self.left_out["hidden"] += sum(before != after for before, after in entries)
         return shown.decode()
 
-    def graph(self) -> Iterator[dict[str, Any]]:
-        """The subjects with what was observed of them, as entities; the rest is counted."""
-        catalog = self.vault.index.catalog
-        names = {name: entry for entry in catalog.of_class(RecordClass.SUBJECT) for name in names_of(entry)}
-        texts: dict[str, list[str]] = {entry.text("name"): [] for entry in names.values()}
-        observed = sorted(catalog.of_class(RecordClass.OBSERVATION), key=lambda record: record.id)
-        by_path = statuses(self.vault, observed)
-        believed = self.vault.standings.beliefs(observed)
-        for entry in observed:
-            tagged = [names[normal_name(name)].text("name") for name in entry.subjects if normal_name(name) in names]
-            if entry.text("user"):
-                self.left_out["about a user"] += 1
-            elif not tagged:
-                self.left_out["without a subject"] += 1
-            elif not by_path[entry.path].answers:
-                # The form has no field that says so, nor whose it is.
-                self.left_out[OVER] += 1
-            elif is_of_others(entry, believed.get(entry.id)):
-                self.left_out[OTHERS] += 1
-            elif self._takes(entry):
-                self.written["observations"] += 1
-                for name in tagged:
-                    texts[name].append(Memory(self.vault, entry).told(_Content).content.strip())
-        for name, observations in sorted(texts.items()):
-            if observations or not self._subjects:
-                role = names[normal_name(name)].text("role")
-                self.written["entities"] += 1
-                yield {"type": "entity", "name": name, "entityType": role or "subject", "observations": observations}
-        for record_class, what in ((RecordClass.EDGE, "links"), (RecordClass.UNDERSTANDING, "understandings")):
-            if count := len(catalog.of_class(record_class)):
-                self.left_out[what] += count
-        if judgements := len(catalog.signals()):
-            self.left_out["judgements"] += judgements
-
     def _takes(self, entry: Entry) -> bool:
         if layout.is_around(entry.path):
             return False
         if entry.id in self._hidden:
             self.left_out["hidden"] += 1
             return False
-        if self._since is not None:
-            at = parse_time(entry.observed or entry.text("created"))
-            if at is None or at < self._since:
-                return False
-        return not self._subjects or bool(self._subjects.intersection(map(normal_name, [*entry.subjects, entry.text("name")])))
+        return self._asked.has(entry)
 
     def _text(self, path: str) -> str | None:
         try:
