@@ -321,6 +321,12 @@ def test_a_long_error_keeps_its_ends_and_its_hint() -> None:
     assert "…" in line
 
 
+def test_a_hint_has_the_room_that_the_error_leaves() -> None:
+    hint = "`vt init DIR` makes one, `--vault DIR` or VAULT_ROOT names one, `vt config global VALUE` chooses one for every folder"
+    assert output.error_line("no vault in /home/ann/notes or above it", hint).endswith(hint)
+    assert len(output.error_line("no vault in /home/ann/" + "n" * 300, hint)) <= output.ERROR_LENGTH
+
+
 def test_a_long_hint_leaves_room_for_the_error() -> None:
     line = output.error_line("what happened", "h" * 500)
     assert len(line) <= output.ERROR_LENGTH

@@ -242,9 +242,11 @@ def flush_streams() -> None:
 
 
 def error_line(message: str, hint: str = "", limit: int | None = ERROR_LENGTH) -> str:
-    """`vt: what, which item; what to type next` on one line; too long a message loses its middle, never its hint."""
-    flat, advice = one_line(worded(message)), one_line(worded(hint), ERROR_LENGTH // 2 if limit else None)
-    room = (limit or sys.maxsize) - len("vt: ; ") - len(advice)
+    """`vt: what, which item; what to type next` on one line; too long a message loses its middle before its hint its end."""
+    flat, whole = one_line(worded(message)), (limit or sys.maxsize) - len("vt: ; ")
+    # Half is the hint's where both are long, and else all that the message leaves: half a command is nothing to type.
+    advice = one_line(worded(hint), max(ERROR_LENGTH // 2, whole - len(flat)) if limit else None)
+    room = whole - len(advice)
     if len(flat) > room:
         head = room * 3 // 5
         flat = f"{flat[:head].rstrip()}…{flat[len(flat) - (room - head - 1) :].lstrip()}"
