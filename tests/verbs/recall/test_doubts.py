@@ -27,6 +27,7 @@ def _first(vault: Vault, question: str) -> tuple[bool, str]:
         ("phone at the front desk of the clinic", (False, "")),
         ("phone 869869919842 at the front desk of the clinic", (True, "no word of *869869919842*")),
         ("is ticket QX-7781 about the phone at the front desk of the clinic", (True, "no word of *qx-7781*")),
+        ("was the line at the front desk of the clinic moved to VOIP9 by phone", (True, "no word of *voip9*")),
         ("does Katharina answer the phone at the front desk of the clinic in the morning", (True, "no word of *katharina*")),
         ("phone charger tariff roaming abroad contract", (True, "only 1 of 6 words")),
     ],

@@ -22,7 +22,7 @@ class Doubts:
         self._bar = bar
         # A page of conversation names much that one memory need not have.
         self._subjects: dict[tuple[str, str], frozenset[str]] = {}
-        self._wanted = () if read.page else (*read.codes, *doubt.proper_names(read.asked))
+        self._wanted = () if read.page else tuple(dict.fromkeys((*read.codes, *doubt.proper_names(read.asked))))
 
     def note(self, hits: Sequence[Ranked], bodies: Mapping[Key, str]) -> None:
         """Make those weak that lack a name, number or code that is asked for, and say of each weak one why it is."""
