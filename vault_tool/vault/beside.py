@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -106,11 +106,18 @@ def others(vault: Context) -> Mapping[str, str]:
     return {**first, **vault.machine.vaults}
 
 
+def which(folders: Collection[str]) -> str:
+    """The hint for whoever names a vault that is none of these: which there are, or how one is named."""
+    if folders:
+        return f"there are: {', '.join(folders)}"
+    return f"{step('config', name='vault', value='NAME', folder=...)} names one"
+
+
 def chosen(vault: Context, named: Sequence[str], *, include_global: bool = True) -> Mapping[str, str]:
     """The folders of those that are named, `all` for all. Raises UsageError with what there is for any other name."""
     folders = others(vault)
     names = [name.strip() for text in named for name in text.split(",")]
-    hint = f"there are: {', '.join(folders)}" if folders else f"{step('config', name='vault', value=...)} names one"
+    hint = which(folders)
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UsageError(f"the vault {one_line(twice, 40)} is named twice", hint)
     if ALL in names and len(names) > 1:

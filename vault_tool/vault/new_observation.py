@@ -154,7 +154,7 @@ def _end(vault: Context, name: str, end: str | None, observed: str | None) -> st
     over = end_of(end)
     if over is not None and over <= (own or vault.clock.now()):
         of = f"observed at {observed}" if own else f"of {vault.now()}"
-        hint = "give a later one, or say with `observed_at` since when it was so"
+        hint = f"give a later one, or say with {option('observed_at')} since when it was so"
         raise UsageError(f"{name} `{one_line(end, 40)}` is no later than the memory itself, which is {of}", hint)
     return until(end)
 

@@ -63,8 +63,7 @@ def take_away(vault: Context, name: str) -> None:
 
 def unknown(vault: Context, name: str) -> UsageError:
     """The error for a name that no other vault has."""
-    named = vault.machine.vaults
-    hint = f"there are: {', '.join(named)}" if named else f"{step('config', name=NAME, value=...)} names one"
+    hint = beside.which(vault.machine.vaults)
     return UsageError(f"no vault is called `{one_line(name, 40)}`", hint)
 
 

@@ -25,7 +25,7 @@ from vault_tool.util.hints import option, step
 from vault_tool.util.json_text import read_own
 from vault_tool.util.note_links import is_note
 from vault_tool.util.text import counted, one_line
-from vault_tool.vault import asked_reviews, person
+from vault_tool.vault import asked_reviews, beside, person
 from vault_tool.vault.context import Context, Who, home_in
 from vault_tool.vault.generated_pages import first_pages
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -272,9 +272,7 @@ def config(
         remarks = _named_vault(vault, value or "", folder, remove=remove)
         name = machine_names.VAULTS
     elif folder is not None or remove:
-        raise UsageError(
-            "a folder is given to no vault's name", f"{step('config', name=other_vaults.NAME, value='team')} names one"
-        )
+        raise UsageError("a folder is given to no vault's name", beside.which(()))
     elif value is not None:
         if name in _POLICIES and _asks_for_less(vault, name, value):
             person.require_person(vault, f"set {name} to {one_line(value, 20)}")
