@@ -111,3 +111,9 @@ def test_the_first_page_names_them(vault: Vault) -> None:
     with serving_pages(vault.root) as served:
         page = served.get("/")
     assert f'<a href="/memory/{made}">The key is &lt;b&gt;under&lt;/b&gt; the mat: to be looked at by 2026-11-25</a>' in page
+
+
+def test_a_day_is_told_as_the_day_that_was_typed(vault: Vault) -> None:
+    for until, told in (("2026-11-30", "2026-11-30"), ("2026-11-30T12:00:00+02:00", "2026-11-30T10:00:00+00:00")):
+        made = vault.remember(f"The lease holds to {told}.", until=until)
+        assert f"until:  {told}\n" in vt("get", made.id, cwd=vault.root).stdout

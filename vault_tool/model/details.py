@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from vault_tool.model.fields import LISTS, OBSERVATION, FieldKind
+from vault_tool.model.fields import LISTS, OBSERVATION, OF_ENDS, FieldKind
+from vault_tool.util.clock import by_day
 from vault_tool.util.text import one_line
 
 # Fields of a head by name, those alone that say something.
@@ -43,7 +44,7 @@ def in_lines(details: Details, short: Callable[[str], str], *, but: str = "") ->
         texts = (value,) if isinstance(value, str) else value
         for number, text in enumerate(texts if name != but else (), 1):
             label = LABELS[name] if name != "steps" else f"{LABELS[name]} {number}"
-            yield label, short(text) if name in IDS else one_line(text)
+            yield label, short(text) if name in IDS else one_line(by_day(text) if name in OF_ENDS else text)
 
 
 def in_words(details: Details, short: Callable[[str], str]) -> str:

@@ -6,6 +6,8 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 
+# Of a day in UTC, as the end of what lasts through it.
+_LAST_SECOND = "T23:59:59+00:00"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _STAMP = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+00:00", re.ASCII)
 _DAY_LENGTH = len("2026-11-20")
@@ -95,7 +97,12 @@ def end_of(text: str) -> datetime | None:
 
 def until(text: str) -> str | None:
     """`text` as `stamp` writes the moment until which it lasts, or None: of a day alone its last second."""
-    return f"{text.strip()}T23:59:59+00:00" if _DATE.fullmatch(text.strip()) and parse_time(text) else stamped(text)
+    return f"{text.strip()}{_LAST_SECOND}" if _DATE.fullmatch(text.strip()) and parse_time(text) else stamped(text)
+
+
+def by_day(text: str) -> str:
+    """What `until` wrote as it is told: what lasts through a day by that day."""
+    return text.removesuffix(_LAST_SECOND)
 
 
 @lru_cache(maxsize=256)  # a note says when it was written, observed and changed, and mostly means one moment
