@@ -101,7 +101,7 @@ def until(text: str) -> str | None:
 
 
 def by_day(text: str) -> str:
-    """What `until` wrote as it is told: what lasts through a day by that day."""
+    """The end that `until` wrote as it is told: an end of a day by that day alone."""
     return text.removesuffix(_LAST_SECOND)
 
 

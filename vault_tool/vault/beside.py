@@ -107,7 +107,7 @@ def others(vault: Context) -> Mapping[str, str]:
 
 
 def which(folders: Collection[str]) -> str:
-    """The hint for whoever names a vault that is none of these: which there are, or how one is named."""
+    """A hint after a wrong name: the vaults that there are, or how one is named."""
     if folders:
         return f"there are: {', '.join(folders)}"
     return f"{step('config', name='vault', value='NAME', folder=...)} names one"
