@@ -11,18 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import ConfigError
+from vault_tool.model import served_person
 from vault_tool.util import atomic
-from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import opened
 from vault_tool.util.hints import step
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
-    from vault_tool.model import served_person
     from vault_tool.model.served_person import ServedPerson
-else:
-    served_person = deferred("vault_tool.model.served_person")  # hashes: 4 ms, and few vaults are served to others
 
 PROVIDERS = ("auto", "ollama", "openai", "local", "none")
 EXACT = "exact"

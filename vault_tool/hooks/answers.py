@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import vault_tool.features  # noqa: F401  (who opens a vault must know how a forgetting is finished)
 from vault_tool.errors import Busy, VaultError
@@ -28,19 +27,13 @@ from vault_tool.mcp import wording
 from vault_tool.model.details import in_words
 from vault_tool.model.snapshot import from_trusted, is_trusted
 from vault_tool.util.clock import parse_time
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import MARK, worded
 from vault_tool.util.text import BYTES_A_TOKEN, counted, first_tokens, one_line, tokens
-from vault_tool.vault import core_making, page_at_start, resolve, seen, work_left
+from vault_tool.vault import core_making, page_at_start, resolve, seen, shortened, work_left
 from vault_tool.vault.context import Context, find
 from vault_tool.vault.folder_project import project_of
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, Recalled
-
-if TYPE_CHECKING:
-    import vault_tool.vault.shortened as shortened
-else:
-    shortened = deferred("vault_tool.vault.shortened")  # for texts that are too long
 
 # What a session's start is given at most: clients cut at 10,000 characters, or at about 2,500 tokens.
 PAGE_CHARACTERS = 9000

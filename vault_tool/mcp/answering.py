@@ -23,6 +23,7 @@ from vault_tool.util.hints import MARK, worded
 from vault_tool.util.json_text import flaw_in, json_fields
 from vault_tool.util.text import one_line
 from vault_tool.util.vault_names import ASKING, PARAMETER
+from vault_tool.vault import shortened
 from vault_tool.vault.checked import asked_as_checked
 from vault_tool.vault.context import Progress
 from vault_tool.vault.folder_project import client_project
@@ -36,10 +37,7 @@ from vault_tool.verbs.vault import Vault
 
 if TYPE_CHECKING:
     import jsonschema
-
-    import vault_tool.vault.shortened as shortened
 else:
-    shortened = deferred("vault_tool.vault.shortened")  # for answers that are too long
     jsonschema = deferred("jsonschema")  # 0.1 s
 
 # Most bytes of an answer, less than 10,000 tokens: clients cut longer ones in the middle of a word, which leaves no JSON.

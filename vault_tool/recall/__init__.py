@@ -10,6 +10,7 @@ if not TYPE_CHECKING:
     __getattr__ = late_modules(
         __name__,
         {
+            "passage": "for long texts",
             "time_words": "words of times, for what is a question",
             "times": "where a question names a time",
         },

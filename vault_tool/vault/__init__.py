@@ -30,6 +30,7 @@ if not TYPE_CHECKING:
             "served_writer": "where another person writes by a served vault",
             "settings_in_force": "2 ms, where `vault.toml` cannot be used as it is",
             "settings_stamps": "for a process that stays",
+            "shortened": "for what is too long",
             "statuses": "most give the status that they looked up for several",
             "together": "where several write at once",
             "vector_upkeep": "20 ms",

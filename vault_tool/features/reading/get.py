@@ -20,7 +20,7 @@ from vault_tool.model.authority import by_origin
 from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
 from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.deferred import deferred
+from vault_tool.recall import passage
 from vault_tool.util.hints import option, shell
 from vault_tool.util.json_text import told_where_any
 from vault_tool.util.text import PART, content_hash, counted
@@ -32,13 +32,10 @@ from vault_tool.vault.request import Answer, in_time, looks, verb
 from vault_tool.vault.standing import about, confidence_of
 
 if TYPE_CHECKING:
-    import vault_tool.recall.passage as passage
     from vault_tool.belief.posterior import Posterior
     from vault_tool.features.reading.memory_timeline import Timeline
     from vault_tool.model.consent import ConsentRecord
     from vault_tool.vault.evidence_state import EvidenceCheck
-else:
-    passage = deferred("vault_tool.recall.passage")  # for long texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+from typing import Any, Literal, TypeAlias, Unpack
 
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.gates import disbelieved
@@ -19,10 +19,9 @@ from vault_tool.model.signals import Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.select import within_budget
-from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.vault import resolve, screening, seen
+from vault_tool.vault import resolve, screening, seen, shortened
 from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.contests import foremost
 from vault_tool.vault.context import Context
@@ -35,11 +34,6 @@ from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Fate, ProfileName, Query, RecallAnswer, Recalled, narrowed
 from vault_tool.vault.statuses import statuses
 from vault_tool.vault.viewer import request_of
-
-if TYPE_CHECKING:
-    import vault_tool.vault.shortened as shortened
-else:
-    shortened = deferred("vault_tool.vault.shortened")  # for a budget that is too small for what was found
 
 _Statuses: TypeAlias = Mapping[str, HasStatus]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from vault_tool.errors import UsageError, VaultError
 from vault_tool.files import frontmatter, reader
@@ -18,7 +18,7 @@ from vault_tool.model.details import Details
 from vault_tool.model.fields import Narrowing
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.deferred import deferred
+from vault_tool.recall import passage
 from vault_tool.util.json_text import told_where_any
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
@@ -33,11 +33,6 @@ from vault_tool.vault.retrieval import engine, several
 from vault_tool.vault.retrieval.filters import Filters, require_kinds, unknown
 from vault_tool.vault.retrieval.query import HERE, Query, Recalled, narrowed
 from vault_tool.vault.statuses import CURRENT, statuses
-
-if TYPE_CHECKING:
-    import vault_tool.recall.passage as passage
-else:
-    passage = deferred("vault_tool.recall.passage")  # for long texts
 
 MODES = ("auto", "text")
 _MEMORIES = frozenset({RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value})

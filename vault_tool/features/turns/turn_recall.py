@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from vault_tool.belief.gates import disbelieved
 from vault_tool.index.timeline import written_of
@@ -15,20 +15,15 @@ from vault_tool.model.details import Details, in_words
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.recall import passage
 from vault_tool.recall.weights import AMBIENT, TARGETED
 from vault_tool.util.clock import moment
-from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line, tokens
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, RecallAnswer, Recalled
-
-if TYPE_CHECKING:
-    import vault_tool.recall.passage as passage
-else:
-    passage = deferred("vault_tool.recall.passage")  # for long texts
 
 _PAGE = 64
 

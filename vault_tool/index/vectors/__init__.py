@@ -14,6 +14,7 @@ if not TYPE_CHECKING:
             "calibration": "1 ms, where something was embedded",
             "chroma": "10 ms, for those who chose Chroma",
             "chroma_client": "10 ms, for those who chose Chroma",
+            "chroma_http": "20 ms, for a server alone",
             "exact_search": "5 ms, where there are vectors",
             "maintenance": "numpy, and few vaults that forget have vectors",
             "passages": "4 ms, where there are vectors",

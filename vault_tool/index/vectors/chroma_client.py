@@ -17,6 +17,7 @@ import orjson
 from vault_tool.errors import StorageError, VaultError
 from vault_tool.files.local import LocalFolder
 from vault_tool.index.seals import discard, make_way
+from vault_tool.index.vectors import chroma_http
 from vault_tool.index.vectors.hits import GONE, StoreUnavailable
 from vault_tool.machine import Key
 from vault_tool.util import atomic
@@ -25,10 +26,7 @@ from vault_tool.util.hints import step
 
 if TYPE_CHECKING:
     import chromadb
-
-    from vault_tool.index.vectors import chroma_http
 else:
-    chroma_http = deferred("vault_tool.index.vectors.chroma_http")  # 20 ms, for a server alone
     chromadb = deferred("chromadb")  # 1 s
 
 FOLDER = "chroma"

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import UsageError, VaultError
@@ -19,10 +19,10 @@ from vault_tool.recall.match import BESIDE, CONVERSATION_BASELINE, baseline, cer
 from vault_tool.recall.update_pairs import Update
 from vault_tool.recall.weights import LEAST, PROFILES, Weights
 from vault_tool.recall.wishes import INSTRUCTION, MOST_INSTRUCTIONS
-from vault_tool.util.deferred import deferred
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import option
 from vault_tool.util.text import normal_name, one_line, tokens
+from vault_tool.vault import shortened
 from vault_tool.vault.answers import HasStatus, bodies_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
@@ -39,11 +39,6 @@ from vault_tool.vault.retrieval.vector_scores import degraded_reasons
 from vault_tool.vault.retrieval.weighing import Ranked, threshold
 from vault_tool.vault.standing import FAILED_TACTIC
 from vault_tool.vault.statuses import statuses
-
-if TYPE_CHECKING:
-    import vault_tool.vault.shortened as shortened
-else:
-    shortened = deferred("vault_tool.vault.shortened")  # for a budget that is too small for what was found
 
 __all__ = ["LEAST", "Query", "RecallAnswer", "Recalled", "gather"]
 
