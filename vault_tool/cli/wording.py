@@ -114,7 +114,22 @@ def typed_as(parameter: click.Parameter) -> Typed:
 
 def parameters_of(command: str) -> list[Typed]:
     """How each parameter of a command is typed, by the table that was made of all commands, so that none need be loaded."""
-    return [Typed(*words) for words in (*typed.PARAMETERS[command], *typed.PARAMETERS[""])]
+    return [_read(words) for row in (command, "") for words in filter(None, typed.PARAMETERS[row].split(", "))]
+
+
+def _read(words: str) -> Typed:
+    """A parameter as the table writes it (`typed_table.written`)."""
+    called, _, metavar = words.partition("=")
+    if "--" not in called:
+        return Typed(called, "", "", metavar)
+    name, _, flags = called.rpartition(":")
+    flag, _, off = flags.partition("/")
+    return Typed(name or name_of(flag), flag, off, metavar)
+
+
+def name_of(flag: str) -> str:
+    """The name of an option that is called as its flag."""
+    return flag.removeprefix("--").replace("-", "_")
 
 
 def _typed(parameters: list[Typed], step: Step, part: list[str]) -> Iterator[str]:
