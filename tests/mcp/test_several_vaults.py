@@ -47,7 +47,7 @@ def test_the_list_names_them_where_there_are_any(here: Vault, tmp_path: Path) ->
 
 def test_what_is_said_before_an_owner_is_there_is_the_same(here: Vault, tmp_path: Path) -> None:
     client = {"name": "a", "version": "1"}
-    opening = Opening("lean", names_at(str(tmp_path / "here")))
+    opening = Opening("lean", ",".join(names_at(str(tmp_path / "here"))))
     asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
     version = "2025-06-18"
     assert opening.answer({**asked, "params": {"protocolVersion": version, "capabilities": {}, "clientInfo": client}})

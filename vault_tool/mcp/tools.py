@@ -67,7 +67,7 @@ def listed(preset: str) -> tuple[Tool, ...]:
 
 def listed_for(preset: str, caller: Caller) -> list[Tool]:
     """The same for a caller: where its person named other vaults, with these."""
-    return with_vaults(listed(preset), tuple(filter(None, caller.vaults.split(","))))
+    return with_vaults(listed(preset), caller.vaults)
 
 
 @cache

@@ -14,7 +14,7 @@ from vault_tool.util.vault_names import with_vaults
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any
 
 _KEPT = os.path.join(os.path.dirname(os.path.dirname(__file__)), "mcp")
@@ -25,7 +25,7 @@ _ABILITIES = ("sampling", "elicitation", "experimental")
 class Opening:
     """The beginning of one conversation, as far as it can be answered without anybody who serves it."""
 
-    def __init__(self, preset: str, vaults: Sequence[str] = ()) -> None:
+    def __init__(self, preset: str, vaults: str = "") -> None:
         self._preset = preset
         self._vaults = vaults
         self._kept: Mapping[str, Any] = {}

@@ -124,7 +124,7 @@ class Relay:
 
     def _begin(self) -> None:
         """Answer the client what is always the same, while an owner comes up."""
-        self._beginning = Opening(self._request["preset"], names_at(self._root))
+        self._beginning = Opening(self._request["preset"], self._request.get("vaults", ""))
         threading.Thread(target=self._hear, daemon=True).start()
 
     def _hand_over(self) -> None:

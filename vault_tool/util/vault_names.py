@@ -36,8 +36,9 @@ def names_at(root: str) -> tuple[str, ...]:
     return ("global", *names) if names else ()
 
 
-def with_vaults(tools: Iterable[Mapping[str, Any]], names: Sequence[str]) -> list[Mapping[str, Any]]:
-    """Tools as they are listed where there are other vaults: those that may ask them say by which names."""
+def with_vaults(tools: Iterable[Mapping[str, Any]], told: str) -> list[Mapping[str, Any]]:
+    """Tools as they are listed where a client is `told` of other vaults, with commas: those that may ask them say the names."""
+    names = told.split(",") if told else []
     return [_with(tool, names) if names and tool["name"] in ASKING else tool for tool in tools]
 
 
