@@ -22,6 +22,7 @@ from vault_tool.mcp import http as mcp_http
 from vault_tool.mcp import listening as http_listening
 from vault_tool.mcp import server as server_of_mcp
 from vault_tool.mcp.tools import PRESETS, Caller, Offered, offered
+from vault_tool.model.served_person import READ, SCOPES, WRITE
 from vault_tool.owner import front
 from vault_tool.owner.relay import folder_of, session_of
 from vault_tool.util.deferred import deferred
@@ -93,7 +94,7 @@ def mcp(call: Call, preset: str, only_tools: bool, identity: str, project: str, 
 @click.option("--new-token", is_flag=True, help="Make another token first; the old one is refused from then on.")
 @click.option("--every", type=click.IntRange(10, 86_400), metavar="SECONDS", help="Sync at once, and then so often.")
 @click.option("--person", default="", metavar="NAME", help="With --new-token: one for a person alone, shown once.")
-@click.option("--scope", type=click.Choice(("read", "write")), help="The scope of their token; else write, which is both.")
+@click.option("--scope", type=click.Choice(SCOPES), help="The scope of their token; else write, which is both.")
 @click.option("--people", "list_people", is_flag=True, help="List who has a token of their own.")
 @click.option("--remove", is_flag=False, flag_value="", default=None, metavar="[NAME]", help="Take a person's token away.")
 def serve(call: Call, preset: str, project: str, model: str, **options: Any) -> Exit:
@@ -138,7 +139,7 @@ def _about_people(call: Call, options: Mapping[str, Any]) -> Exit | None:
         if options["list_people"]:
             return call.emit(served_people.people(vault), _listed_people)
         if makes:
-            return call.emit(served_people.new_token(vault, person, options["scope"] or "write"), _made_token)
+            return call.emit(served_people.new_token(vault, person, options["scope"] or WRITE), _made_token)
         if bool(removed) == bool(person):
             raise UsageError("whose token is taken away?", "--remove NAME")
         return call.emit(served_people.remove(vault, removed or person), _removed_person)
@@ -168,7 +169,7 @@ def _removed_person(removed: RemovedPerson, short: Short) -> Iterator[Block]:
 
 
 def _scope_in_words(scope: str) -> str:
-    return "reading" if scope == "read" else "reading and writing"
+    return "reading" if scope == READ else "reading and writing"
 
 
 def _safe(options: Mapping[str, Any]) -> tuple[str, str]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from vault_tool.errors import VaultError
 from vault_tool.mcp import answering, resources
 from vault_tool.mcp.table import TOOLS
-from vault_tool.mcp.tools import READ, WRITE, Caller
+from vault_tool.mcp.tools import Caller
+from vault_tool.model import served_person
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class VaultBackend:
 
 def scope_missing(tool: str) -> str:
     """Said where a token is not for what is called."""
-    return f"this token is for `{READ}`: to call {one_line(tool, 60)} it needs the scope `{WRITE}`"
+    return f"this token is for `{served_person.READ}`: to call {one_line(tool, 60)} it needs the scope `{served_person.WRITE}`"
 
 
 def _unneeded() -> None:

@@ -14,8 +14,8 @@ from mcp.server.transport_security import TransportSecuritySettings
 from vault_tool.errors import VaultError
 from vault_tool.mcp.backends import Backend, scope_missing
 from vault_tool.mcp.listening import PATIENCE, App, Door, Message, Receive, Scope, Send, admit, foreign, headers_of
-from vault_tool.mcp.tools import WRITE, Caller
-from vault_tool.model.served_person import ServedPerson, shown_by
+from vault_tool.mcp.tools import Caller
+from vault_tool.model.served_person import WRITE, ServedPerson, shown_by
 
 PATH, ALIVE, READY = "/mcp", "/health", "/health/ready"
 

@@ -12,13 +12,12 @@ from typing import Any
 from vault_tool.errors import UsageError
 from vault_tool.mcp.lean_table import LEAN, NAMES
 from vault_tool.mcp.table import RENAMED, TOOLS
+from vault_tool.model import served_person
 from vault_tool.util.text import tokens
 from vault_tool.util.vault_names import with_vaults
 
 PRESETS = ("lean", "full")
 
-# The scopes of tokens, as `served_person` has them.
-READ, WRITE = "read", "write"
 # The tools that change nothing, by all names that they are called by.
 READING = frozenset(name for name, tool in TOOLS.items() if not tool.writes)
 
@@ -53,7 +52,7 @@ class Caller:
 
     def may(self, tool: str) -> bool:
         """Whether it may call a tool, by its scope."""
-        return self.scope in ("", WRITE) or tool in READING
+        return not self.scope or self.scope == served_person.WRITE or tool in READING
 
 
 @cache

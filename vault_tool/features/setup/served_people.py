@@ -11,7 +11,7 @@ from vault_tool import machine
 from vault_tool.errors import NotFound, Refused, UsageError, VaultError
 from vault_tool.files.layout import CONFIG_FILE
 from vault_tool.files.local_trust import place
-from vault_tool.model.served_person import MOST, SCOPES, ServedPerson, address_of, called, checked_name, hash_of
+from vault_tool.model.served_person import MOST, SCOPES, WRITE, ServedPerson, address_of, called, checked_name, hash_of
 from vault_tool.util.hints import option, shell
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
@@ -53,7 +53,7 @@ class RemovedPerson:
     name: str
 
 
-def new_token(vault: Context, name: str, scope: str = "write") -> MadeToken:
+def new_token(vault: Context, name: str, scope: str = WRITE) -> MadeToken:
     """Make a token for a person, who writes under their name from then on; bound to the user that the vault is asked for.
 
     Raises Refused where no person asks, or the vault has no history to say who wrote what, and UsageError for a bad name.
