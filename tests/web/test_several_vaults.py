@@ -29,3 +29,14 @@ def test_a_question_is_put_to_others_and_narrowed_to_one(served: Served, tmp_pat
     assert "Jenkins" in page and "on Fridays" not in page
     assert "no vault is called" in client.get("/memories?q=quartz&with=tema").text
     assert client.get("/memories?with=team").status_code == 200
+
+
+def test_a_vault_is_called_by_its_whole_name(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside, "LIMIT", PATIENCE)
+    Vault.init(tmp_path / "monorepo", no_git=True)
+    with Vault.open(tmp_path / "monorepo") as other:
+        other.remember("Quartz is deployed by Jenkins.", ["Deploy"], kind="fact")
+    with Vault.open(served.root, person=True) as vault:
+        vault.config("vault", "monorepo", folder=str(tmp_path / "monorepo"))
+    page = served.client.get("/memories?q=quartz+deployed&with=monorepo").text
+    assert '<span class="tag">in monorepo</span>' in page

@@ -15,6 +15,7 @@ from vault_tool.model.snapshot import from_trusted, is_trusted
 from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.hints import MARK
 from vault_tool.util.text import one_line
+from vault_tool.util.vault_names import HERE, vaults_in_words
 
 if TYPE_CHECKING:
     from vault_tool.vault.answers import HasStatus
@@ -158,15 +159,14 @@ def source(origin: str, *rest: str, reviewed: bool = False) -> str:
 
 def named(memory: Located, short: Callable[[str], str], identity: str) -> str:
     """The id of a result as it can be typed: of another vault that was asked by name, with that name; whole, but for ours."""
-    if memory.scope == "repo":
+    if memory.scope == HERE:
         return short(identity)
     return f"{memory.scope}:{identity}" if memory.vaults else identity
 
 
 def where(memory: Located) -> str:
     """The vaults that hold a result, where several were asked."""
-    names = ["this vault" if name == "repo" else name for name in memory.vaults]
-    return f"in {' and '.join(names)}" if names else ""
+    return f"in {vaults_in_words(memory.vaults)}" if memory.vaults else ""
 
 
 def degraded(reasons: Sequence[str]) -> Iterator[str]:

@@ -12,7 +12,7 @@ import click
 
 from vault_tool.belief.fold import Move
 from vault_tool.cli import output
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, named, source, where
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, named, source
 from vault_tool.cli.names import MEMORY, SHARE, takes
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, standard_input, writes
 from vault_tool.cli.saved import commit_of, saved_as
@@ -25,6 +25,7 @@ from vault_tool.features.contracts.op import OpAnswer
 from vault_tool.features.contracts.schemas import schema, schemas
 from vault_tool.model.fields import GIVEN
 from vault_tool.model.parameter_table import NARROWS
+from vault_tool.util.vault_names import vaults_in_words
 
 KINDS = click.Choice(("problem", "solution", "failed_tactic", "fact", "preference", "change"))
 ALL_SCHEMAS = "all"
@@ -151,7 +152,7 @@ def _memory(memory: reading.ReadMemory, short: Short) -> Iterator[Block]:
     yield Heading(f"{named(memory, short, memory.memory_id)}  {memory.title}")
     yield fields(
         ("kind", memory.kind if memory.scope == "repo" or memory.vaults else f"{memory.kind}, {memory.scope}"),
-        ("vault", where(memory).removeprefix("in ")),
+        ("vault", vaults_in_words(memory.vaults)),
         ("truth", f"{memory.truth:.2f}"),
         ("utility", f"{memory.utility:.2f}"),
         ("found by", "; ".join(memory.why)),

@@ -1,4 +1,4 @@
-"""The names of a person's other vaults as their agents' clients are told them. Standard library alone."""
+"""The names of vaults, as answers have them and as agents' clients are told them. Standard library alone."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 ASKING = frozenset({"recall", "search", "bring_to_mind", "read"})
 PARAMETER = "vaults"
 ALL = "all"
+# The name of the vault itself that was asked, in an answer of several.
+HERE = "repo"
 
 _SETTINGS = "_config.json"
 _LONGEST = 2**16
@@ -34,6 +36,11 @@ def names_at(root: str) -> tuple[str, ...]:
         return ()
     names = [name for name in vaults if _NAME.fullmatch(name)] if isinstance(vaults, dict) else []
     return ("global", *names) if names else ()
+
+
+def vaults_in_words(names: Iterable[str]) -> str:
+    """Vaults by their names, for a person: `this vault and team`."""
+    return " and ".join("this vault" if name == HERE else name for name in names)
 
 
 def with_vaults(tools: Iterable[Mapping[str, Any]], told: str) -> list[Mapping[str, Any]]:

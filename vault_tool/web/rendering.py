@@ -29,6 +29,7 @@ from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import worded
 from vault_tool.util.note_links import links_in, path_of
 from vault_tool.util.text import beginning, counted, link_label
+from vault_tool.util.vault_names import vaults_in_words
 from vault_tool.vault import resolve
 from vault_tool.web.asking import Flash, ask, compared
 from vault_tool.web.icons import colour_of, icon_of, type_words
@@ -133,6 +134,7 @@ def _environment() -> Environment:
     environment.filters.update(
         markdown=markdown, ago=ago, day=day, short=short, percent=percent, url=url, memory=memory_path, subject=subject_path,
         one=one_of, exactly=exactly, icon=icon_of, colour=colour_of, words=type_words, beyond=beyond, author=author,
+        vaults=vaults_in_words,
     )  # fmt: skip
     return environment
 

@@ -21,6 +21,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.recall import passage
 from vault_tool.util.json_text import told_where_any
 from vault_tool.util.text import one_line
+from vault_tool.util.vault_names import HERE
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus, bodies_of
 from vault_tool.vault.context import Context
@@ -31,7 +32,7 @@ from vault_tool.vault.perhaps_changed import newer_first
 from vault_tool.vault.request import Answer, for_user, in_time, looks, verb
 from vault_tool.vault.retrieval import engine, several
 from vault_tool.vault.retrieval.filters import Filters, require_kinds, unknown
-from vault_tool.vault.retrieval.query import HERE, Query, Recalled, narrowed
+from vault_tool.vault.retrieval.query import Query, Recalled, narrowed
 from vault_tool.vault.statuses import CURRENT, statuses
 
 MODES = ("auto", "text")

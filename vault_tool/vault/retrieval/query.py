@@ -12,8 +12,6 @@ from vault_tool.vault.answers import EYES_FIRST, Headline
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
 
 ProfileName = Literal["targeted", "ambient", "core"]
-# The vault that answers, in results; others have names.
-HERE = "repo"
 
 # What a result is to the answer: found for itself, or come along with another (`of`) by one of the chains.
 Part = Literal["answer", "chain", "update", "solution", "caution", "problem", "related"]

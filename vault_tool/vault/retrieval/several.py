@@ -9,11 +9,12 @@ from typing import Any, TypeAlias
 from vault_tool.errors import UsageError
 from vault_tool.recall import select
 from vault_tool.recall.wishes import INSTRUCTION, MOST_INSTRUCTIONS
+from vault_tool.util.vault_names import HERE
 from vault_tool.vault import beside, shortened
 from vault_tool.vault.answers import NO_ANSWER
 from vault_tool.vault.context import Context
 from vault_tool.vault.lean import lean_tokens
-from vault_tool.vault.retrieval.query import HERE, Query, RecallAnswer
+from vault_tool.vault.retrieval.query import Query, RecallAnswer
 from vault_tool.vault.statuses import statuses
 
 Gather: TypeAlias = Callable[..., RecallAnswer]
