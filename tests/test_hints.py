@@ -146,6 +146,11 @@ def test_the_table_of_typed_parameters_is_what_the_commands_take() -> None:
         assert listed == {row.name: row for row in map(wording.typed_as, reversed(command.params))}, name
 
 
+def test_what_stands_for_a_value_keeps_the_brackets_within_it() -> None:
+    listed = {row.name: row.metavar for row in wording.parameters_of("serve")}
+    assert listed["names"] == "HOST[:PORT]" and listed["remove"] == "NAME"
+
+
 WORDED_ALONE = """
 import sys
 from vault_tool.cli.wording import CommandLine

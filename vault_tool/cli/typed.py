@@ -216,7 +216,7 @@ PARAMETERS: Mapping[str, str] = {
     "web": "--port=PORT, --no-open",
     "mcp": "--preset=PRESET, --project=NAME, --model=NAME, only_tools:--tools, --identity=IDENTITY",
     "serve": (
-        "--preset=PRESET, --project=NAME, --model=NAME, --host=ADDRESS, --port=PORT, names:--name=HOST[:PORT, "
+        "--preset=PRESET, --project=NAME, --model=NAME, --host=ADDRESS, --port=PORT, names:--name=HOST[:PORT], "
         "origins:--allow-origin=URL, --tls-cert=TLS-CERT, --tls-key=TLS-KEY, --without-tls, --no-token, --new-token, "
         "--every=SECONDS, --person=NAME, --scope=SCOPE, list_people:--people, --remove=NAME"
     ),

@@ -109,7 +109,9 @@ def typed_as(parameter: click.Parameter) -> Typed:
         return Typed(name, flag, parameter.secondary_opts[0] if parameter.secondary_opts else "", "")
     # A memory or subject is called what the help calls it; any other value by its flag.
     named = parameter.type.name if parameter.type.name in _NAMES else flag.lstrip("-")
-    return Typed(name, flag, "", (parameter.metavar or named.upper()).strip("[]"))
+    metavar = parameter.metavar or named.upper()
+    # Brackets around all of it say that it may be left out; those within are its own.
+    return Typed(name, flag, "", metavar[1:-1] if metavar.startswith("[") and metavar.endswith("]") else metavar)
 
 
 def parameters_of(command: str) -> list[Typed]:
