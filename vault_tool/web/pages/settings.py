@@ -20,6 +20,7 @@ from vault_tool.web.editors import EDITORS, editor_name, own_address
 from vault_tool.web.rendering import render
 
 if TYPE_CHECKING:
+    from vault_tool.features.setup.setup import ShownSettings
     from vault_tool.vault.one_thread import OneThread
     from vault_tool.verbs.vault import Vault
 
@@ -94,7 +95,7 @@ async def change(request: Request) -> Response:
     was: dict[str, str] = {}
 
     def use(vault: Vault) -> Any:
-        changed = [field for field in _fields(vault) if form.get(field.name, field.shown).strip() != field.shown]
+        changed = [field for field in _fields(vault.config()) if form.get(field.name, field.shown).strip() != field.shown]
         for field in changed:
             if not field.switch and not form[field.name].strip().isdecimal():
                 raise UsageError(f"{field.label}: `{one_line(form[field.name], 40)}` is no number", "nothing was changed")
@@ -126,20 +127,21 @@ async def export(request: Request) -> Response:
 
 
 def _found(vault: Vault) -> dict[str, Any]:
+    settings = vault.config()
     return {
-        "fields": tuple(_fields(vault)), "at_terminal": tuple(_at_terminal(vault)),
+        "fields": tuple(_fields(settings)), "at_terminal": tuple(_at_terminal(vault, settings)),
         "machine_fault": vault.machine.fault, "quoted_root": shlex.quote(str(vault.root)),
     }  # fmt: skip
 
 
-def _fields(vault: Vault) -> Iterator[Field]:
-    shown = {option.name: option for option in vault.config().results}
+def _fields(settings: ShownSettings) -> Iterator[Field]:
+    shown = {option.name: option for option in settings.results}
     for name, (label, unit) in _HERE.items():
         yield Field(name, label, unit, shown[name].sentence, shown[name].value)
 
 
-def _at_terminal(vault: Vault) -> Iterator[TerminalSetting]:
-    shown = {option.name: option for option in vault.config().machine}
+def _at_terminal(vault: Vault, settings: ShownSettings) -> Iterator[TerminalSetting]:
+    shown = {option.name: option for option in settings.machine}
     for name, label in _AT_TERMINAL.items():
         option = shown[name]
         value = "is set" if option.value and name == "openai_key" else option.value
