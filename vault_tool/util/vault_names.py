@@ -43,9 +43,9 @@ def vaults_in_words(names: Iterable[str]) -> str:
     return " and ".join("this vault" if name == HERE else name for name in names)
 
 
-def with_vaults(tools: Iterable[Mapping[str, Any]], told: str) -> list[Mapping[str, Any]]:
-    """Tools as they are listed where a client is `told` of other vaults, with commas: those that may ask them say the names."""
-    names = told.split(",") if told else []
+def with_vaults(tools: Iterable[Mapping[str, Any]], vaults: str) -> list[Mapping[str, Any]]:
+    """Tools as they are listed where there are other vaults, named with commas between: those that may ask them say the names."""
+    names = vaults.split(",") if vaults else []
     return [_with(tool, names) if names and tool["name"] in ASKING else tool for tool in tools]
 
 
