@@ -27,6 +27,7 @@ from vault_tool import Vault
 from vault_tool.errors import NotFound, VaultError
 from vault_tool.files.git import commit
 from vault_tool.files.layout import UNTRACKED
+from vault_tool.index.relations import successors
 from vault_tool.util.clock import FixedClock
 
 pytestmark = pytest.mark.without_git
@@ -361,7 +362,7 @@ class TestTime:
             newer = new.new_understanding_id
             assert len({first.id, second.id, old.id, newer}) == 4
             assert first.committed and second.committed and new.committed
-            assert vault.superseded_by(old.id) == (newer,) and not vault.superseded_by(newer)
+            assert successors(vault.index.catalog, old.id) == (newer,) and not successors(vault.index.catalog, newer)
             assert vault.get(second.id).decay_score >= 0
             vault.reflect()
             undone = vault.as_person().undo()

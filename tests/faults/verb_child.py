@@ -12,6 +12,7 @@ from typing import Any
 
 from vault_tool import Vault
 from vault_tool.files.frontmatter import split
+from vault_tool.index.relations import successors
 from vault_tool.vault.operation import Saved
 
 KINDS = ("fact", "decision", "fix", "preference", "problem")
@@ -69,7 +70,11 @@ class Work:
 
     def revise(self, word: str) -> dict[str, Any]:
         """A revision of one that nothing supersedes."""
-        active = [e for e in self.entries("understanding") if e.type == "single_subject" and not self.vault.superseded_by(e.id)]
+        active = [
+            e
+            for e in self.entries("understanding")
+            if e.type == "single_subject" and not successors(self.vault.index.catalog, e.id)
+        ]
         if not active:
             return self.understand(word)
         made = self.vault.update_understanding(self.chance.choice(active).id, self.text(word), f"Summary of {word}", join=True)

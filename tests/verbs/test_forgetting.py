@@ -16,6 +16,7 @@ from vault_tool import Vault
 from vault_tool.errors import Exit, NotFound, Refused, UsageError
 from vault_tool.files.inbox import INBOX
 from vault_tool.files.tombstones import tombstone
+from vault_tool.index.relations import successors
 from vault_tool.model.records import Observation
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.vault import review_policy
@@ -158,7 +159,7 @@ def test_what_a_forgotten_understanding_had_replaced_is_active_again(owned: Vaul
     new = owned.update_understanding(old.id, SECRETIVE, "Where the spare key is kept by Ottoline.")
     done = owned.forget(new.new_understanding_id)
     assert len(done.warnings) == 1 and "A walled garden" in done.warnings[0]
-    assert owned.superseded_by(old.id) == ()
+    assert successors(owned.index.catalog, old.id) == ()
 
 
 @pytest.mark.in_git

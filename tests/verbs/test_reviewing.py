@@ -10,6 +10,7 @@ from vault_tool import Vault
 from vault_tool.errors import Exit, NotFound, Refused, UsageError
 from vault_tool.features.review.reviewing import edit_waiting
 from vault_tool.files.inbox import INBOX, Inbox
+from vault_tool.index.relations import successors
 from vault_tool.model.records import Observation
 from vault_tool.vault import review_policy
 
@@ -143,11 +144,11 @@ def test_a_waiting_revision_supersedes_nothing_until_it_is_accepted(reviewed: Pa
     with agent(reviewed) as vault:
         new = vault.update_understanding(old.id, "New.", "The new one.")
         assert new.pending_review and new.superseded == ()
-        assert vault.superseded_by(old.id) == ()
+        assert successors(vault.index.catalog, old.id) == ()
     with owner(reviewed) as vault:
         assert vault.review().results[0].supersedes == (old.id,)
         assert vault.review(accept=[new.new_understanding_id]).accepted[0].superseded == (old.id,)
-        assert vault.superseded_by(old.id) == (new.new_understanding_id,)
+        assert successors(vault.index.catalog, old.id) == (new.new_understanding_id,)
 
 
 def test_a_revision_that_was_overtaken_is_refused_unless_joined(reviewed: Path) -> None:

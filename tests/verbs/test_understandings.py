@@ -25,6 +25,7 @@ from tests.wording import bare
 from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.features.consolidation.passes import due
+from vault_tool.index.relations import successors
 from vault_tool.util.clock import FixedClock
 
 pytestmark = pytest.mark.without_git
@@ -369,4 +370,4 @@ def test_one_that_names_no_subject_takes_the_place_of_no_other(vault: Vault, roo
     write(root, "vault/understandings/bare.md", understanding(1, "[]"))
     revised = vault.update_understanding(identity(1), "By hand, anew.", "Anew", join=True)
     assert (revised.superseded, revised.contested) == ((), (identity(1),)), "what is written by hand is its owner's"
-    assert vault.superseded_by(other.id) == ()
+    assert successors(vault.index.catalog, other.id) == ()

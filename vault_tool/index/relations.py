@@ -33,8 +33,17 @@ def references(entry: Entry) -> Iterator[tuple[str, str]]:
 def supersession(catalog: Catalog) -> Mapping[str, tuple[str, ...]]:
     """For each replaced understanding the ids of what replaces it; members of a cycle replace nothing.
 
-    Nor does what its writer had no authority to put in its place.
+    Nor does what its writer had no authority to put in its place. Computed once for a state of the catalogue.
     """
+    return catalog.derived("superseded", lambda: _supersession(catalog))
+
+
+def successors(catalog: Catalog, identity: str) -> tuple[str, ...]:
+    """The ids of what replaces an understanding; none for one that is active."""
+    return supersession(catalog).get(identity, ())
+
+
+def _supersession(catalog: Catalog) -> Mapping[str, tuple[str, ...]]:
     edges: dict[str, list[str]] = defaultdict(list)
     for newer, older in catalog.pairs("supersedes"):
         edges[newer].append(older)

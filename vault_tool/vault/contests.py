@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_tool.belief.gates import doubtful
 from vault_tool.index import claims
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.relations import beside, contesting_among, forked
+from vault_tool.index.relations import beside, contesting_among, forked, successors
 from vault_tool.index.visibility import Request, visible, waits
 from vault_tool.model.authority import OWNER, Act, Effect, authority, by_origin, writer_of
 from vault_tool.model.snapshot import Entry
@@ -62,7 +62,7 @@ def pending_revisions(vault: Context, origin: str, replaced: Collection[str]) ->
     revisions = [entry for newer, older in sorted(barred) if older in replaced for entry in vault.index.catalog.get(newer)]
     out = {entry.id for entry in out_of_reach(vault, origin, Act.OVERTAKE, revisions)}
     ids = (entry.id for entry in revisions if entry.id not in out and entry.id not in replaced)
-    return tuple(dict.fromkeys(identity for identity in ids if not vault.superseded_by(identity)))
+    return tuple(dict.fromkeys(identity for identity in ids if not successors(vault.index.catalog, identity)))
 
 
 def remarks(vault: Context, stay: Iterable[Entry]) -> Iterator[str]:
@@ -210,7 +210,7 @@ def _heads(vault: Context, identity: str) -> list[str]:
     seen, waiting, heads = {identity}, [identity], []
     while waiting:
         one = waiting.pop()
-        newer = vault.superseded_by(one)
+        newer = successors(vault.index.catalog, one)
         heads += [] if newer else [one]
         waiting += [other for other in newer if other not in seen]
         seen.update(newer)

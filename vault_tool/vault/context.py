@@ -22,7 +22,6 @@ from vault_tool.files import git, layout, tombstones, watcher_presence
 from vault_tool.files.local import LocalFolder
 from vault_tool.index import authorship, graves
 from vault_tool.index.embedding import choose, onnx
-from vault_tool.index.relations import supersession
 from vault_tool.index.vault_index import Index, Refresh
 from vault_tool.index.vectors import service
 from vault_tool.index.viewing import UserIndex
@@ -559,15 +558,6 @@ class Context:
         """The folder of local models."""
         home = self.environ.get("HOME") or self.environ.get("USERPROFILE") or str(Path.home())
         return Path(self.machine.models) if self.machine.models else onnx.usual_models(Path(home))
-
-    def superseded_by(self, identity: str) -> tuple[str, ...]:
-        """The ids of what replaces an understanding; nothing for one that is active."""
-        return self.superseded().get(identity, ())
-
-    def superseded(self) -> Mapping[str, tuple[str, ...]]:
-        """The ids of what replaces each understanding that is replaced."""
-        catalog = self.index.catalog
-        return catalog.derived("superseded", lambda: supersession(catalog))
 
     def graves(self) -> Graves | None:
         """The tombstones that lie in the vault, by whose they are, as of the last comparison with the history; None for none."""

@@ -8,6 +8,7 @@ from datetime import UTC, date
 
 from vault_tool.files.layout import CORE_FILE
 from vault_tool.index.page_choice import present_count
+from vault_tool.index.relations import supersession
 from vault_tool.model.problems import Problem, note
 from vault_tool.util.hints import step
 from vault_tool.util.text import counted
@@ -33,7 +34,7 @@ def behind(vault: Context) -> CoreAge:
     if known is None:
         return CoreAge()
     vault = vault.seen_by("")
-    memories = abs(present_count(vault.index.catalog, vault.superseded()) - known[1])
+    memories = abs(present_count(vault.index.catalog, supersession(vault.index.catalog)) - known[1])
     today = vault.clock.now().astimezone(UTC).date()
     return CoreAge(memories, max(0, (today - date.fromisoformat(known[0])).days)) if memories else CoreAge()
 

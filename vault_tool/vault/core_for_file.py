@@ -10,6 +10,7 @@ from vault_tool.generate.agents_form import AgentsForm, inert_text
 from vault_tool.generate.core_forms import NO_REST, Beside, CoreItem
 from vault_tool.generate.core_page import core_page
 from vault_tool.generate.page_lines import vouched
+from vault_tool.index.relations import supersession
 from vault_tool.model.snapshot import Entry, is_trusted
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context
@@ -42,7 +43,7 @@ def page_for_file(vault: Context, budget: int, project: str = "") -> FilePage:
     chosen = core_project(vault, project) if project else None
     maker = CoreMaker(vault, moment, chosen)
     ids, others = set[str](), 0
-    for entry, belief in vault.standings.believed_each(vault.superseded(), live=False):
+    for entry, belief in vault.standings.believed_each(supersession(vault.index.catalog), live=False):
         if _stood_behind(entry, belief.reviewed):
             ids.add(entry.id)
             maker.take(entry, belief)

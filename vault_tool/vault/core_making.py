@@ -10,6 +10,7 @@ from vault_tool.generate.core_forms import NO_REST, CoreItem, CoreText, ImportMa
 from vault_tool.generate.core_page import CorePage, core_page
 from vault_tool.generate.core_project import CoreProject
 from vault_tool.generate.starter import starters
+from vault_tool.index.relations import supersession
 from vault_tool.model.snapshot import Entry
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
@@ -85,7 +86,8 @@ class WholeCore:
         self._frame = CoreFrame(vault, live=live, prompt=prompt, project=project, rest=rest)
         seen = vault.seen_by("")
         self._maker = CoreMaker(vault, moment_of(vault, live), project)
-        for entry, belief in seen.standings.believed_each(seen.superseded(), live=live) if known is None else known:
+        gone = supersession(seen.index.catalog)
+        for entry, belief in seen.standings.believed_each(gone, live=live) if known is None else known:
             self._maker.take(entry, belief)
         self._claims = self._maker.in_order()
         self._material: CoreMaterial | None = None

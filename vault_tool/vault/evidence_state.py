@@ -11,6 +11,7 @@ from pathlib import Path
 from vault_tool.errors import GitError, VaultError
 from vault_tool.files import git, layout, reader
 from vault_tool.files.episode_text import read_episode
+from vault_tool.index.relations import successors
 from vault_tool.model.evidence import EvidenceKind, Reference, read_reference
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
@@ -224,7 +225,7 @@ def _memory(vault: Context, prefix: str) -> tuple[EvidenceState, str]:
     by_id = {entry.id: entry for entry in resolve.candidates(vault, prefix)}
     if len(by_id) != 1:
         return EvidenceState.MISSING, "several memories begin so" if by_id else "no memory has that id"
-    newer = vault.superseded_by(next(iter(by_id)))
+    newer = successors(vault.index.catalog, next(iter(by_id)))
     return EvidenceState.HOLDS, f"superseded by {', '.join(resolve.short(vault, entry) for entry in newer)}" if newer else ""
 
 

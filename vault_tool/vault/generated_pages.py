@@ -16,7 +16,7 @@ from vault_tool.files.layout import CORE_FILE, MADE_PAGES, REFLECTION_FILE, File
 from vault_tool.generate.core_forms import Rest
 from vault_tool.generate.core_page import same_but_for_date
 from vault_tool.generate.reflection_page import Concern, reflection_page
-from vault_tool.index.relations import declared_projects
+from vault_tool.index.relations import declared_projects, supersession
 from vault_tool.index.slight import narrowed, observations_of
 from vault_tool.index.visibility import Request, visible
 from vault_tool.model.snapshot import ENDS, Entry, Snapshot
@@ -172,7 +172,7 @@ def _looked(vault: Context, *, live: bool = False) -> _Seen:
 def _weighed_each(vault: Context, moment: datetime, *, live: bool) -> Iterator[Weighed]:
     # These pages are in everybody's prompt: what is about one user, or was made of it, is not on them.
     seen = vault.seen_by("")
-    return seen.standings.weigh_each(seen.superseded(), live=live, as_of=moment)
+    return seen.standings.weigh_each(supersession(seen.index.catalog), live=live, as_of=moment)
 
 
 def _taken(weighed: Iterable[Weighed], taken: list[Weighed]) -> Iterator[Weighed]:
@@ -188,7 +188,7 @@ def _seen(vault: Context, weighed: list[Weighed], moment: datetime, *, live: boo
     weighed.sort(key=lambda memory: memory.entry.path)
     others = (entry for kind in (RecordClass.SUBJECT, RecordClass.CONSOLIDATION) for entry in catalog.of_class(kind))
     # What an understanding says that it replaces may be an observation: that stays evidence.
-    replaced = observations_of(catalog, vault.superseded())
+    replaced = observations_of(catalog, supersession(vault.index.catalog))
     entries = sorted((*others, *replaced, *(memory.entry for memory in weighed)), key=attrgetter("path"))
     return _Seen(Snapshot(tuple(entries), barred=catalog.barred()), weighed, moment, live)
 

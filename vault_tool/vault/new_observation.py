@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from vault_tool.errors import UsageError, VaultError
 from vault_tool.files.render import body_text
-from vault_tool.index.relations import names_of
+from vault_tool.index.relations import names_of, successors
 from vault_tool.model.fields import GIVEN, LISTS, Field, FieldKind, ObservationParameters, by_parameter
 from vault_tool.model.ids import derived_id, is_derived, new_id
 from vault_tool.model.made_titles import given_title
@@ -185,7 +185,7 @@ def remarks_on(vault: Context, record: Observation) -> list[str]:
     if record.origin != OWNER and record.type != INSTRUCTION and wish_in(record.body) == INSTRUCTION:
         remarks.append(f"it looks like an instruction: review it ({step('review')})")
     for old in record.related_to:
-        if heads := vault.superseded_by(old):
+        if heads := successors(vault.index.catalog, old):
             newer = ", ".join(resolve.short(vault, head) for head in heads)
             remarks.append(f"it is evidence for {resolve.short(vault, old)}, which is superseded by {newer}: name that instead")
     stay, waits = without_authority(vault, record)

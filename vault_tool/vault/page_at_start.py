@@ -18,6 +18,7 @@ from vault_tool.generate.core_project import CoreProject
 from vault_tool.index import page_choice, relations
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.page_choice import ChoiceFile, ImportRows, PageChoice, choice_of
+from vault_tool.index.relations import supersession
 from vault_tool.index.store import settings_digest
 from vault_tool.index.suspects import numbered
 from vault_tool.model.snapshot import Entry
@@ -222,7 +223,7 @@ def _by_choice(state: _State, choice: PageChoice, *, live: bool) -> CoreMaterial
     return CoreMaterial(
         items=core_items(vault, ((entry, belief) for entry, belief in listed if entry.path not in covered)),
         imports=[_import_map(vault, rows, entries) for rows in choice.imports],
-        total=page_choice.present_count(catalog, vault.superseded()),
+        total=page_choice.present_count(catalog, supersession(vault.index.catalog)),
         elsewhere=choice.elsewhere,
     )
 

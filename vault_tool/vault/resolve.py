@@ -11,7 +11,7 @@ from vault_tool.consolidation import similar_names as similar_names_module
 from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError, VaultError
 from vault_tool.files.layout import AROUND, is_around
 from vault_tool.index.catalog import Page
-from vault_tool.index.relations import names_of
+from vault_tool.index.relations import names_of, supersession
 from vault_tool.index.schema import link_name
 from vault_tool.index.visibility import Request, visible
 from vault_tool.model import consent
@@ -300,7 +300,10 @@ def _titled(vault: Context, title: str) -> Sequence[Entry]:
 
 def _present(vault: Context, entries: Sequence[Entry]) -> Sequence[Entry]:
     """The entries that nothing supersedes, if there are any."""
-    return [entry for entry in entries if not vault.superseded_by(entry.id)] or entries if len(entries) > 1 else entries
+    if len(entries) < 2:
+        return entries
+    gone = supersession(vault.index.catalog)
+    return [entry for entry in entries if entry.id not in gone] or entries
 
 
 def _subjects(vault: Context, name: str) -> Sequence[Entry]:

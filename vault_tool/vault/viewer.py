@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from vault_tool.index.relations import supersession
 from vault_tool.index.visibility import Request
 from vault_tool.model.snapshot import Entry
 from vault_tool.vault.context import Context
@@ -19,4 +20,4 @@ def request_of(
     """The request of this vault's viewer, now; `kinds` are the types asked for, `shown` the ids that the session has seen."""
     withheld = frozenset[str]() if vault.everything else vault.whole_index.catalog.withheld()
     known = reviewed or vault.standings.reviewed
-    return Request(vault.sight, withheld, vault.clock.now(), vault.superseded(), kinds, shown, reviewed=known)
+    return Request(vault.sight, withheld, vault.clock.now(), supersession(vault.index.catalog), kinds, shown, reviewed=known)

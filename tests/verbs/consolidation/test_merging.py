@@ -29,7 +29,7 @@ from tests.verbs.looking import (
 from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.errors import Refused, UsageError
-from vault_tool.index.relations import Regions
+from vault_tool.index.relations import Regions, successors
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import FixedClock
 
@@ -240,7 +240,7 @@ def test_what_was_said_of_the_pair_is_said_of_the_one_and_no_relationship_of_one
     assert entry.texts("supersedes") == (pair.id,) and entry.texts("sources") == (source,) and entry.pinned
     assert said in text(twins.root, entry.path)
     [old] = twins.index.catalog.get(pair.id)
-    assert twins.superseded_by(old.id) == (entry.id,)
+    assert successors(twins.index.catalog, old.id) == (entry.id,)
     assert not codes(twins) and not made.contested
 
 

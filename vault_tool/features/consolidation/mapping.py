@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
 from vault_tool.features.consolidation.open_intersections import region
-from vault_tool.index.relations import Region, Regions, largest, links_among
+from vault_tool.index.relations import Region, Regions, largest, links_among, supersession
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.hints import option
 from vault_tool.vault.context import Context
@@ -148,7 +148,7 @@ def _newest(regions: Regions, near: Sequence[Region], limit: int) -> list[Entry]
 
 def _memories(vault: Context, memories: Iterable[Entry]) -> Iterator[MapNode]:
     entries = list(memories)
-    replaced = vault.superseded()
+    replaced = supersession(vault.index.catalog)
     by_id = {
         identity: next(iter(vault.index.catalog.get(identity)), None)
         for identity in {o for e in entries for o in replaced.get(e.id, ())}

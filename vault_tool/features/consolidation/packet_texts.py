@@ -19,7 +19,7 @@ from vault_tool.features.consolidation.passes import (
     written_in,
 )
 from vault_tool.features.consolidation.skipped_packets import pass_over
-from vault_tool.index.relations import Regions, holding_place, regions_of
+from vault_tool.index.relations import Regions, holding_place, regions_of, successors
 from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -365,7 +365,7 @@ class _Walk:
 
     def _newest_orientation(self) -> Entry | None:
         held = holding_place(self.vault.index.catalog, "orientation", ())
-        return max((e for e in held if not self.vault.superseded_by(e.id)), key=lambda e: e.by_created, default=None)
+        return max((e for e in held if not successors(self.vault.index.catalog, e.id)), key=lambda e: e.by_created, default=None)
 
     def _related_to_orientation(self) -> list[Entry]:
         """The memories related to the orientation, newest first."""

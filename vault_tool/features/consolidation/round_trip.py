@@ -20,7 +20,7 @@ from vault_tool.files.local_trust import place
 from vault_tool.generate.escape import unframed
 from vault_tool.generate.starter import is_starter
 from vault_tool.index import seals
-from vault_tool.index.relations import holding_place, regions_of
+from vault_tool.index.relations import holding_place, regions_of, successors
 from vault_tool.index.timeline import entries_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -427,7 +427,7 @@ class _Trip:
 
     def _orientation(self) -> Entry | None:
         held = holding_place(self.vault.index.catalog, "orientation", ())
-        return max((e for e in held if not self.vault.superseded_by(e.id)), key=lambda e: e.by_created, default=None)
+        return max((e for e in held if not successors(self.vault.index.catalog, e.id)), key=lambda e: e.by_created, default=None)
 
 
 def _about(plan: PacketPlan) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import nsmallest
 
+from vault_tool.index.relations import successors, supersession
 from vault_tool.index.slight import head_fields
 from vault_tool.index.vectors.passages import count_embeddable
 from vault_tool.model.snapshot import ENDS, Entry, is_over
@@ -128,7 +129,7 @@ def tags(vault: Context, prefix: str = "", limit: int = 50) -> Tags:
 
 def _tags_in_force(vault: Context) -> Iterator[tuple[str, ...]]:
     """The tags of each memory that has any and is still told."""
-    now, replaced = vault.clock.now(), vault.superseded()
+    now, replaced = vault.clock.now(), supersession(vault.index.catalog)
     for identity, (tags, *ends) in head_fields(vault.index.catalog, "tags", *ENDS):
         if tags and isinstance(tags, list) and identity not in replaced and not is_over(ends, now):
             yield tuple(map(str, tags))
@@ -151,7 +152,7 @@ def get_stats(vault: Context) -> Stats:
         subject_count=classes[RecordClass.SUBJECT.value],
         observation_count=classes[RecordClass.OBSERVATION.value],
         understanding_count=classes[RecordClass.UNDERSTANDING.value],
-        active_understanding_count=sum(not vault.superseded_by(understanding) for understanding in understandings),
+        active_understanding_count=sum(not successors(vault.index.catalog, understanding) for understanding in understandings),
         edge_count=classes[RecordClass.EDGE.value],
         consolidation_count=len(passes),
         page_count=counts.pages,

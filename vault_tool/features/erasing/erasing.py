@@ -11,7 +11,7 @@ from vault_tool.errors import UsageError
 from vault_tool.features import stores
 from vault_tool.files import git, layout, reader, tombstones
 from vault_tool.files.parse import parse
-from vault_tool.index.relations import edges_at
+from vault_tool.index.relations import edges_at, successors
 from vault_tool.model.ids import canonical
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, STORY_EDGES, RecordClass
@@ -145,7 +145,7 @@ def alone(vault: Context, ids: Collection[str]) -> Iterator[None]:
 def _revived(vault: Context, entries: Sequence[Entry]) -> Iterator[Entry]:
     """The understandings that the forgotten one had replaced, and that nothing replaces now."""
     for replaced in dict.fromkeys(identity for entry in entries for identity in entry.texts("supersedes")):
-        yield from (old for old in vault.index.catalog.get(replaced) if not vault.superseded_by(replaced))
+        yield from (old for old in vault.index.catalog.get(replaced) if not successors(vault.index.catalog, replaced))
 
 
 def resolve_target(vault: Context, named: str) -> tuple[str, list[Entry]]:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.parse import parse
-from vault_tool.index.relations import lineage
+from vault_tool.index.relations import lineage, successors
 from vault_tool.model.ids import new_id
 from vault_tool.model.problems import Problem, error, warning
 from vault_tool.model.snapshot import Entry
@@ -285,5 +285,8 @@ def _newest_first(chain: Sequence[Entry]) -> list[Entry]:
 def _revision(vault: Context, entry: Entry) -> Revision:
     commits = note_history(vault, entry).commits[:LISTED]
     return Memory(vault, entry).told(
-        Revision, summary=entry.text("summary") or entry.preview, active=not vault.superseded_by(entry.id), commits=commits
+        Revision,
+        summary=entry.text("summary") or entry.preview,
+        active=not successors(vault.index.catalog, entry.id),
+        commits=commits,
     )

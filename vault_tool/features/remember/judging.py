@@ -8,6 +8,7 @@ from uuid import UUID
 
 from vault_tool.belief.fold import NO_REASON, Move, preview
 from vault_tool.errors import UsageError
+from vault_tool.index.relations import successors
 from vault_tool.model.authority import by_origin
 from vault_tool.model.evidence import FORMS, fault_in
 from vault_tool.model.ids import canonical, new_id
@@ -75,7 +76,7 @@ def judged(vault: Context, named: str, *, begun: bool = False) -> Entry:
 
 def superseded_remark(vault: Context, entry: Entry) -> Iterator[str]:
     """A remark for a judgement of a superseded understanding: names the one that answers in its place."""
-    if heads := vault.superseded_by(entry.id):
+    if heads := successors(vault.index.catalog, entry.id):
         newer = ", ".join(resolve.short(vault, head) for head in heads)
         yield f"{resolve.short(vault, entry.id)} is superseded by {newer}, which answers in its place: judge that"
 

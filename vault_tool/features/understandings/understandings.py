@@ -8,7 +8,7 @@ from typing import Any
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files.render import body_text
-from vault_tool.index.relations import holding_place
+from vault_tool.index.relations import holding_place, successors
 from vault_tool.model import authority
 from vault_tool.model.ids import new_id
 from vault_tool.model.made_titles import given_title
@@ -484,7 +484,7 @@ def holding_the_place(vault: Context, kind: str, names: Sequence[str], user: str
         return []
     subjects = () if kind in KEPT_TYPES else tuple(names)
     placed = [entry for entry in holding_place(vault.index.catalog, kind, subjects) if entry.text("user") == user]
-    return [entry for entry in placed if not vault.superseded_by(entry.id)]
+    return [entry for entry in placed if not successors(vault.index.catalog, entry.id)]
 
 
 def _whose(vault: Context, draft: Understanding) -> str:
@@ -519,7 +519,7 @@ def heads_above(vault: Context, identity: str) -> list[str]:
     heads = []
     while waiting:
         node = waiting.pop()
-        newer = vault.superseded_by(node)
+        newer = successors(vault.index.catalog, node)
         if not newer:
             heads.append(node)
         waiting.extend(entry for entry in newer if entry not in seen)
