@@ -17,7 +17,7 @@ from tests.faults.killer import Round, campaign, runs_wanted
 from tests.git_repos import git
 from tests.oracles import assert_as_built_anew, assert_git_is_sound
 from vault_tool import Vault
-from vault_tool.cli.answering import Answers
+from vault_tool.cli.answering import SharedVault
 from vault_tool.errors import VaultError
 from vault_tool.files import writer
 from vault_tool.mcp.backends import Answer, Call
@@ -64,8 +64,8 @@ def test_a_kill_between_the_writes_and_the_commits_loses_and_doubles_nothing(roo
 
 
 @contextmanager
-def _answers(root: Path) -> Iterator[Answers]:
-    answers = Answers(Vault.open(root), lambda: False, lambda reason: None)
+def _answers(root: Path) -> Iterator[SharedVault]:
+    answers = SharedVault(Vault.open(root), lambda: False, lambda reason: None)
     try:
         yield answers
     finally:
@@ -76,13 +76,13 @@ def _call(tool: str, session: str = "s", **arguments: Any) -> Call:
     return Call(tool, arguments, Caller(session=session), lambda done, of: None)
 
 
-def _at_once(root: Path, answers: Answers, calls: list[Call]) -> list[Answer | VaultError]:
+def _at_once(root: Path, answers: SharedVault, calls: list[Call]) -> list[Answer | VaultError]:
     """What becomes of calls that all come while another process writes: they wait for the lock together."""
     found: dict[int, Answer | VaultError] = {}
 
     def ask(number: int) -> None:
         try:
-            found[number] = answers.used(calls[number])
+            found[number] = answers.run(calls[number])
         except VaultError as fault:
             found[number] = fault
 
@@ -103,7 +103,7 @@ def _remember(number: int, **more: Any) -> Call:
 
 def test_each_of_those_that_wait_is_a_commit_that_is_taken_back_alone(root: Path) -> None:
     with _answers(root) as answers:
-        answers.used(_remember(7))
+        answers.run(_remember(7))
         moved = len(git(root, "reflog").splitlines())
         said = _at_once(root, answers, [_remember(number) for number in range(5)])
         ids = [one.values["id"] for one in said if isinstance(one, Answer) and one.values]
@@ -140,12 +140,12 @@ def test_an_answer_that_is_ready_waits_for_nothing_that_comes_after(root: Path) 
     with _answers(root) as answers:
 
         def write(number: int) -> None:
-            answers.used(_remember(number))
+            answers.run(_remember(number))
             done.append(number)
             # The first may have been written alone; whoever is second was written with all the others.
             if len(done) == 2:
                 held = _remember(7)
-                answers.used(_Held(held.tool, held.arguments, held.caller, held.progress))
+                answers.run(_Held(held.tool, held.arguments, held.caller, held.progress))
 
         threads = [threading.Thread(target=write, args=(number,), daemon=True) for number in range(7)]
         with writer.lock(root, holder="another"):
@@ -173,7 +173,7 @@ def test_one_that_is_refused_takes_none_of_the_others_with_it(root: Path) -> Non
         _remember(2),
     ]
     with _answers(root) as answers:
-        answers.used(_remember(7))
+        answers.run(_remember(7))
         said = _at_once(root, answers, calls)
     assert [isinstance(one, Answer) for one in said] == [True, False, False, False, False, True]
     assert len({str(one) for one in said}) == len(said), "each is told what was wrong with it"
@@ -186,7 +186,7 @@ def test_one_text_by_several_is_one_memory_with_what_each_of_them_added(root: Pa
         for number, name in enumerate(("Pump", "Cellar", "Noise"))
     ]
     with _answers(root) as answers:
-        answers.used(_remember(7))
+        answers.run(_remember(7))
         said = _at_once(root, answers, [*calls, _call("mark_useful", "s-9", id="The pump hums", reason="it told which pump")])
         ids = {one.values["id"] for one in said if isinstance(one, Answer) and one.values}
     assert len(ids) == 1, said
@@ -201,7 +201,7 @@ def test_where_a_hook_has_a_say_each_is_committed_as_it_would_be_alone(root: Pat
     hook.write_text('#!/bin/sh\nif grep -q bbbbb "$1"; then echo "no b here" >&2; exit 1; fi\necho "Seen-By: a hook" >> "$1"\n')
     hook.chmod(0o755)
     with _answers(root) as answers:
-        answers.used(_remember(7))
+        answers.run(_remember(7))
         said = _at_once(root, answers, [_remember(number) for number in range(3)])
     reasons = [one.values.get("reason", "") for one in said if isinstance(one, Answer) and one.values]
     assert [bool(reason) for reason in reasons] == [False, True, False] and "no b here" in reasons[1]

@@ -368,7 +368,7 @@ def test_a_part_of_the_full_text_that_turns_out_to_be_none_when_it_is_asked(tmp_
     # As if it had been written so by us: what is wrong shows when it is read, not before.
     sealed.renew_seal(sealed.path.name)
     index = opened(root)
-    asked = index.wording("basalt quartz stone", 20, ["observation"])
+    asked = index.term_match("basalt quartz stone", 20, ["observation"])
     assert asked and asked.keys() == {path_of(number) for number in range(12)} & asked.keys()
     assert said(index) == before
     index.close()

@@ -44,9 +44,9 @@ def test_entries_are_ordered_by_the_moment_not_by_the_text_of_their_times() -> N
     utc = dated("utc", created="2026-11-20T10:00:00+00:00")
     day = dated("day", created="2026-11-20")
     unsaid, wrong = dated("a"), dated("b", created="yesterday")
-    assert sorted((utc, east, wrong, day, unsaid), key=lambda one: one.by_created) == [unsaid, wrong, day, east, utc]
+    assert sorted((utc, east, wrong, day, unsaid), key=lambda one: one.created_sort_key) == [unsaid, wrong, day, east, utc]
     told = dated("told", created="2026-11-21", observed="2026-11-20T09:00:00+01:00")
-    assert sorted((utc, told, east), key=lambda one: one.by_observed) == [told, east, utc]
+    assert sorted((utc, told, east), key=lambda one: one.observed_sort_key) == [told, east, utc]
 
 
 def test_every_built_in_type_is_known_once() -> None:

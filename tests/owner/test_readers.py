@@ -20,7 +20,7 @@ from tests.mcp.test_streams import INITIALIZE
 from tests.oracles import assert_as_built_anew, assert_git_is_sound
 from tests.owner.clients import ALLOWED, Client, Record, at_work_on, crowded, owners_of
 from vault_tool import Vault
-from vault_tool.cli.answering import Answers
+from vault_tool.cli.answering import SharedVault
 from vault_tool.cli.conversation import Conversation, Standing
 from vault_tool.owner.spawning import answers, make_way
 
@@ -105,9 +105,9 @@ class _Served:
     """A conversation on a thread of its own."""
 
     def __init__(
-        self, line: socket.socket, vault: Answers, standing: Standing, moves: Callable[[], bool], used: Used | None = None
+        self, line: socket.socket, vault: SharedVault, standing: Standing, moves: Callable[[], bool], used: Used | None = None
     ) -> None:
-        self.conversation = Conversation(line, {"preset": "full"}, standing, used or vault.used, moves)
+        self.conversation = Conversation(line, {"preset": "full"}, standing, used or vault.run, moves)
         self.left: Standing | None = None
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
@@ -131,7 +131,7 @@ def test_a_conversation_goes_on_elsewhere_between_two_calls_without_a_word_to_it
     moving: list[bool] = []
     call = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "get_subjects", "arguments": {}}}
     with ours, its, heard:
-        vault = Answers(Vault.open(root), lambda: False, lambda reason: None)
+        vault = SharedVault(Vault.open(root), lambda: False, lambda reason: None)
         first = _Served(its, vault, Standing(), lambda: bool(moving))
         _say(ours, INITIALIZE)
         assert json.loads(heard.readline())["id"] == 1
@@ -168,11 +168,11 @@ def test_a_client_that_gave_a_call_up_and_left_is_served_no_longer(root: Path) -
     ours, its = socket.socketpair()
     gave_up = threading.Event()
     with its:
-        vault = Answers(Vault.open(root), lambda: False, lambda reason: None)
+        vault = SharedVault(Vault.open(root), lambda: False, lambda reason: None)
 
         def slow(use: Callable[[Any], Any], identity: str) -> Any:
             gave_up.wait()
-            return vault.used(use, identity)
+            return vault.run(use, identity)
 
         served = _Served(its, vault, Standing(), lambda: False, slow)
         with ours, ours.makefile("rb") as heard:

@@ -286,7 +286,7 @@ def test_a_model_that_was_chosen_anew_is_embedded_for_while_the_old_one_answers(
             assert vault.vectors.model == "ollama:nomic-embed-text"
             assert not vault.recall("where is the database?").degraded
             assert not vault.recall("where is the database?").degraded
-            assert (vault.vectors.model, vault.vectors.filling) == ("ollama:all-minilm", "")
+            assert (vault.vectors.model, vault.vectors.model_being_filled) == ("ollama:all-minilm", "")
             assert vault.get_stats().embedding_coverage.share == 1
 
 
@@ -300,4 +300,4 @@ def test_texts_go_to_another_machine_by_embed_alone(root: Path, clock: FixedCloc
         with _with(root, clock, ollama, **there) as vault:
             vault.remember("And the queue too.", ["Homelab"])
             assert vault.search("where is the database?").results
-            assert vault.vectors.filling and not server.asked("/v1/embeddings")
+            assert vault.vectors.model_being_filled and not server.asked("/v1/embeddings")

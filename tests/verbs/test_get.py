@@ -21,7 +21,7 @@ from vault_tool import Vault
 from vault_tool.errors import Ambiguous, NotFound
 from vault_tool.features.recall.recall import Bundle
 from vault_tool.util.clock import FixedClock
-from vault_tool.vault.answers import EYES_FIRST
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE
 
 pytestmark = pytest.mark.without_git
 """But for those that say so, these look at no git."""
@@ -41,7 +41,7 @@ class TestGetAndShow:
         assert shown.decay_score == pytest.approx(0.6 * 0.5 * 0.9)
         assert shown.standing == "fading"
         assert (shown.generation, shown.created, shown.origin) == (0, "2026-11-20T10:00:00+00:00", "agent")
-        assert (shown.stale, shown.notice, shown.belief, shown.posterior) == (False, EYES_FIRST, None, None)
+        assert (shown.stale, shown.notice, shown.belief, shown.posterior) == (False, HYPOTHESIS_NOTICE, None, None)
         assert shown.freshness.checked == "2026-11-20T10:00:00+00:00"
 
     def test_getting_counts_and_showing_does_not(self, vault: Vault, clock: FixedClock) -> None:

@@ -90,4 +90,4 @@ def test_where_not_all_can_be_heard_everything_is_compared(tmp_path: Path) -> No
         voucher = Voucher()
         for _ in range(3):
             voucher.fresh(vault)
-        assert vault.around is not None and voucher.comparisons == 3
+        assert vault.notes_folder is not None and voucher.comparisons == 3

@@ -255,10 +255,10 @@ def test_a_thread_that_died_is_replaced(tmp_path: Path) -> None:
     root = vault(tmp_path)
     with Inside(root) as inside:
         watcher = inside.watcher
-        observer = watcher._hearing._observer
+        observer = watcher._observer._observer
         assert observer is not None
         observer.stop()
-        eventually(lambda: watcher._hearing._observer is not observer and watcher.fresh())
+        eventually(lambda: watcher._observer._observer is not observer and watcher.fresh())
         write(root, path_of(3), note(3, "Heard.", title="After its death"))
         assert watcher.fresh(PATIENCE)
         assert watcher.mode == "events"

@@ -9,9 +9,9 @@ from functools import lru_cache
 from math import isfinite
 from operator import attrgetter
 
-from vault_tool.model.authority import AGENT, OWNER, Party, bringer, counts, is_review
+from vault_tool.model.authority import AGENT, OWNER, Party, contributor_of, counts, is_review
 from vault_tool.model.signals import MOST_USES, Signal, SignalKind, Use, withdrawals
-from vault_tool.model.snapshot import is_pulled
+from vault_tool.model.snapshot import is_from_others
 from vault_tool.util.clock import parse_time
 
 UTILITY_START = 0.5
@@ -96,7 +96,7 @@ def counting(signals: Iterable[Signal]) -> list[Signal]:
 
 
 def _precedence(signal: Signal) -> tuple[bool, str, str]:
-    return is_pulled(signal.origin), signal.at, repr(signal)
+    return is_from_others(signal.origin), signal.at, repr(signal)
 
 
 def fold(signals: Iterable[Signal], *, start: float, writer: Party = AGENT, uses: Iterable[Use] = ()) -> Belief:
@@ -135,7 +135,7 @@ def moving(heard: list[Signal], writer: Party) -> tuple[list[Signal], Party]:
     """Those of a memory's signals that move anything, and whose the memory is with them; of the others is told who says so."""
     if any(map(is_review, heard)):
         writer = OWNER
-    foreign = any(is_pulled(signal.origin) for signal in heard)
+    foreign = any(is_from_others(signal.origin) for signal in heard)
     return [signal for signal in heard if counts(signal, writer)] if foreign else heard, writer
 
 
@@ -146,7 +146,7 @@ def question_of(belief: Belief) -> str:
 
 def said_by(signal: Signal) -> str:
     """The reason of a question, and its asker if that is another person."""
-    reason, who = " ".join(signal.rationale.split()) or NO_REASON, bringer(signal.origin)
+    reason, who = " ".join(signal.rationale.split()) or NO_REASON, contributor_of(signal.origin)
     return f"{reason} (says {who})" if who else reason
 
 
@@ -249,8 +249,8 @@ def _judged(ordered: Iterable[Signal], start: float, protected: bool) -> _Judged
 
 def _voice(signal: Signal) -> str:
     """The voice of a vote: its session's, as a hundred marks of one are one, or all of the person that brought it."""
-    # All that one bringer says is that one's, whatever sessions the lines name.
-    return (signal.author if is_pulled(signal.origin) else signal.session) or f"{signal.author} {_day(signal.at)}"
+    # All that one contributor says is that one's, whatever sessions the lines name.
+    return (signal.author if is_from_others(signal.origin) else signal.session) or f"{signal.author} {_day(signal.at)}"
 
 
 def _opponents(ordered: Iterable[Signal], protected: bool) -> set[str]:

@@ -106,7 +106,7 @@ def doubled_edges(scope: Scope) -> Iterable[Problem]:
             by_ends[edge.text("from_id"), edge.type, edge.text("to_id")].append(edge)
     for (start, kind, end), edges in by_ends.items():
         if len(edges) > 1:
-            first, *others = sorted(edges, key=lambda edge: edge.by_created)
+            first, *others = sorted(edges, key=lambda edge: edge.created_sort_key)
             for edge in others:
                 message = f"the same link as {first.path}: {short(start)} {kind} {short(end)}"
                 hint = "move what it alone says into that file, then delete this one"

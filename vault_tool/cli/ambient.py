@@ -15,7 +15,7 @@ from vault_tool.errors import Exit
 from vault_tool.features.sessions import ambient
 from vault_tool.model.parameter_table import NARROWS
 from vault_tool.util.text import beginning, one_line
-from vault_tool.vault.lean import titled
+from vault_tool.vault.lean import title_if_new
 
 _HEADLINE = 200
 # Most characters of one reminder that a person is shown.
@@ -67,5 +67,5 @@ def _reminder(reminder: ambient.Reminder, name: str) -> Iterator[Block]:
     text = (
         reminder.content if len(reminder.content) <= _REMINDED else f"{beginning(reminder.content, _REMINDED)} (`vt get {name}`)"
     )
-    lines = titled(reminder.title, text)
+    lines = title_if_new(reminder.title, text)
     yield Body("\n".join(lines.values()))

@@ -51,7 +51,7 @@ _HOOK_WAIT = 0.5
 _HOOK_LOOK = 0.2
 
 
-class Answers:
+class SharedVault:
     """One vault kept open for whoever asks, one after the other.
 
     `fresh` spares the comparison before an answer, `soon` that before a hook's; `leave` is called, with the reason, when the
@@ -81,7 +81,7 @@ class Answers:
         with self._vault_lock:
             self._vault.close()
 
-    def used(self, use: Callable[[Vault], T], identity: str = "") -> T:
+    def run(self, use: Callable[[Vault], T], identity: str = "") -> T:
         """Call `use` with the vault, one caller at a time; VaultGone where another than `identity` is meant."""
         writes = isinstance(use, Call) and use.writes
         # What writes is compared anew: a thread may do it for others, who asked later than it did.
@@ -144,7 +144,7 @@ class Answers:
 
         mistaken = False
 
-        def lend(call: Asked) -> Context:
+        def borrow(call: Asked) -> Context:
             nonlocal mistaken
             mistaken = call.vault != request.get("vault", call.vault)
             if mistaken:
@@ -157,7 +157,7 @@ class Answers:
             return lent
 
         with self._vault_lock, output.caught() as (out, err):
-            token = LENT.set(lend)
+            token = LENT.set(borrow)
             try:
                 # Said for the group, which else takes it from this process's environment.
                 code = main(["--origin", environ.get("VAULT_ORIGIN") or "agent", *arguments])
@@ -213,14 +213,14 @@ def serving(
         return watcher.fresh_and_quiet(_HOOK_LOOK) or watcher.hears
 
     opened = Vault.open(vault.root, environ=vault.environ)
-    answers = Answers(opened, watcher.fresh_and_quiet, leave_unless_watching, soon)
+    answers = SharedVault(opened, watcher.fresh_and_quiet, leave_unless_watching, soon)
     requests = {"command": answers.command, "op": answers.op, "hook": answers.hook}
 
     readers = Readers(vault.root, watcher.fresh_and_quiet, leave_unless_watching)
 
     def used(use: Callable[[Any], Any], identity: str) -> Any:
         with readers.counted():
-            return answers.used(use, identity)
+            return answers.run(use, identity)
 
     def mcp(line: socket.socket, unread: bytes, request: Mapping[str, Any]) -> None:
         with no_collection():  # 40 ms of the 420 that the protocol's library takes the first time
@@ -232,7 +232,7 @@ def serving(
                 if standing is not None:
                     standing = readers.serve(line, request, standing)
 
-    streams = {"mcp": mcp, **forwarded.streams(answers.used)}
+    streams = {"mcp": mcp, **forwarded.streams(answers.run)}
     server = OwnerServer(vault.root, me.nonce, requests, streams, leave, vault.environ, welcomed)
 
     def warm() -> None:

@@ -121,7 +121,7 @@ def _request(name: str) -> dict[str, Any]:
     for field, value in packet.items():
         if field not in _ANSWER:
             raise UsageError(f"`{one_line(field, 40)}` is no part of an answer", f"its parts are {', '.join(_ANSWER)}")
-        if kind_wanted := checked.misfit(kinds[field], value):
+        if kind_wanted := checked.type_error(kinds[field], value):
             raise UsageError(f"`{field}` must be {kind_wanted}", example)
     return dict(packet)
 

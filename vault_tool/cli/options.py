@@ -59,9 +59,9 @@ class Call:
         """The vault that is meant; a context manager that closes it. Raises what `Context.open` raises."""
         from vault_tool.vault.context import Context  # opens the whole package, which `--help` must not pay for
 
-        lend = LENT.get()
-        if lend is not None:
-            vault = lend(self)  # for another process, whose terminal is not this one's
+        borrow = LENT.get()
+        if borrow is not None:
+            vault = borrow(self)  # for another process, whose terminal is not this one's
         else:
             vault = Context.open(
                 self.vault or None,

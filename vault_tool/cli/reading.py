@@ -17,7 +17,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from vault_tool.cli.answering import Answers
+from vault_tool.cli.answering import SharedVault
 from vault_tool.cli.conversation import Conversation
 from vault_tool.cli.readers import LONGEST, SILENCE, packed, send, unpacked
 from vault_tool.errors import Busy
@@ -47,7 +47,7 @@ class Reader:
         self._said: SimpleQueue[bool] = SimpleQueue()
         self._conversations: dict[int, Conversation] = {}
         self._last_call = time.monotonic()
-        self._answers = Answers(Vault.open(root), self._is_fresh, self._say_why)
+        self._answers = SharedVault(Vault.open(root), self._is_fresh, self._say_why)
 
     def _say_why(self, reason: str) -> None:
         """Tell the owner that it should leave."""
@@ -93,9 +93,9 @@ class Reader:
         """Call `use` with the vault; a call that writes is forwarded to the owner."""
         self._last_call = time.monotonic()
         if isinstance(use, Call) and use.writes:
-            self._answers.used(lambda vault: None, identity)  # raises where another vault is meant
+            self._answers.run(lambda vault: None, identity)  # raises where another vault is meant
             return self._forwarded(use)
-        return self._answers.used(use, identity)
+        return self._answers.run(use, identity)
 
     def _forwarded(self, call: Call) -> Answer:
         # No other owner is looked for: with this one this process ends, too.

@@ -30,7 +30,7 @@ from vault_tool.features.recall.recall import Bundle, SubjectView, Understood
 from vault_tool.features.recall.recall import recall as recall_verb
 from vault_tool.model.parameter_table import NARROWS
 from vault_tool.util.text import beginning, one_line
-from vault_tool.vault.retrieval.query import Fate, Recalled
+from vault_tool.vault.retrieval.query import Explanation, Recalled
 
 _BRIEF = 160
 _SEEN = 400
@@ -94,7 +94,7 @@ def _bundle(bundle: Bundle, short: Short) -> Iterator[Block]:
         yield from warnings_of(memory, short)
     if bundle.why_not is not None:
         yield ""
-        yield from _fate(bundle.why_not, short)
+        yield from _explanation(bundle.why_not, short)
     if any(memory.factors for memory in bundle.results):
         yield ""
         yield _factors(bundle.results, short)
@@ -152,16 +152,22 @@ def _row(memory: Recalled, short: Short, titles: Mapping[str, str]) -> tuple[str
     )
 
 
-def _fate(fate: Fate, short: Short) -> Iterator[Block]:
+def _explanation(why: Explanation, short: Short) -> Iterator[Block]:
     """Why one memory is not among the results, or where it is."""
-    place = f"{fate.place} of {fate.of}" if fate.place else ""
+    place = f"{why.place} of {why.of}" if why.place else ""
     match = (
         ""
-        if fate.match is None
-        else f"{fate.match:.2f}{f' (weak: {fate.weak_why})' if fate.weak else ''}, of {fate.least or 0:.2f} that it takes"
+        if why.match is None
+        else f"{why.match:.2f}{f' (weak: {why.weak_why})' if why.weak else ''}, of {why.least or 0:.2f} that it takes"
     )
-    yield Heading(f"{'Where' if fate.stage == 'answered' else 'Why not'}: {fate.title or fate.id}")
-    yield fields(("id", short(fate.id)), ("stage", fate.stage), ("reason", fate.reason), ("place", place), ("match", match))
+    yield Heading(f"{'Where' if why.stage == 'answered' else 'Why not'}: {why.title or why.id}")
+    yield fields(
+        ("id", short(why.id)),
+        ("stage", why.stage),
+        ("reason", why.reason),
+        ("place", place),
+        ("match", match),
+    )
 
 
 def _factors(results: Sequence[Recalled], short: Short) -> Block:

@@ -122,7 +122,7 @@ def contested(understandings: Sequence[tuple[Entry, Keys]]) -> list[tuple[Entry,
         if place := place_of(entry.type, entry.text("user"), keys):
             groups[place].append(entry)
     rivals = [group for group in groups.values() if len({entry.id for entry in group}) > 1]
-    ordered = [tuple(sorted(group, key=lambda e: (e.by_created, e.path), reverse=True)) for group in rivals]
+    ordered = [tuple(sorted(group, key=lambda e: (e.created_sort_key, e.path), reverse=True)) for group in rivals]
     return sorted(ordered, key=lambda group: group[0].path)
 
 

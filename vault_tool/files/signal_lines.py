@@ -10,7 +10,7 @@ from typing import Any
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, warning
 from vault_tool.model.signals import MOST_USES, ConsentState, Signal, SignalKind
-from vault_tool.model.snapshot import is_pulled
+from vault_tool.model.snapshot import is_from_others
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
@@ -95,7 +95,7 @@ def _redacted(line: bytes, targets: Collection[str], is_told: Callable[[str], bo
 def merge(signals: Iterable[Signal]) -> list[Signal]:
     """All signals sorted by `(at, id)`, each id once: the first of those that share one, a pulled one only without another."""
     seen: dict[str, Signal] = {}
-    for signal in sorted(signals, key=lambda signal: (is_pulled(signal.origin), signal.at, signal.id)):
+    for signal in sorted(signals, key=lambda signal: (is_from_others(signal.origin), signal.at, signal.id)):
         seen.setdefault(signal.id, signal)
     return sorted(seen.values(), key=lambda signal: (signal.at, signal.id))
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from vault_tool.generate.core_order import Believed
 from vault_tool.generate.escape import inline, link_path, words
 from vault_tool.generate.page_lines import TITLE_LENGTH, link, named, provenance, tags, trust, vouched
-from vault_tool.model.authority import bringer
+from vault_tool.model.authority import contributor_of
 from vault_tool.model.details import details_of, in_words
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry
@@ -64,7 +64,7 @@ class CoreItem:
 
     def marks(self, short: Callable[[str], str]) -> str:
         """The warnings for a reader, each mark in brackets."""
-        authors = () if self.belief.questionable else dict.fromkeys(bringer(signal.origin) for signal in self.belief.told)
+        authors = () if self.belief.questionable else dict.fromkeys(contributor_of(signal.origin) for signal in self.belief.told)
         by = ", ".join(words(who, WHO_LENGTH) for who in authors)
         asked = bool(self.belief.questionable)
         named = (("doubtful", self.belief.truth < DOUBTFUL), ("questioned", asked), (f"questioned by {by}", bool(by)))

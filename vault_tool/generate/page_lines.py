@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from vault_tool.generate.escape import inline, link_path, words
-from vault_tool.model.snapshot import Entry, from_trusted, is_pulled, is_trusted
+from vault_tool.model.snapshot import Entry, from_trusted, is_from_others, is_trusted
 from vault_tool.util.clock import parse_time
 
 TITLE_LENGTH = 160
@@ -27,7 +27,7 @@ def origin(entry: Entry) -> str:
 def _in_words(text: str) -> str:
     if is_trusted(text):
         return words(from_trusted(text), PULLED_LENGTH)
-    if is_pulled(text):
+    if is_from_others(text):
         return words(text, PULLED_LENGTH)
     return text if text in _ORIGINS else "unknown"
 

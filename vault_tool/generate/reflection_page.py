@@ -96,12 +96,12 @@ def reflection_page(
     """
     memories = [entry for entry in entries if entry.record_class in (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)]
     memories = [entry for entry in memories if not entry.text("user")]
-    memories.sort(key=lambda entry: entry.by_observed, reverse=True)
+    memories.sort(key=lambda entry: entry.observed_sort_key, reverse=True)
     spelling = _Spelling()
     known = _projects(memories, projects or {}, spelling)
     tagged = _tagged(memories, known, spelling)
     passes = [entry for entry in entries if entry.record_class is RecordClass.CONSOLIDATION]
-    passes.sort(key=lambda entry: entry.by_created, reverse=True)
+    passes.sort(key=lambda entry: entry.created_sort_key, reverse=True)
     used = _most_accessed(memories, access)
     named = {entry.path for _, entry in used}
     insights = [entry for entry in memories if entry.type == "insight" and entry.path not in named][:INSIGHTS]

@@ -65,7 +65,7 @@ _TRUSTS = "trusts "
 
 
 @dataclass(frozen=True, slots=True)
-class Owners:
+class TrustedAuthors:
     """By which commits the owner speaks: the authors' addresses, lower case, and whether only validly signed ones count."""
 
     addresses: frozenset[str] = frozenset()
@@ -206,7 +206,7 @@ def tips(repo: git.Repo, head: str) -> list[str]:
     return [commit for commit in (head, *git.merging(repo)) if commit]
 
 
-def whole(repo: git.Repo | None, head: str, owners: Owners) -> HistoryDelta:
+def whole(repo: git.Repo | None, head: str, owners: TrustedAuthors) -> HistoryDelta:
     """All of the history; raises `GitError`."""
     if repo is None:
         return HistoryDelta()
@@ -222,7 +222,7 @@ def whole(repo: git.Repo | None, head: str, owners: Owners) -> HistoryDelta:
     return HistoryDelta(delta, whole=True, graves=fold.graves(repo, ends), facts=facts)
 
 
-def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Owners]) -> HistoryDelta:
+def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], TrustedAuthors]) -> HistoryDelta:
     """The history that the catalogue does not know of, by one walk over that alone; raises `GitError`."""
     ends, known, stored_owners = _known_tips(repo, head), catalog.meta(HISTORY).split(), catalog.meta(OWNERS)
     facts = {HISTORY: " ".join(ends), MACHINE: _machine(repo)}
@@ -267,7 +267,7 @@ def doubted(repo: git.Repo, catalog: Catalog | None, head: str, paths: Collectio
     return HistoryDelta(tuple(text for text in unknown if catalog is None or not catalog.rows(known, (text.path, text.text))))
 
 
-def doubts(catalog: Catalog) -> str:
+def unverified_authors(catalog: Catalog) -> str:
     """Said to people while git has not told who wrote some of the texts; else empty."""
     if catalog.meta("head_signature"):
         return ""  # HEAD was looked at to its end, which is the usual case
@@ -317,7 +317,7 @@ def brought_to(catalog: Catalog, files: str) -> list[tuple[str, str]]:
     ]
 
 
-def owners_texts(repo: git.Repo, catalog: Catalog, owners: Owners, paths: Collection[str]) -> dict[str, list[bytes]]:
+def owners_texts(repo: git.Repo, catalog: Catalog, owners: TrustedAuthors, paths: Collection[str]) -> dict[str, list[bytes]]:
     """The texts that the owner put at each path, the newest first, by the commits that HEAD has; raises `GitError`."""
     ends = tips(repo, catalog.meta("head"))
     if not ends or not paths:
@@ -363,7 +363,7 @@ def _all_ours(repo: git.Repo, catalog: Catalog, known: Sequence[str], ends: Sequ
 class _Fold:
     """Others' texts while commits are read, each after its parents."""
 
-    def __init__(self, owners: Owners, catalog: Catalog | None, lost: frozenset[str]) -> None:
+    def __init__(self, owners: TrustedAuthors, catalog: Catalog | None, lost: frozenset[str]) -> None:
         self._owners = owners
         self._catalog = catalog
         self._lost = lost
@@ -406,7 +406,7 @@ class _Fold:
         return tuple(text for texts in self._found.values() for text in texts.values())
 
     def _take(self, new: Foreign, file: Introduced, own: bool, op: str) -> None:
-        """The rule: a move leaves a text whose it was, and so does what says the same; else it is its bringer's; an owner's
+        """The rule: a move leaves a text whose it was, and so does what says the same; else it is its contributor's; an owner's
         copy stays its writer's, and so does what the tool makes of a text by itself."""
         journal = file_kind(file.path) is FileKind.SIGNALS
         if file.was:

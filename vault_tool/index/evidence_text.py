@@ -9,7 +9,7 @@ import orjson
 
 from vault_tool.files.parse import parse
 from vault_tool.model.fields import SCHEMA
-from vault_tool.model.snapshot import ENDS, is_pulled
+from vault_tool.model.snapshot import ENDS, is_from_others
 from vault_tool.model.types import Registry
 
 # What may be put to a note, or taken from it, without a word of it being another's.
@@ -28,7 +28,7 @@ _REGISTRY = Registry()
 class Evidence:
     """A digest of a note's body and fields, its origin apart; empty for a text that cannot be read, which is like no other.
 
-    `label` says that the head names a bringer, as older versions of the tool wrote it there.
+    `label` says that the head names a contributor, as older versions of the tool wrote it there.
     """
 
     digest: str = ""
@@ -58,10 +58,10 @@ def evidence_of(path: str, data: bytes) -> Evidence:
     values = {name: value for name, value in parsed.head.items() if name in fields and name not in ADDED and name != "origin"}
     body = parsed.body.replace("\r\n", "\n").strip("\n")
     serialized = orjson.dumps([values, body], option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
-    plain = "" if origin == "owner" or is_pulled(origin) else origin
+    plain = "" if origin == "owner" or is_from_others(origin) else origin
     digest = hashlib.blake2b(serialized, digest_size=16).hexdigest()
     identity = str(parsed.head.get("id") or "")
     pinned = parsed.head.get("pinned") is True
     lists = [tuple(map(str, parsed.head.get(name) or ())) if name != "pinned" else ("true",) * pinned for name in LISTS]
     hiding = tuple(str(parsed.head.get(name) or "") for name in HIDING)
-    return Evidence(digest, plain, is_pulled(origin), pinned, identity, tuple(lists), hiding)
+    return Evidence(digest, plain, is_from_others(origin), pinned, identity, tuple(lists), hiding)

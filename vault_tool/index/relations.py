@@ -202,7 +202,7 @@ class Regions:
 
     def newest(self, region: Region) -> list[Entry]:
         """All memories of a region, the newest first."""
-        return sorted(self.all_members(region), key=lambda entry: (entry.by_created, entry.id), reverse=True)
+        return sorted(self.all_members(region), key=lambda entry: (entry.created_sort_key, entry.id), reverse=True)
 
     def observations(self, region: Region) -> frozenset[int]:
         """The observations of a region, by their numbers in the catalogue: what sizes are counted from."""
@@ -293,7 +293,7 @@ class Regions:
 def present_first(catalog: Catalog, understandings: Sequence[Entry]) -> list[Entry]:
     """Those of one place with the one that answers there first: the newest, and what contests another of them after it."""
     contesting = contesting_among(catalog, understandings)
-    return sorted(understandings, key=lambda e: (e.id not in contesting, e.by_created, e.path), reverse=True)
+    return sorted(understandings, key=lambda e: (e.id not in contesting, e.created_sort_key, e.path), reverse=True)
 
 
 def contesting_among(catalog: Catalog, understandings: Sequence[Entry]) -> frozenset[str]:

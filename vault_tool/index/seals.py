@@ -1,4 +1,4 @@
-"""How derived files are kept honest: locks between processes, and seals that show what is not as we left it."""
+"""How derived files are kept honest: locks between processes, and seals that show what was changed by others."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.fulltext import inverted_index
-from vault_tool.index.fulltext.documents import NOT_CALLED, Called, SearchDocument, TextHit
+from vault_tool.index.fulltext.documents import NO_NAME_MATCH, NameMatch, SearchDocument, TextHit
 from vault_tool.index.seals import IndexState, SealedFile, discard
 from vault_tool.index.store import Replaced, Store
 from vault_tool.util.native_errors import NoPanics
@@ -37,7 +37,7 @@ _HEAD_BYTES = 320
 _LEAST_BYTES = 100
 
 
-class Wording(NamedTuple):
+class TermMatch(NamedTuple):
     """The match of one file's words with a question: its score as a share of what a file with every word would have, and
     the part of the question's words that it has at all, where that was looked up; how nearly the question calls it; and how
     rare what it has is, as a multiple of the least by which that may be more than chance.
@@ -45,7 +45,7 @@ class Wording(NamedTuple):
 
     share: float
     covered: float | None = None
-    called: Called = Called()
+    called: NameMatch = NameMatch()
     rare: float = 0.0
 
 
@@ -105,7 +105,9 @@ class TextSearch:
         with self._distrusting(catalog):
             return self._index(catalog).search(text, limit, classes, types, beside, near=near)
 
-    def wording(self, catalog: Catalog, text: str, limit: int, classes: Collection[str], whole: str = "") -> dict[str, Wording]:
+    def term_match(
+        self, catalog: Catalog, text: str, limit: int, classes: Collection[str], whole: str = ""
+    ) -> dict[str, TermMatch]:
         """How the words of the best files stand to a question, best first. Raises Spoilt as `search` does.
 
         `whole` is the question with the words that frame it, which are not looked for.
@@ -123,7 +125,7 @@ class TextSearch:
             called = index.called(text, whole, list(shares)[:_COVERED], beside)
             rarity = attainable / log(max(2, index.count))
         return {
-            path: Wording(share, coverage := covered.get(path), called.get(path, NOT_CALLED), rarity * (coverage or 0.0))
+            path: TermMatch(share, coverage := covered.get(path), called.get(path, NO_NAME_MATCH), rarity * (coverage or 0.0))
             for path, share in shares.items()
         }
 

@@ -142,7 +142,7 @@ def written_in(catalog: Catalog, session: str) -> tuple[Entry, ...]:
     # The second term is the index's own: without it SQLite cannot know that the index will do.
     query = f"SELECT {ENTRY} FROM entries WHERE {SESSION} = ? AND {SESSION} <> ''"
     entries = map(entry_of, catalog.rows(query, (session,)))
-    return tuple(sorted(entries, key=lambda entry: (entry.by_created[0], entry.path)))
+    return tuple(sorted(entries, key=lambda entry: (entry.created_sort_key[0], entry.path)))
 
 
 def signals_in(catalog: Catalog, session: str) -> list[Signal]:

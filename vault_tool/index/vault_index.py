@@ -22,7 +22,7 @@ from vault_tool.index.refresh.diff import Progress, stat_of
 from vault_tool.index.refresh.refresher import Refresh, Refresher, report
 from vault_tool.index.seals import SealedFile
 from vault_tool.index.store import Replaced, Store
-from vault_tool.index.text_search import Spoilt, TextSearch, Wording
+from vault_tool.index.text_search import Spoilt, TermMatch, TextSearch
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.location import Location
 
@@ -45,7 +45,7 @@ class Index:
         config: Config,
         repo: git.Repo | None,
         clock: Clock,
-        owners: Callable[[], authorship.Owners] | None = None,
+        owners: Callable[[], authorship.TrustedAuthors] | None = None,
         *,
         around: bool = False,
         location: Location | None = None,
@@ -167,9 +167,9 @@ class Index:
         """Write the changes that wait for the full-text index now, so that no search has to; what cannot be written waits on."""
         self._lexically(lambda: self._search.caught_up(self.catalog))
 
-    def wording(self, text: str, limit: int, classes: Collection[str], whole: str = "") -> dict[str, Wording]:
+    def term_match(self, text: str, limit: int, classes: Collection[str], whole: str = "") -> dict[str, TermMatch]:
         """How the words of the best files of these classes stand to a question, best first; see `search` for what it raises."""
-        return _built(self._lexically(lambda: self._search.wording(self.catalog, text, limit, classes, whole)))
+        return _built(self._lexically(lambda: self._search.term_match(self.catalog, text, limit, classes, whole)))
 
     def shared(self, text: str, others: Sequence[str]) -> tuple[int, list[int]]:
         """How many words of a question are looked for, and how many of them each of these texts has; see `search`."""

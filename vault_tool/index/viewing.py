@@ -12,7 +12,7 @@ from vault_tool.index.catalog import Catalog
 from vault_tool.index.derived import Derived
 from vault_tool.index.fulltext.documents import TextHit
 from vault_tool.index.schema import JUDGED_FOR, USER
-from vault_tool.index.text_search import Wording
+from vault_tool.index.text_search import TermMatch
 from vault_tool.index.vault_index import Index, Progress, Refresh
 from vault_tool.index.visibility import Request, visible
 
@@ -215,9 +215,9 @@ class UserIndex(Index):
         """The words that texts share; the given texts are in no index, so no user's view changes the answer."""
         return self._whole.shared(text, others)
 
-    def wording(self, text: str, limit: int, classes: Collection[str], whole: str = "") -> dict[str, Wording]:
-        """How the words of the best files stand to a question; see `Index.wording`."""
-        return self._seen(limit, lambda most: self._whole.wording(text, most, classes, whole))
+    def term_match(self, text: str, limit: int, classes: Collection[str], whole: str = "") -> dict[str, TermMatch]:
+        """How the words of the best files stand to a question; see `Index.term_match`."""
+        return self._seen(limit, lambda most: self._whole.term_match(text, most, classes, whole))
 
     def mentioned(
         self, sentences: Sequence[Mapping[str, float]], limit: int, classes: Collection[str], among: Collection[str] | None = None

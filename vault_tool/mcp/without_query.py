@@ -13,7 +13,7 @@ from vault_tool.model.parameter_table import NARROWS
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import BYTES_A_TOKEN
 from vault_tool.vault import core_making, page_at_start, seen, work_left
-from vault_tool.vault.lean import Short, filled
+from vault_tool.vault.lean import Short, without_empty
 
 if TYPE_CHECKING:
     from vault_tool.verbs.vault import Vault
@@ -29,7 +29,7 @@ class StartPage:
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The page as one text."""
-        return filled({"page": self.text})
+        return without_empty({"page": self.text})
 
 
 def without_query(arguments: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault_tool.model.signals import Signal, SignalKind, withdrawals
-from vault_tool.model.snapshot import Entry, is_pulled, is_trusted
+from vault_tool.model.snapshot import Entry, is_from_others, is_trusted
 from vault_tool.model.types import KEPT_TYPES
 
 _OWNER = "owner"
@@ -132,7 +132,7 @@ def by_origin(origin: str) -> Party:
         return OWNER
     if is_trusted(origin):
         return Party(Writer.TRUSTED, origin)
-    return Party(Writer.OTHERS, origin) if is_pulled(origin) else AGENT
+    return Party(Writer.OTHERS, origin) if is_from_others(origin) else AGENT
 
 
 def writer_of(entry: Entry, reviewed: bool) -> Party:
@@ -174,12 +174,12 @@ def weights(entry: Entry, usual: float, reviewed: bool) -> tuple[bool, float]:
 
 def counts(signal: Signal, target: Party) -> bool:
     """Whether what a signal says of a text moves anything; else it is told, with the name of who brought it."""
-    return not is_pulled(signal.origin) or authority(Act.VOTE, by_origin(signal.origin), target) is Effect.ALLOWED
+    return not is_from_others(signal.origin) or authority(Act.VOTE, by_origin(signal.origin), target) is Effect.ALLOWED
 
 
-def bringer(origin: str) -> str:
+def contributor_of(origin: str) -> str:
     """The name and address in the origin of a memory from another person's commit; empty for one that was written here."""
-    return origin.partition("(")[2].removesuffix(")") if is_pulled(origin) else ""
+    return origin.partition("(")[2].removesuffix(")") if is_from_others(origin) else ""
 
 
 def is_review(signal: Signal) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from vault_tool.model.signals import REFUSALS, ConsentState, Signal, SignalKind
-from vault_tool.model.snapshot import Entry, is_pulled
+from vault_tool.model.snapshot import Entry, is_from_others
 
 _OWNER = "owner"
 
@@ -67,10 +67,10 @@ def _counts(entry: Entry, signal: Signal, state: ConsentState) -> bool:
     A memory's user answers for it, and the vault's owner. What a pull brought answers for what a pull brought alone: else
     one line of somebody's would take a person's own memories out of every answer.
     """
-    if is_pulled(signal.origin) and not entry.pulled:
+    if is_from_others(signal.origin) and not entry.pulled:
         return False
     if state is ConsentState.ASKED:
         return True
     if signal.answered_by:
         return signal.answered_by == entry.text("user")
-    return signal.origin == _OWNER or is_pulled(signal.origin)
+    return signal.origin == _OWNER or is_from_others(signal.origin)

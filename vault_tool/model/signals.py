@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from vault_tool.model.snapshot import is_pulled
+from vault_tool.model.snapshot import is_from_others
 
 # So many uses of one memory on one day are believed of a journal's line.
 MOST_USES = 1_000_000
@@ -69,7 +69,7 @@ class Signal:
     @property
     def author(self) -> str:
         """The author of a signal: a person is one author, also one whose lines were pulled; an agent is one author a model."""
-        return self.origin if self.origin == "owner" or is_pulled(self.origin) else f"{self.origin or 'agent'}:{self.model}"
+        return self.origin if self.origin == "owner" or is_from_others(self.origin) else f"{self.origin or 'agent'}:{self.model}"
 
 
 def withdrawals(ordered: Sequence[Signal]) -> Mapping[str, Signal]:

@@ -28,7 +28,7 @@ def pulled(who: str) -> str:
     return f"{_PULLED}{who})"
 
 
-def is_pulled(origin: str) -> bool:
+def is_from_others(origin: str) -> bool:
     """Whether an origin says that another person's commit brought it: no person here vouches for it."""
     return origin.startswith((_PULLED, _TRUSTED))
 
@@ -150,7 +150,7 @@ class Entry:
     @property
     def pulled(self) -> bool:
         """Whether another person's commit brought it."""
-        return is_pulled(self.origin)
+        return is_from_others(self.origin)
 
     @property
     def observed(self) -> str:
@@ -158,13 +158,13 @@ class Entry:
         return self.text("observed") or self.text("created")
 
     @property
-    def by_created(self) -> tuple[datetime, str]:
+    def created_sort_key(self) -> tuple[datetime, str]:
         """Orders memories by when they were written, whatever zones they name; of one moment the larger id counts as newer."""
         return moment(self.text("created")), self.id
 
     @property
-    def by_observed(self) -> tuple[datetime, str]:
-        """Orders memories by when they were so, as `by_created` does by their writing."""
+    def observed_sort_key(self) -> tuple[datetime, str]:
+        """Orders memories by when they were so, as `created_sort_key` does by their writing."""
         return moment(self.observed), self.id
 
     @property

@@ -92,7 +92,7 @@ class Relay:
         self._unsent: set[str] = set()
         """Which of these whoever served certainly did not read whole: asking again does nothing twice."""
 
-        self._ours = f"again-{os.getpid()}-"
+        self._own_id_prefix = f"again-{os.getpid()}-"
         """What the ids of our own questions begin with."""
 
         self._own = 0
@@ -104,28 +104,28 @@ class Relay:
 
     def open(self) -> bool:
         """Reach an owner, or start one; whether there is one that serves, or the client was begun to be answered."""
-        self._line = self._reached(self._begin)
+        self._line = self._connect(self._begin)
         return self._line is not None or self._beginning is not None
 
     def run(self) -> int:
         """Pass on until the client is gone."""
         if self._beginning is None:
-            threading.Thread(target=self._hear, daemon=True).start()
+            threading.Thread(target=self._pump_client, daemon=True).start()
         with suppress(KeyboardInterrupt):
             if self._beginning is not None:
                 self._hand_over()
             while True:
-                self._tell()
+                self._pump_server()
                 if self._ended:
                     break
-                self._begin_again()
+                self._reconnect()
         # Whoever still reads our input would keep the interpreter from ending.
         os._exit(0)
 
     def _begin(self) -> None:
         """Answer the client what is always the same, while an owner comes up."""
         self._beginning = Opening(self._request["preset"], self._request.get("vaults", ""))
-        threading.Thread(target=self._hear, daemon=True).start()
+        threading.Thread(target=self._pump_client, daemon=True).start()
 
     def _hand_over(self) -> None:
         """Bring whoever serves now to where the client is, and give it what was said meanwhile."""
@@ -135,7 +135,7 @@ class Relay:
             held, self._held = self._held, []
             self._unsent.update(key for _, key in held if key is not None)
             self._alone = self._line is None
-            self._line = self._line or _by_itself(self._root, self._request)
+            self._line = self._line or _spawn_private_server(self._root, self._request)
             for line in self._opening if beginning.is_open else ():
                 if not self._repeat_initialize(line):
                     # The next one is brought there by whoever notices that this line is dead.
@@ -149,12 +149,12 @@ class Relay:
                 with suppress(OSError):
                     self._line.shutdown(socket.SHUT_WR)
 
-    def _hear(self) -> None:
+    def _pump_client(self) -> None:
         """Pass on what the client says."""
         for line in _lines_of(0):
             # Noted and sent at once: what is noted while another line is opened is sent there with what waits.
             with self._sending:
-                key = self._note(line)
+                key = self._remember(line)
                 if self._beginning is not None:
                     self._hold(line, key, self._beginning)
                     continue
@@ -176,7 +176,7 @@ class Relay:
         elif not beginning.is_settled(message):
             self._held.append((line, key))
 
-    def _tell(self) -> None:
+    def _pump_server(self) -> None:
         """Pass on what is answered, until whoever serves is gone or hangs."""
         while (lines := self._received()) is not None:
             for line in lines:
@@ -215,7 +215,7 @@ class Relay:
 
         return answers(self._root)
 
-    def _note(self, line: bytes) -> str | None:
+    def _remember(self, line: bytes) -> str | None:
         """Remember what would have to be said again to another; the key of what waits for an answer."""
         message = _object(line)
         method, asked = message.get("method"), message.get("id")
@@ -258,19 +258,19 @@ class Relay:
         message = _object(line)
         if "method" in message or message.get("id") is None:
             return bool(line.strip())
-        if str(message["id"]).startswith(self._ours):
+        if str(message["id"]).startswith(self._own_id_prefix):
             return False
         self._asked.pop(_key(message["id"]), None)
         return True
 
-    def _begin_again(self) -> None:
+    def _reconnect(self) -> None:
         """Find or start another to serve, and bring it to where the last one was."""
         with self._sending:
             if self._line is not None:
                 self._line.close()
-            connection = self._reached()
+            connection = self._connect()
             self._alone = connection is None
-            self._line, self._unread = connection or _by_itself(self._root, self._request), b""
+            self._line, self._unread = connection or _spawn_private_server(self._root, self._request), b""
             waiting = dict(self._asked)
             # Where the opening itself was not answered it is asked again as the client asked it.
             opening = [line for line in self._opening if line not in waiting.values()]
@@ -299,7 +299,7 @@ class Relay:
         key = ""
         if "id" in message:
             self._own += 1
-            message["id"] = f"{self._ours}{self._own}"
+            message["id"] = f"{self._own_id_prefix}{self._own}"
             key = _key(message["id"])
         try:
             self._line.sendall(json.dumps(message).encode() + b"\n")
@@ -316,7 +316,7 @@ class Relay:
                     _write(row + b"\n")
         return True
 
-    def _reached(self, starting: Callable[[], None] | None = None) -> socket.socket | None:
+    def _connect(self, starting: Callable[[], None] | None = None) -> socket.socket | None:
         """A stream to an owner that serves as this process would; one is started where there is none.
 
         None where another vault lies there by now: an owner of that would make its indexes.
@@ -340,7 +340,7 @@ def _becomes_a_stream(lines: Lines, request: Mapping[str, Any]) -> bool:
         lines.socket.settimeout(None)
 
 
-def _by_itself(root: str, request: Mapping[str, Any]) -> socket.socket:
+def _spawn_private_server(root: str, request: Mapping[str, Any]) -> socket.socket:
     """A server for this client alone, in a process of its own: where no owner comes up any more."""
     import subprocess
 

@@ -58,7 +58,7 @@ class OwnerServer:
         self._hello = {**who, "root": str(root), "settings": settings}
         self._connections: set[socket.socket] = set()
         self._served = 0
-        self._news = threading.Condition()
+        self._changed = threading.Condition()
         self._idle_since = time.monotonic()
         self._leaving = False
         self._listening = address.Listening(str(root))
@@ -71,17 +71,17 @@ class OwnerServer:
     @property
     def idle(self) -> float:
         """Seconds since the last client left."""
-        with self._news:
+        with self._changed:
             return 0.0 if self._connections else time.monotonic() - self._idle_since
 
     def counts(self) -> dict[str, int]:
         """How many requests were answered, and how many are connected."""
-        with self._news:
+        with self._changed:
             return {"served": self._served, "connected": len(self._connections)}
 
     def close(self) -> None:
         """Listen no more, let what is under way finish within `FINISHING` seconds, then end every connection."""
-        with self._news:
+        with self._changed:
             self._leaving = True
         # A thread that waits in accept is not woken by closing everywhere.
         with suppress(OSError):
@@ -89,11 +89,11 @@ class OwnerServer:
         self._listening.close()
         # Who reads no more ends by itself once its last answer is out.
         for how in (socket.SHUT_RD, socket.SHUT_RDWR):
-            with self._news:
+            with self._changed:
                 for line in self._connections:
                     with suppress(OSError):
                         line.shutdown(how)
-                self._news.wait_for(lambda: not self._connections, FINISHING)
+                self._changed.wait_for(lambda: not self._connections, FINISHING)
 
     def _accept(self) -> None:
         pause = BEAT
@@ -106,7 +106,7 @@ class OwnerServer:
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 continue
             pause = BEAT
-            with self._news:
+            with self._changed:
                 if self._leaving or len(self._connections) >= MOST_CONNECTIONS:
                     line.close()
                     continue
@@ -120,10 +120,10 @@ class OwnerServer:
                 self._converse(line)
         finally:
             line.close()
-            with self._news:
+            with self._changed:
                 self._connections.discard(line)
                 self._idle_since = time.monotonic()
-                self._news.notify_all()
+                self._changed.notify_all()
 
     def _converse(self, line: socket.socket) -> None:
         line.settimeout(REQUEST_SECONDS)
@@ -158,11 +158,11 @@ class OwnerServer:
             except (VaultError, OSError, ValueError, TypeError, KeyError) as fault:
                 replies.append({"declined": f"{type(fault).__name__}: {fault}"})
             finally:
-                with self._news:
+                with self._changed:
                     self._served += 1
                 done.set()
 
-        with self._news:
+        with self._changed:
             if self._leaving:
                 return {"declined": "the owner is leaving"}
         threading.Thread(target=work, name="owner's answer", daemon=True).start()

@@ -44,7 +44,7 @@ def newest_changes(pairs: Iterable[tuple[Candidate, Candidate]]) -> Mapping[Key,
     newest: dict[Key, Candidate] = {}
     for candidate, change in pairs:
         known = newest.get(candidate.key)
-        if known is None or change.entry.by_observed > known.entry.by_observed:
+        if known is None or change.entry.observed_sort_key > known.entry.observed_sort_key:
             newest[candidate.key] = change
     return newest
 
@@ -53,7 +53,7 @@ def before(candidates: Sequence[Candidate], changed: Iterable[tuple[Candidate, C
     """Pairs whose first must precede the second: each change before what it overtook (`changed`), the newest first, and each
     understanding that bears on the question before the observations that it was made from.
     """
-    pairs = [(change, candidate) for candidate, change in sorted(changed, key=lambda pair: pair[1].entry.by_observed)]
+    pairs = [(change, candidate) for candidate, change in sorted(changed, key=lambda pair: pair[1].entry.observed_sort_key)]
     by_id = {candidate.entry.id: candidate for candidate in candidates if candidate.entry.record_class is RecordClass.OBSERVATION}
     for candidate in candidates:
         if candidate.entry.record_class is RecordClass.UNDERSTANDING and candidate.match >= MIN_SYNTHESIS_MATCH:
@@ -77,9 +77,9 @@ def _is_later(change: Entry, entry: Entry) -> bool:
     if entry.record_class is not RecordClass.OBSERVATION or entry.id == change.id:
         return False
     if entry.type == CHANGE:
-        return change.by_observed > entry.by_observed
+        return change.observed_sort_key > entry.observed_sort_key
     # Of one moment the change is the later one: it says that something was otherwise before.
-    return change.by_observed[0] >= entry.by_observed[0]
+    return change.observed_sort_key[0] >= entry.observed_sort_key[0]
 
 
 def _same(change: Entry, entry: Entry, words: frozenset[str], others: frozenset[str]) -> bool:

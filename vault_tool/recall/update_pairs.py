@@ -107,7 +107,7 @@ def things(project: str, user: str, subjects: Iterable[str], *, of_folder: bool 
 
 def when(entry: Entry) -> tuple[datetime, datetime, int, str]:
     """Orders memories by when they were so, then by when they were written: of one second by what their files say of it."""
-    created, identity = entry.by_created
+    created, identity = entry.created_sort_key
     return moment(entry.observed), created, entry.mtime_ns, identity
 
 

@@ -22,7 +22,7 @@ from vault_tool.vault.context import Context
 PAGE = "page"
 _CLASSES = frozenset({RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT, RecordClass.EDGE})
 
-EYES_FIRST = "Memories are hypotheses: check them against what you see now, which wins; write a conflict back."
+HYPOTHESIS_NOTICE = "Memories are hypotheses: check them against what you see now, which wins; write a conflict back."
 
 
 @dataclass(frozen=True, slots=True)

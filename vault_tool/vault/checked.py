@@ -157,7 +157,7 @@ def _check(verb: FunctionType, bound: inspect.BoundArguments) -> None:
             bound.arguments[name] = listed(name, value) if isinstance(value, str) or _holds_a_list(value) else value
         elif kind is not None and "float" not in kind and isinstance(value, float) and value.is_integer() and "int" in kind:
             bound.arguments[name] = value = int(value)
-        elif kind_wanted := misfit(kind, value):
+        elif kind_wanted := type_error(kind, value):
             raise UsageError(f"{name} must be {kind_wanted}, not {_shown(value)}", _example(name, kind or ()))
         if name not in unchecked and (flaw := flaw_in(value)) is not None:
             raise UsageError(f"{name}{shown_place(flaw.place)} {flaw.message}", flaw.hint)
@@ -166,13 +166,13 @@ def _check(verb: FunctionType, bound: inspect.BoundArguments) -> None:
 
 
 def kinds_of(function: Callable[..., Any]) -> dict[str, tuple[str, ...]]:
-    """The possible kinds of each parameter of a function, by its annotation, if they can be checked (see `misfit`)."""
+    """The possible kinds of each parameter of a function, by its annotation, if they can be checked (see `type_error`)."""
     return {
         name: kinds for name, kinds in _annotated(inspect.signature(function)).items() if all(map(_KINDS.__contains__, kinds))
     }
 
 
-def misfit(kinds: Sequence[str] | None, value: object) -> str:
+def type_error(kinds: Sequence[str] | None, value: object) -> str:
     """The kind that a value must have if it has none of these; empty if it fits, or if no kinds are known."""
     if not kinds or any(_KINDS[kind][0](value) for kind in kinds):
         return ""

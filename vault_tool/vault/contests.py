@@ -52,7 +52,7 @@ def foremost(vault: Context, entries: Iterable[Entry]) -> Entry | None:
     """The first to tell of several present understandings of one place: the newest that contests none of the others."""
     entry_list = list(entries)
     contesting = contesting_among(vault.index.catalog, entry_list)
-    return max(entry_list, key=lambda entry: (entry.id not in contesting, entry.by_created), default=None)
+    return max(entry_list, key=lambda entry: (entry.id not in contesting, entry.created_sort_key), default=None)
 
 
 def pending_revisions(vault: Context, origin: str, replaced: Collection[str]) -> tuple[str, ...]:
@@ -111,7 +111,9 @@ def changes_of(vault: Context, targets: Sequence[Entry], pointed: Pointed | None
     for claim in held:
         if visible(claim.change, request, "observed") is None and not doubtful(believed[claim.change.id]):
             changes.setdefault(claim.target.path, {})[claim.change.id] = claim.change
-    return {path: sorted(by_id.values(), key=lambda change: change.by_observed, reverse=True) for path, by_id in changes.items()}
+    return {
+        path: sorted(by_id.values(), key=lambda change: change.observed_sort_key, reverse=True) for path, by_id in changes.items()
+    }
 
 
 def all_overtaken(vault: Context) -> set[str]:
@@ -139,7 +141,7 @@ def _forks(vault: Context, memories: Sequence[Entry]) -> Iterator[tuple[Entry, E
     for entry in memories:
         if entry.record_class is RecordClass.UNDERSTANDING:
             for other in beside(vault.index.catalog, entry):
-                yield (entry, other) if entry.by_created > other.by_created else (other, entry)
+                yield (entry, other) if entry.created_sort_key > other.created_sort_key else (other, entry)
 
 
 def unsettled(vault: Context) -> Iterator[str]:
@@ -190,7 +192,7 @@ def contested(
                 if entry.id in asked:
                     rivals_of.setdefault(entry.id, {})[other.id] = other
     return {
-        identity: tuple(map(rival, sorted(others.values(), key=lambda other: other.by_created, reverse=True)))
+        identity: tuple(map(rival, sorted(others.values(), key=lambda other: other.created_sort_key, reverse=True)))
         for identity, others in rivals_of.items()
     }
 

@@ -142,10 +142,10 @@ class Context:
         self.root = _checked_root(root)
         self.location = Location(self.root)
         self.who = who or Who()
-        self.sight: str | None = self.who.user or None
+        self.viewer: str | None = self.who.user or None
         """Whose memories are seen beside those that are about nobody in particular: the empty text is nobody's, None is
         everybody's, which is how the vault's owner sees it."""
-        self.everything = False
+        self.sees_withheld = False
         """Whether also that is seen which nobody is told any more, for consent to it was refused or withdrawn."""
         self._views: dict[str | None, UserIndex] = {}
         self.presence = Presence.NOBODY
@@ -165,7 +165,7 @@ class Context:
         """Until when (monotonic) a lock that another process holds is waited for; None: as long as the settings say."""
         self.together: Together[Any] | None = None
         """What collects the commits of several operations under one hold of the write lock; None: each makes its own."""
-        self.finishing: set[str] = set()
+        self.ids_being_forgotten: set[str] = set()
         """The ids of what is being forgotten by this very process, which no other call need finish."""
         self._machine_file: tuple[int, ...] = ()
         self._machine: Machine | None = None
@@ -240,8 +240,8 @@ class Context:
 
     def as_(self, **changes: str) -> Self:
         """The same vault as another asker: `vault.as_(session="s1", model="m")`; indexes are shared."""
-        sight = changes["user"] or None if "user" in changes else self.sight
-        return self._again(replace(self.who, **changes), sight, self.everything and sight is None)
+        viewer = changes["user"] or None if "user" in changes else self.viewer
+        return self._view(replace(self.who, **changes), viewer, self.sees_withheld and viewer is None)
 
     def unserved(self) -> Self:
         """The same vault as its owner's agents ask it, for work of the vault's own that a served person's call gives rise to."""
@@ -266,23 +266,23 @@ class Context:
         return other
 
     def seen_by(self, user: str) -> Self:
-        """The same vault, and the same asker, as it is seen by `user`: see `sight`."""
-        return self._again(self.who, user, False)
+        """The same vault, and the same asker, as it is seen by `user`: see `viewer`."""
+        return self._view(self.who, user, False)
 
     def with_withheld(self) -> Self:
-        """The same vault, and the same asker, with all that it holds: see `everything`."""
-        return self._again(self.who, None, True)
+        """The same vault, and the same asker, with all that it holds: see `sees_withheld`."""
+        return self._view(self.who, None, True)
 
     def seen_as(self, vault: Context) -> Self:
         """The same vault as whoever asks another one sees it, without memories that are withheld from all."""
-        return self._again(vault.who, vault.sight, False)
+        return self._view(vault.who, vault.viewer, False)
 
     def lent(self, who: Who) -> Self:
         """The same vault for another asker, who may close it as its own: it stays open, and what it keeps stays warm."""
         _ = self.vectors, self.standings
         if self.global_vault is not None:
             _ = self.global_vault.standings, self.global_vault.vectors
-        other = self._again(who, who.user or None, False)
+        other = self._view(who, who.user or None, False)
         other._is_lent = True
         if other.global_vault is not None:
             other.global_vault._is_lent = True
@@ -290,21 +290,21 @@ class Context:
 
     def served(self) -> Self:
         """The same vault and caller, without memories that are withheld from all."""
-        return self._again(self.who, None, False)
+        return self._view(self.who, None, False)
 
-    def _again(self, who: Who, sight: str | None, everything: bool) -> Self:
+    def _view(self, who: Who, viewer: str | None, sees_withheld: bool) -> Self:
         _ = self.whole_index  # opened first, or each would open its own
         other = copy(self)
-        other.who, other.sight, other.everything = who, sight, everything
+        other.who, other.viewer, other.sees_withheld = who, viewer, sees_withheld
         if who.origin not in ("owner", self.who.origin):
             other.presence = Presence.NOBODY
-        if (sight, everything) != (self.sight, self.everything):
+        if (viewer, sees_withheld) != (self.viewer, self.sees_withheld):
             other._standings = None
         if who.author:
             # Another vault of the owner's is served to no one by this one.
             other._global_vault, other._looked_for_global = None, True
         elif self._global_vault is not None:
-            other._global_vault = self._global_vault._again(who, sight, everything)
+            other._global_vault = self._global_vault._view(who, viewer, sees_withheld)
         elif self.who.author:
             other._looked_for_global = False
         return other
@@ -313,7 +313,7 @@ class Context:
         """The same vault opened again, with its settings and indexes as they are now."""
         other = type(self)(self.root, self.who, self.clock)
         other.location = self.location
-        other.sight, other.everything = self.sight, self.everything
+        other.viewer, other.sees_withheld = self.viewer, self.sees_withheld
         other.environ, other.presence = self.environ, self.presence
         other.is_current = self.is_current
         return other
@@ -382,17 +382,17 @@ class Context:
     @property
     def index(self) -> Index:
         """The derived indexes as far as whoever asks may see them."""
-        if self.everything:
+        if self.sees_withheld:
             return self.whole_index
-        if self.sight not in self._views:
-            self._views[self.sight] = UserIndex(self.whole_index, self.sight)
-        return self._views[self.sight]
+        if self.viewer not in self._views:
+            self._views[self.viewer] = UserIndex(self.whole_index, self.viewer)
+        return self._views[self.viewer]
 
     @property
     def whole_index(self) -> Index:
-        """The derived indexes of everything, opened once; not yet compared with the files."""
+        """The derived indexes of sees_withheld, opened once; not yet compared with the files."""
         if self._whole_index is None:
-            around = self.around is not None
+            around = self.notes_folder is not None
             self._whole_index = Index(
                 self.root,
                 self.settings,
@@ -410,7 +410,7 @@ class Context:
         return [make(self.with_withheld()).refresh for make in registered.added_stores()]
 
     @cached_property
-    def around(self) -> Path | None:
+    def notes_folder(self) -> Path | None:
         """The folder of notes that the vault lies in, where it is served too.
 
         `vault.toml` alone does not decide that, for it may have come with a pull, and would have the tool read whatever it
@@ -421,14 +421,16 @@ class Context:
             return folder
         return None
 
-    def owners(self) -> authorship.Owners:
+    def owners(self) -> authorship.TrustedAuthors:
         """The owners: the authors whose commits count as the owner's, by this machine's settings and git's."""
         try:
             settings = self.machine_settings()
         except VaultError:
             settings = Machine()  # what cannot be read, or came with a pull, says nothing
         addresses = settings.owners or ((git.own_address(self.repo),) if self.repo is not None else ())
-        return authorship.Owners(frozenset(filter(None, addresses)), settings.owners_sign == "on", frozenset(settings.trusted))
+        return authorship.TrustedAuthors(
+            frozenset(filter(None, addresses)), settings.owners_sign == "on", frozenset(settings.trusted)
+        )
 
     def counted_origin(self, origin: str) -> str:
         """The origin by which what is written now counts: its own, or a served person's, as their commit will be read."""
@@ -469,7 +471,7 @@ class Context:
     def opened_beside(self, root: Path) -> Context:
         """Another vault of this user, as whoever asks this one asks it."""
         beside = Context(root, self.who, self.clock)
-        beside.sight, beside.everything = self.sight, self.everything
+        beside.viewer, beside.sees_withheld = self.viewer, self.sees_withheld
         beside.environ, beside.presence = self.environ, self.presence
         return beside
 
@@ -594,7 +596,7 @@ class Context:
     def settle(self) -> None:
         """Let the exports (`_index.json`, `_state.json`, `_embeddings.json`) follow what changed: at the end of a process.
 
-        Other programs read them, and no answer of ours is made from them. They are of everything, whoever asks. Where a
+        Other programs read them, and no answer of ours is made from them. They are of sees_withheld, whoever asks. Where a
         watcher is there it writes them once it is quiet, whoever made the change.
         """
         if self.hurried_until is not None:
@@ -628,7 +630,7 @@ class Context:
     @property
     def whole_standings(self) -> Standings:
         """The standing of all memories, whoever asks."""
-        same = self.everything or (self.sight is None and not self.whole_index.catalog.withheld())
+        same = self.sees_withheld or (self.viewer is None and not self.whole_index.catalog.withheld())
         return (self if same else self.with_withheld()).standings
 
     def refresh_names(self) -> Freshness:
@@ -642,7 +644,7 @@ class Context:
 
     def _finish_forgetting(self) -> None:
         """Finish what a killed process began to forget, before anything is answered or written."""
-        begun = any(identity not in self.finishing for identity in self.local.forgetting())
+        begun = any(identity not in self.ids_being_forgotten for identity in self.local.forgetting())
         if begun or (os.path.lexists(f"{self.root}/{layout.LOCAL}/{layout.SYNCING}") and self.local.syncing()):
             for finish in registered.finishers():
                 finish(self.unserved())

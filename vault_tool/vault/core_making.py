@@ -133,7 +133,7 @@ def identity_texts(vault: Context, kinds: Mapping[str, CoreKind]) -> list[CoreTe
     believed = vault.seen_by("").standings.beliefs(good)
     return [
         _identity_page(entry, believed[entry.id], kinds[entry.type].body(vault, entry), unwritten)
-        for entry in sorted(good, key=lambda entry: entry.by_created, reverse=True)
+        for entry in sorted(good, key=lambda entry: entry.created_sort_key, reverse=True)
     ]
 
 

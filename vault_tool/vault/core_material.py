@@ -270,7 +270,7 @@ class _Telling:
         believed = self._vault.standings.beliefs(tactics)
         status = statuses(self._vault, tactics, believed=believed)
         tried: dict[str, list[Beside]] = defaultdict(list)
-        for problem, tactic in sorted(failed.values(), key=lambda pair: pair[1].by_observed, reverse=True):
+        for problem, tactic in sorted(failed.values(), key=lambda pair: pair[1].observed_sort_key, reverse=True):
             belief = believed[tactic.id]
             theirs = tactic.pulled and not belief.reviewed and not problems[problem].pulled
             if status[tactic.path].answers and not theirs and not belief.set_aside and belief.truth >= LEAST_TRUTH:

@@ -94,7 +94,7 @@ def _kind(kind: str, entries: Sequence[Entry], faults: Mapping[str, str], instea
     good = [*(entry for entry in entries if entry.path not in faults), *earlier]
     replaces = {entry.id: entry.texts("supersedes") for entry in (*entries, *earlier)}
     replaced = set[str]().union(*(_all_replaced(entry.id, replaces) for entry in good))
-    heads = sorted((entry for entry in good if entry.id not in replaced), key=lambda entry: entry.by_created)
+    heads = sorted((entry for entry in good if entry.id not in replaced), key=lambda entry: entry.created_sort_key)
     # What a good one replaced is settled, and what another bad one replaced need not be named as well.
     bad = [entry for entry in entries if entry.path in faults]
     settled = replaced.union(*(_all_replaced(entry.id, replaces) for entry in bad))

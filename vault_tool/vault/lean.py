@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from vault_tool.files.layout import AROUND, VAULT
 from vault_tool.model.details import IDS, Details
 from vault_tool.model.ids import SHOWN_PREFIX
-from vault_tool.model.snapshot import from_trusted, is_pulled, is_trusted
+from vault_tool.model.snapshot import from_trusted, is_from_others, is_trusted
 from vault_tool.util.deferred import orjson
 from vault_tool.util.text import tokens
 
@@ -34,7 +34,7 @@ def lean_tokens(answer: Leans) -> int:
     return tokens(orjson.dumps(answer.lean(lambda identity: identity[:SHOWN_PREFIX])).decode())
 
 
-def filled(values: Mapping[str, Any]) -> dict[str, Any]:
+def without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
     """`values` without those that say nothing: None, False, and empty texts and lists."""
     return {
         name: value for name, value in values.items() if value is not None and value is not False and value not in ("", (), [])
@@ -66,10 +66,10 @@ def leaned(results: Sequence[Found], short: Short) -> list[dict[str, Any]]:
     ]
 
 
-def titled(title: str, text: str) -> dict[str, str]:
+def title_if_new(title: str, text: str) -> dict[str, str]:
     """A memory's title and text; no title where the text begins with it, for it was made of that beginning."""
     beginning = title.removesuffix("…").rstrip(" .:").casefold()
-    return filled({"title": "" if text.casefold().startswith(beginning) else title, "content": text})
+    return without_empty({"title": "" if text.casefold().startswith(beginning) else title, "content": text})
 
 
 def lean_details(details: Details, short: Short, caution: str = "") -> dict[str, Any]:
@@ -81,13 +81,13 @@ def lean_details(details: Details, short: Short, caution: str = "") -> dict[str,
     }
 
 
-def whose(origin: str, reviewed: bool) -> dict[str, Any]:
+def provenance_note(origin: str, reviewed: bool) -> dict[str, Any]:
     """The writer, if that is not the owner, and whether a person vouches for it."""
     if reviewed or origin in ("", "owner"):
         return {}
     if is_trusted(origin):
         return {"from": from_trusted(origin).removeprefix("from ")}
-    return {"not_reviewed": origin} if is_pulled(origin) else {"not_reviewed": True}
+    return {"not_reviewed": origin} if is_from_others(origin) else {"not_reviewed": True}
 
 
 def answer(results: list[dict[str, Any]], degraded: tuple[str, ...], **more: Any) -> dict[str, Any]:
@@ -101,4 +101,4 @@ def listed(results: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     if len(results) > 1 and trust[0] is not None and all(value == trust[0] for value in trust):
         more["not_reviewed"] = trust[0]
         results = [{name: value for name, value in result.items() if name != "not_reviewed"} for result in results]
-    return {**filled(more), "results": results}
+    return {**without_empty(more), "results": results}

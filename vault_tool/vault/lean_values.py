@@ -7,7 +7,7 @@ from typing import Any
 
 from vault_tool.model.ids import canonical
 from vault_tool.vault.context import Context
-from vault_tool.vault.lean import NOTICE, filled
+from vault_tool.vault.lean import NOTICE, without_empty
 from vault_tool.vault.resolve import short
 
 # What an agent should know of how the indexes stand to the files.
@@ -29,7 +29,7 @@ def lean_values(result: Any, vault: Context | None, omit: Iterable[str] = ()) ->
 def _without_empty(value: Any, vault: Context | None) -> Any:
     if isinstance(value, dict):
         members = ((name, _without_empty(member, vault)) for name, member in value.items())
-        return {name: member for name, member in filled(dict(members)).items() if member != {}}
+        return {name: member for name, member in without_empty(dict(members)).items() if member != {}}
     if isinstance(value, list):
         return [_without_empty(item, vault) for item in value]
     if vault is not None and isinstance(value, str) and canonical(value) == value and vault.index.catalog.get(value):

@@ -39,7 +39,7 @@ MANY_SUBJECTS = 4
 
 
 @contextmanager
-def appending(vault: Context, verb: str) -> Iterator[Operation]:
+def append_operation(vault: Context, verb: str) -> Iterator[Operation]:
     """An operation that only appends; registered writes come before it, if they are still to be made."""
     with writing(vault, verb, at_a_glance=True) as op:
         for write in registered.written_first():
@@ -211,7 +211,7 @@ class Tagging:
     similar: dict[str, list[str]]
 
 
-def tag(op: Operation, names: Sequence[str]) -> Tagging:
+def resolve_subjects(op: Operation, names: Sequence[str]) -> Tagging:
     """The subjects called `names`, with those that do not exist planned in `op`."""
     vault, whole = op.vault, op.vault.with_withheld()
     names_by_key: dict[str, str] = {}
@@ -244,7 +244,7 @@ def subject_named(vault: Context, name: str) -> Subject:
     return Subject(id=new_id() if taken else identity, type="subject", name=name)
 
 
-def emptied_by(vault: Context, deleted: Sequence[Entry]) -> Iterator[Entry]:
+def orphaned_subjects(vault: Context, deleted: Sequence[Entry]) -> Iterator[Entry]:
     """The subjects that were made by naming them in a memory, and that nothing but what is deleted names."""
     going = {entry.path for entry in deleted}
     catalog = vault.whole_index.catalog

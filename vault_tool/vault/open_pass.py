@@ -40,7 +40,7 @@ def _read(vault: Context) -> Passes:
     # Parents that name each other in a circle, as a merge by hand may leave them, leave no head: then all are.
     heads = tuple(entry for entry in ledgers if entry.id not in named) or ledgers
     unended = [entry for entry in heads if not ledger.read(body_of(vault, entry)).ended]
-    newest = max(unended, key=lambda e: (e.generation or 0, e.by_created), default=None)
+    newest = max(unended, key=lambda e: (e.generation or 0, e.created_sort_key), default=None)
     return Passes(vault.index.catalog.generation(), heads, ledgers, newest)
 
 

@@ -28,7 +28,7 @@ from vault_tool.util.hints import step
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
 from vault_tool.vault import core_of_day, drafts, screening, served_writer, together
 from vault_tool.vault.context import Context, Progress
-from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, held, index_written
+from vault_tool.vault.pending import UNKNOWN, Saved, commit, finish_interrupted, held, index_written, write_intent
 
 if TYPE_CHECKING:
     from vault_tool.vault.together import Together
@@ -195,7 +195,7 @@ class Operation:
         signals = [*plan.signals, *shared]
         writes = list(self._planned_writes())
         left = ((), (), ()) if repeatable else (writes, plan.episodes, signals)
-        pending = announce(vault, self.verb, title, ids, self._announced(writes, signals), *left)
+        pending = write_intent(vault, self.verb, title, ids, self._announced(writes, signals), *left)
         written: list[writer.Written] = []
         whole = False
         try:
@@ -339,7 +339,7 @@ def writing(vault: Context, verb: str, *, at_a_glance: bool = False, progress: P
             _look_at_names(vault)
         else:
             vault.fresh(progress)
-        waiting = heal(vault)
+        waiting = finish_interrupted(vault)
         if vault.who.author:
             served_writer.require_history(vault, waiting)
         if (vault.local.place / layout.LOCAL / "inbox").is_dir():
@@ -354,9 +354,9 @@ def _look_at_names(vault: Context) -> None:
     """Look at the files before something is appended; of several operations of one hold the first does."""
     if vault.together is None:
         vault.refresh_names()
-    elif vault.sight not in vault.together.looked_at:
+    elif vault.viewer not in vault.together.looked_at:
         vault.refresh_names()
-        vault.together.looked_at.add(vault.sight)
+        vault.together.looked_at.add(vault.viewer)
 
 
 @contextmanager

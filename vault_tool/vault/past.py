@@ -33,7 +33,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_moment
 
 if TYPE_CHECKING:
-    from vault_tool.index.authorship import Owners
+    from vault_tool.index.authorship import TrustedAuthors
     from vault_tool.model.signals import Use
 
 _Result = TypeVar("_Result")
@@ -80,7 +80,7 @@ class PastVault(Context):
         """Settings by which no vector is asked for: what was known then is found by its words."""
         return Machine(provider="none")
 
-    def owners(self) -> Owners:
+    def owners(self) -> TrustedAuthors:
         """The owners of now."""
         return self._present.owners()
 
@@ -123,7 +123,7 @@ def as_of(vault: Context, text: str) -> Iterator[PastVault]:
     _sweep(folder.parent, folder)
     root = folder / (vault.repo.prefix if vault.repo is not None and then.commit is not None else "")
     with PastVault(root, vault, then) as known:
-        known.sight, known.progress = vault.sight, vault.progress
+        known.viewer, known.progress = vault.viewer, vault.progress
         yield known
 
 
@@ -265,7 +265,7 @@ def _make(vault: Context, then: _Then, hidden: _Hidden, folder: Path) -> None:
 
 def _write(vault: Context, commit: str, hidden: _Hidden, folder: Path) -> None:
     repo = vault.require_repo()
-    named = past_commits.files_at(repo, commit, whole=vault.around is not None)
+    named = past_commits.files_at(repo, commit, whole=vault.notes_folder is not None)
     skipped = {f"{repo.prefix}{page}" for page in MADE_PAGES}
     to_write = {path: blob for path, blob in named.items() if path not in skipped and not _is_local(path, repo.prefix)}
     texts = authors.blobs(repo, sorted(set(to_write.values())))

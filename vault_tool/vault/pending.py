@@ -68,7 +68,7 @@ class Saved:
         )
 
 
-def announce(
+def write_intent(
     vault: Context,
     verb: str,
     title: str,
@@ -106,10 +106,10 @@ def caught_up(vault: Context, verb: str) -> Iterator[tuple[str, ...]]:
     """Hold it with the indexes fresh and what was interrupted finished; gives the paths that still wait for a commit."""
     with held(vault, verb):
         vault.fresh()
-        yield heal(vault)
+        yield finish_interrupted(vault)
 
 
-def heal(vault: Context) -> tuple[str, ...]:
+def finish_interrupted(vault: Context) -> tuple[str, ...]:
     """Finish what earlier operations announced, and commit what they could not; returns the paths that still wait.
 
     A file that was changed since is its person's to commit now and is let go. Call it under the write lock.
@@ -236,7 +236,10 @@ def commit(
     conflicts: tuple[str, ...],
     edited: Mapping[str, Sequence[frontmatter.Change]],
 ) -> Saved:
-    """Commit what an announced operation wrote (`edited` are its changes to fields), or leave it to `heal`, and say which."""
+    """Commit what an announced operation wrote (`edited` are its changes to fields), and say what came of it.
+
+    What cannot be committed is left to `finish_interrupted`.
+    """
     changes = [git.FileChange(w.path, _our_part(vault, w, edited.get(w.path, ()))) for w in written if w.before != w.after]
     if vault.together is not None and changes and vault.repo is not None:
         settle = partial(settled, vault, pending, written, conflicts)
@@ -248,14 +251,15 @@ def commit(
 def settled(
     vault: Context, pending: PendingOperation, written: Sequence[writer.Written], conflicts: tuple[str, ...], outcome: git.Commit
 ) -> Saved:
-    """The outcome of an operation's writes, by the outcome of its commit; a commit that could not be made is left to `heal`."""
+    """The outcome of an operation's writes, by that of its commit; `finish_interrupted` makes a commit that failed."""
     if pending.author and outcome.committed and vault.together is None:
         take_in_authors(vault)
     # Without git nothing will ever commit it, and it must not wait for that.
     if not outcome.reason or vault.repo is None:
         vault.local.done(pending.id)
     else:
-        # Announced again, with what the files hold now: so `heal` commits ours, and not what a person makes of it meanwhile.
+        # The intent is written again, with what the files hold now: so `finish_interrupted` commits ours, and not what a
+        # person makes of it meanwhile.
         known = {w.path: content_hash(w.after) if w.after is not None else None for w in written}
         vault.local.begin(pending.written(known.items()))
     attention = bool(outcome.reason and vault.repo) or bool(conflicts)

@@ -10,7 +10,7 @@ from vault_tool.belief.gates import doubtful
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index import claims
 from vault_tool.index.visibility import visible
-from vault_tool.model.snapshot import Entry, is_pulled
+from vault_tool.model.snapshot import Entry, is_from_others
 from vault_tool.model.types import RecordClass
 from vault_tool.recall import update_pairs
 from vault_tool.recall.update_pairs import Update
@@ -138,7 +138,7 @@ def newer_first(results: Iterable[_Result]) -> list[_Result]:
         for mark in result.marks
         if mark.mark == PERHAPS
         for newer in mark.by
-        if newer in place_of and (is_pulled(result.origin) or not is_pulled(result_list[place_of[newer]].origin))
+        if newer in place_of and (is_from_others(result.origin) or not is_from_others(result_list[place_of[newer]].origin))
     }
     return [result_list[at] for at in update_pairs.directly_below(range(len(result_list)), over)] if over else result_list
 

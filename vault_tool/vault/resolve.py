@@ -44,7 +44,7 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
         raise NotFound("nothing was named", _advice(name))
     named_by = candidates_begun if begun else candidates
     matches = [entry for entry in named_by(vault, name) if classes is None or entry.record_class in classes]
-    visible_matches = [entry for entry in matches if visible(entry, Request(vault.sight), "named") is None]
+    visible_matches = [entry for entry in matches if visible(entry, Request(vault.viewer), "named") is None]
     if classes is None and matches and not (matches := visible_matches):
         raise NotFound("the ledger of a pass names memories of anybody", f"ask without {option('user')}")
     if len(matches) > 1:
@@ -86,9 +86,9 @@ def _without_copies(entries: Sequence[Entry]) -> list[Entry]:
     return left
 
 
-def for_its_keeper(vault: Context) -> Context:
+def unrestricted(vault: Context) -> Context:
     """The vault as its owner looks into it: with withheld memories, so that they can be read, mended and brought back."""
-    return vault.with_withheld() if vault.sight is None and is_owner(vault) else vault
+    return vault.with_withheld() if vault.viewer is None and is_owner(vault) else vault
 
 
 def for_act(vault: Context, act: str) -> Context:
@@ -101,9 +101,9 @@ def for_act(vault: Context, act: str) -> Context:
 def _require_visible(vault: Context, name: str) -> None:
     """Tell a caller that names a withheld memory, and could see it otherwise, that it is withheld."""
     catalog = vault.whole_index.catalog
-    named = candidates(vault.with_withheld(), name) if catalog.withheld() and not vault.everything else ()
+    named = candidates(vault.with_withheld(), name) if catalog.withheld() and not vault.sees_withheld else ()
     withheld = next((entry for entry in named if entry.id in catalog.withheld()), None)
-    if withheld is not None and vault.sight in (None, withheld.text("user")):
+    if withheld is not None and vault.viewer in (None, withheld.text("user")):
         identity = shortest_unambiguous(withheld.id, catalog.neighbours(withheld.id))
         message = (
             f"{identity} is told to nobody: consent to it was {consent.consent_of(withheld, catalog.signals(withheld.id)).state}"
@@ -113,7 +113,7 @@ def _require_visible(vault: Context, name: str) -> None:
 
 def require_own(vault: Context, entry: Entry) -> None:
     """Refused where one user would change what all users see."""
-    if vault.sight is not None and entry.text("user") != vault.sight:
+    if vault.viewer is not None and entry.text("user") != vault.viewer:
         title = one_line(entry.title, 40)
         raise Refused(f"`{title}` is everybody's, and not for one user to change", f"ask without {option('user')}")
 
@@ -156,7 +156,7 @@ def problem(vault: Context, named: str) -> str:
     return entry.id
 
 
-def home_of(vault: Context, named: str, *, begun: bool = False) -> Context:
+def vault_holding(vault: Context, named: str, *, begun: bool = False) -> Context:
     """The vault that a memory lives in, as who is asking: this one, else the global one that is read beside it."""
     named_by = candidates_begun if begun else candidates
     # Asked for last: where the global vault is costs an import to know, and few need it.
@@ -325,7 +325,7 @@ def _as_path(vault: Context, name: str) -> str | None:
     if is_around(name) and catalog.by_path(name):
         return name
     path_found = next((path for path, _ in readings(vault, name) if catalog.by_path(path)), None)
-    return path_found if path_found is not None or vault.around is None else _around(vault, name)
+    return path_found if path_found is not None or vault.notes_folder is None else _around(vault, name)
 
 
 def _around(vault: Context, name: str) -> str | None:
@@ -334,9 +334,9 @@ def _around(vault: Context, name: str) -> str | None:
         full = Path(name).resolve()
     except (OSError, ValueError, RuntimeError):
         return None
-    if vault.around is None or not full.is_relative_to(vault.around):
+    if vault.notes_folder is None or not full.is_relative_to(vault.notes_folder):
         return None
-    path = f"{AROUND}{full.relative_to(vault.around).as_posix()}"
+    path = f"{AROUND}{full.relative_to(vault.notes_folder).as_posix()}"
     return path if vault.index.catalog.by_path(path) else None
 
 

@@ -131,11 +131,11 @@ class Standings:
             solutions = [
                 solution
                 for _, solution in pointed[entry.text("problem")]
-                if solution.type == "solution" and solution.by_observed > entry.by_observed
+                if solution.type == "solution" and solution.observed_sort_key > entry.observed_sort_key
             ]
             ours = (solution for solution in solutions if solution.text("user") in ("", entry.text("user")))
             current = [solution for solution in ours if visible(solution, request, "observed") is None]
-            for solution in sorted(current, key=lambda solution_entry: solution_entry.by_observed, reverse=True):
+            for solution in sorted(current, key=lambda solution_entry: solution_entry.observed_sort_key, reverse=True):
                 if not self.doubted(solution):
                     solutions_of[entry.id] = solution
                     break

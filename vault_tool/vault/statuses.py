@@ -10,7 +10,7 @@ from vault_tool.belief.fold import Belief, question_of
 from vault_tool.belief.gates import doubtful
 from vault_tool.index import claims
 from vault_tool.index.visibility import Request, visible
-from vault_tool.model.authority import bringer
+from vault_tool.model.authority import contributor_of
 from vault_tool.model.snapshot import Entry, is_trusted
 from vault_tool.model.types import MEMORIES
 from vault_tool.recall.update_pairs import Update
@@ -98,7 +98,7 @@ class _Found:
         self._changes = changes_of(vault, memories, self._pointed)
         for path, change in overtaken.items():
             others = [other for other in self._changes.get(path, ()) if other.id != change.id]
-            self._changes[path] = sorted([change, *others], key=lambda change_entry: change_entry.by_observed, reverse=True)
+            self._changes[path] = sorted([change, *others], key=lambda change_entry: change_entry.observed_sort_key, reverse=True)
         self._perhaps = perhaps_changed(vault, memories) if perhaps is None else perhaps
         self._solutions = {entry.path: self._solving(entry) for entry in memories if entry.type == "problem"}
         self._unsettled = catalog.derived("unsettled", lambda: frozenset(catalog.with_problem("unsettled")))
@@ -135,7 +135,7 @@ class _Found:
         if "review_by" in entry.head and (due := review_due(entry, belief.reviewed_at)) and due <= self._now:
             yield Mark(REVIEW_DUE, (), since_when(entry, belief.reviewed_at))
         if entry.pulled:
-            yield Mark("trusted" if is_trusted(entry.origin) else "pulled", (bringer(entry.origin),))
+            yield Mark("trusted" if is_trusted(entry.origin) else "pulled", (contributor_of(entry.origin),))
         if not (reviewed or entry.origin == "owner" or is_trusted(entry.origin)):
             yield Mark("not_reviewed")
         perhaps = self._perhaps.get(entry.path)
@@ -167,7 +167,7 @@ class _Found:
                 and (not solution.pulled or problem.pulled or believed[solution.id].reviewed)
                 and solution.text("user") in ("", problem.text("user"))
             ),
-            key=lambda solution: solution.by_observed,
+            key=lambda solution: solution.observed_sort_key,
             reverse=True,
         )
 

@@ -105,9 +105,9 @@ def _named(vault: Context, path: str, kind: str, place: str, this: str, that: st
 
 def _may_be_told(vault: Context, conflict: TwoTexts) -> bool:
     """Whether whoever asks may see the note; what a copy of a note that is gone says is told to who may see everything."""
-    if vault.everything:
+    if vault.sees_withheld:
         return True
-    return bool(vault.index.catalog.by_path(conflict.path)) if conflict.id else bool(conflict.this) and vault.sight is None
+    return bool(vault.index.catalog.by_path(conflict.path)) if conflict.id else bool(conflict.this) and vault.viewer is None
 
 
 def _last_commit(vault: Context, path: str) -> tuple[str, str]:

@@ -72,9 +72,9 @@ def catch_up_briefly(vault: Context, until: float | None = None) -> int:
     vectors = vault.vectors
     try:
         behind = vectors.missing_count()
-        if vectors.chosen is None or vectors.chosen.remote:
+        if vectors.configured_embedder is None or vectors.configured_embedder.remote:
             return behind
-        if vectors.filling:
+        if vectors.model_being_filled:
             # Another model was chosen, and the old one's vectors answer: nobody waits for the new ones but this moment.
             if vectors.count <= _SOME:
                 vectors.catch_up(seconds=_A_MOMENT, waiting=_A_MOMENT)

@@ -18,6 +18,6 @@ def request_of(
     reviewed: Callable[[Entry], bool] | None = None,
 ) -> Request:
     """The request of this vault's viewer, now; `kinds` are the types asked for, `shown` the ids that the session has seen."""
-    withheld = frozenset[str]() if vault.everything else vault.whole_index.catalog.withheld()
+    withheld = frozenset[str]() if vault.sees_withheld else vault.whole_index.catalog.withheld()
     known = reviewed or vault.standings.reviewed
-    return Request(vault.sight, withheld, vault.clock.now(), supersession(vault.index.catalog), kinds, shown, reviewed=known)
+    return Request(vault.viewer, withheld, vault.clock.now(), supersession(vault.index.catalog), kinds, shown, reviewed=known)

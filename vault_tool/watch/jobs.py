@@ -160,7 +160,7 @@ class Jobs:
         self._awaited = self._awaited or (vectors is not None and vectors.awaited)
         if not self._awaited or not self._vectors_are_due(vault):
             return False
-        chosen = vault.vectors.chosen
+        chosen = vault.vectors.configured_embedder
         return chosen is not None and chosen.provider == "local" and vault.vectors.missing_count() > 0
 
     def _sync_is_due(self, vault: Context) -> bool:

@@ -46,7 +46,7 @@ class PendingPaths:
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._news = threading.Condition()
+        self._arrived = threading.Condition()
         self._touched: dict[str, Touch] = {}
         self._doubt = ""
         self._since = 0.0
@@ -56,48 +56,48 @@ class PendingPaths:
 
     def touch(self, path: str, *, writing: bool = False, moved: bool = False) -> None:
         """A file changed, or may have."""
-        with self._news:
+        with self._arrived:
             self._mark()
             self._touched[path] = Touch(self._last, writing, moved)
 
     def doubt(self, reason: str) -> None:
         """Something was not heard, or cannot be told file by file: everything must be compared."""
-        with self._news:
+        with self._arrived:
             self._mark()
             self._doubt = self._doubt or reason
 
     def expect(self, cookie: Cookie) -> None:
         """A cookie is about to be written."""
-        with self._news:
+        with self._arrived:
             self._expected[cookie.name] = cookie
 
     def expect_no_more(self, cookie: Cookie) -> None:
         """The wait for a cookie ended."""
-        with self._news:
+        with self._arrived:
             self._expected.pop(cookie.name, None)
 
     def is_cookie(self, name: str) -> bool:
         """Take note of a file name that may be a cookie come back."""
         if not name.startswith("."):
             return False
-        with self._news:
+        with self._arrived:
             cookie = self._expected.pop(name, None)
             if cookie is None:
                 return False
             cookie.heard.set()
             self._back.append(cookie)
-            self._news.notify_all()
+            self._arrived.notify_all()
             return True
 
     def wait(self, seconds: float) -> None:
         """Wait until a cookie is back or, where nothing was heard yet, something is; at most so long."""
-        with self._news:
+        with self._arrived:
             if not self._back:
-                self._news.wait(seconds)
+                self._arrived.wait(seconds)
 
     def due(self, quiet: float, longest: float) -> float:
         """Seconds until the batch should be looked at: after `quiet` without news, `longest` after the first; inf: nothing."""
-        with self._news:
+        with self._arrived:
             if self._back:
                 return 0.0
             if not (self._touched or self._doubt):
@@ -106,7 +106,7 @@ class PendingPaths:
 
     def take(self) -> Batch:
         """Empty it."""
-        with self._news:
+        with self._arrived:
             batch = Batch(self._touched, self._doubt, tuple(self._back))
             self._touched, self._doubt, self._back = {}, "", []
             return batch
@@ -116,4 +116,4 @@ class PendingPaths:
         self._last = self._now()
         if not (self._touched or self._doubt):
             self._since = self._last
-            self._news.notify_all()
+            self._arrived.notify_all()

@@ -33,7 +33,7 @@ class Voucher:
     def __init__(self) -> None:
         self.comparisons = 0
         self._inbox = PendingPaths()
-        self._hearing: FileObserver | None = None
+        self._observer: FileObserver | None = None
         self._is_deaf = False
         self._compared_at = float("-inf")
         self._head: str | None = None
@@ -58,13 +58,13 @@ class Voucher:
 
     def close(self) -> None:
         """Stop listening."""
-        hearing, self._hearing = self._hearing, None
+        hearing, self._observer = self._observer, None
         if hearing is not None:
             hearing.stop()
 
     def _holds(self, vault: Context) -> bool:
         """Whether nothing changed since the last comparison: all that came before a file of ours was heard, and was nothing."""
-        hearing, head = self._hearing, _head(vault)
+        hearing, head = self._observer, _head(vault)
         if hearing is None or time.monotonic() - self._compared_at > _LONGEST or head is None or head != self._head:
             return False
         if not (hearing.alive and hearing.same_tree and self._is_proven(vault)):
@@ -88,10 +88,10 @@ class Voucher:
 
     def _listen(self, vault: Context) -> None:
         """Begin to listen, or again where the folder is another one; not where notices do not tell of all changes."""
-        if self._hearing is not None and self._hearing.alive and self._hearing.same_tree:
+        if self._observer is not None and self._observer.alive and self._observer.same_tree:
             return
         self.close()
-        if self._is_deaf or vault.around is not None or network_disk(vault.root):
+        if self._is_deaf or vault.notes_folder is not None or network_disk(vault.root):
             return
         hearing = FileObserver(vault.root, self._inbox)
         try:
@@ -103,7 +103,7 @@ class Voucher:
             hearing.stop()
             self._is_deaf = True
             return
-        self._hearing = hearing
+        self._observer = hearing
 
 
 def _head(vault: Context) -> str | None:

@@ -76,14 +76,14 @@ class Watcher:
         self._tell = tell
         self._every = reconcile
         self._inbox = PendingPaths()
-        self._hearing = FileObserver(vault.root, self._inbox)
-        self._settling = Settling()
-        self._chores = Jobs(self._remark, exports_only, asked=asked) if chores else None
+        self._observer = FileObserver(vault.root, self._inbox)
+        self._debounce = Settling()
+        self._jobs = Jobs(self._remark, exports_only, asked=asked) if chores else None
         self._exports_only = exports_only
         self._deserted = deserted
         self._marks: tuple[str, ...] = ()
         self._record = Watch(os.getpid(), platform.node(), vault.now(), _POLLING if poll else _EVENTS)
-        self._news: ChangeFeed | None = None
+        self._change_feed: ChangeFeed | None = None
         self._holds_back = False
         self._looked_seconds = 0.0
         self._changed_at = time.monotonic()
@@ -107,12 +107,12 @@ class Watcher:
 
     def run(self, stop: threading.Event) -> None:
         """Watch until `stop` is set. Raises what cannot be got over at the start; later faults are told and tried again."""
-        self._news = ChangeFeed(self._vault.index.catalog)
+        self._change_feed = ChangeFeed(self._vault.index.catalog)
         try:
             self._listen()
-            self._see_to_head()
+            self._check_head()
             self._reconcile()
-            self._say_how()
+            self._publish_mode()
             marks = (
                 f"{self._vault.root}/{name}" for name in (CACHE, f"{LOCAL}/{LOCK_FILE}", SETTINGS_FILE, f"{VAULT}/workspace.md")
             )
@@ -120,17 +120,17 @@ class Watcher:
             while not stop.is_set():
                 self._round()
         finally:
-            self._hearing.stop()
-            if self._chores is not None:
-                self._chores.stop()
+            self._observer.stop()
+            if self._jobs is not None:
+                self._jobs.stop()
             watcher_presence.unsay(self._vault.root, WATCH_FILE)
 
     def once(self) -> None:
         """One comparison with everything that hangs on it, without listening."""
-        self._news = ChangeFeed(self._vault.index.catalog)
+        self._change_feed = ChangeFeed(self._vault.index.catalog)
         self._look_at_all("")
-        if self._chores is not None:
-            self._chores.now(self._vault)
+        if self._jobs is not None:
+            self._jobs.now(self._vault)
 
     def fresh(self, timeout: float = 1.0) -> bool:
         """Whether the indexes hold every change that was made before this call: proven by a cookie, without a walk.
@@ -149,12 +149,12 @@ class Watcher:
 
     def fresh_and_quiet(self, timeout: float = 1.0) -> bool:
         """The same, where no save is under way either: then an answer is what a comparison would make it."""
-        return self.fresh(timeout) and not len(self._settling)
+        return self.fresh(timeout) and not len(self._debounce)
 
     @property
     def hears(self) -> bool:
         """Whether it is told of what changes: then the indexes are behind by moments at most."""
-        return self._record.mode == _EVENTS and self._hearing.alive and not self._holds_back
+        return self._record.mode == _EVENTS and self._observer.alive and not self._holds_back
 
     def _round(self) -> None:
         """Wait for news or for what is due, and do it."""
@@ -168,14 +168,14 @@ class Watcher:
             self._again_at = time.monotonic() + _AGAIN
         if self._exports_only() and not all(map(os.path.lexists, self._marks)):
             # Whatever it wrote now would be in the way of whoever deletes the vault.
-            if self._chores is not None:
-                self._chores.stop()
+            if self._jobs is not None:
+                self._jobs.stop()
             self._deserted()
         if not self._is_there():
             return
         self._see_to_settings()
-        self._see_to_head()
-        if self._record.mode == _EVENTS and not (self._hearing.alive and self._hearing.same_tree):
+        self._check_head()
+        if self._record.mode == _EVENTS and not (self._observer.alive and self._observer.same_tree):
             self._listen_again()
         now = time.monotonic()
         if now >= self._reconcile_at:
@@ -186,7 +186,7 @@ class Watcher:
         # A look that takes long is made more seldom, or a burst would keep us looking at nothing else.
         if self._due_in() <= 0 or self._ready_paths():
             self._look()
-        elif self._chores is not None:
+        elif self._jobs is not None:
             self._guarded(self._idle_tasks)
 
     def _is_there(self) -> bool:
@@ -218,19 +218,19 @@ class Watcher:
     def _wait(self) -> float:
         wait = max(0.0, min(TICK, self._due_in(), self._reconcile_at - time.monotonic()))
         # With more of them everything is compared at once, whatever each is waiting for.
-        for path in self._settling.paths()[:_FEW_PATHS]:
-            wait = min(wait, max(0.1, self._settling.ready_at(path, FirstLook.WHOLE) - time.monotonic()))
+        for path in self._debounce.paths()[:_FEW_PATHS]:
+            wait = min(wait, max(0.1, self._debounce.ready_at(path, FirstLook.WHOLE) - time.monotonic()))
         return wait
 
     def _look(self) -> None:
         """Take in what was heard of, as far as it has settled; answer the cookies that came back."""
-        self._see_to_head()
+        self._check_head()
         batch = self._inbox.take()
-        self._settling.add(batch.touched)
+        self._debounce.add(batch.touched)
         # Folders are listened to again only after the doubt is raised: a second look finds what came in between.
         if batch.doubt == OVERFLOW:
             self._again_at = time.monotonic() + _AGAIN
-        if batch.doubt or len(self._settling) > _FEW_PATHS:
+        if batch.doubt or len(self._debounce) > _FEW_PATHS:
             done = self._look_at_all(batch.doubt)
         else:
             done = self._look_at(self._ready_paths())
@@ -240,11 +240,11 @@ class Watcher:
 
     def _ready_paths(self) -> list[str]:
         now = time.monotonic()
-        paths = self._settling.paths()
-        return [path for path in paths if self._settling.ready_at(path, FirstLook.WHOLE) <= now and self._is_ready(path, now)]
+        paths = self._debounce.paths()
+        return [path for path in paths if self._debounce.ready_at(path, FirstLook.WHOLE) <= now and self._is_ready(path, now)]
 
     def _is_ready(self, path: str, now: float) -> bool:
-        return self._settling.ready_at(path, self._first_look(path)) <= now
+        return self._debounce.ready_at(path, self._first_look(path)) <= now
 
     def _first_look(self, path: str) -> FirstLook:
         """Whether a file is there and can be read as what it is; a note that was broken before need not wait to be it."""
@@ -254,7 +254,7 @@ class Watcher:
             return FirstLook.GONE
         except (OSError, Refused):
             return FirstLook.BROKEN
-        was = self._news.kind(path) if self._news is not None else ""
+        was = self._change_feed.kind(path) if self._change_feed is not None else ""
         if file_kind(path) is not FileKind.NOTE or was == UNREADABLE:
             return FirstLook.WHOLE
         # An empty note is probably about to be written.
@@ -269,21 +269,21 @@ class Watcher:
         if len(paths) - len(present) > _FEW_GONE:
             # Losses in bulk are for the comparison to judge: an unmounted disk looks the same.
             return self._look_at_all("many files are gone")
-        self._settling.take(paths)
+        self._debounce.take(paths)
         return self._guarded(lambda: self._taken_in(self._vault.index.recheck(paths), paths))
 
     def _look_at_all(self, reason: str) -> bool:
-        self._settling.clear()
+        self._debounce.clear()
         done = self._guarded(lambda: self._taken_in(self._vault.index.refresh(progress=self._vault.progress), None))
         if not done:
             self._again_at = time.monotonic() + _AGAIN
         return done
 
     def _taken_in(self, refresh: Refresh, paths: list[str] | None) -> None:
-        vault, news = self._vault, self._news
+        vault, news = self._vault, self._change_feed
         assert news is not None
         self._looked_seconds = refresh.seconds
-        if self._chores is not None:
+        if self._jobs is not None:
             vault.index.flush()
         if refresh.withheld:
             self._remark(refresh.withheld)
@@ -322,7 +322,7 @@ class Watcher:
     def _listen(self) -> None:
         if self._record.mode != _EVENTS:
             return
-        if self._vault.around is not None:
+        if self._vault.notes_folder is not None:
             self._degrade("the folder around the vault is not listened to")
             return
         disk = network_disk(self._vault.root)
@@ -330,20 +330,20 @@ class Watcher:
             self._degrade(f"changes made on other machines are not notified of on {disk}")
             return
         try:
-            self._hearing.start()
+            self._observer.start()
         except CannotHear as fault:
             self._degrade(str(fault))
 
     def _listen_again(self) -> None:
         """The folder was replaced, or a thread died: begin anew where there is a folder, and compare."""
-        alive = self._hearing.alive
-        self._hearing.stop()
+        alive = self._observer.alive
+        self._observer.stop()
         if (self._vault.root / VAULT).is_dir():
-            self._hearing = FileObserver(self._vault.root, self._inbox)
+            self._observer = FileObserver(self._vault.root, self._inbox)
             self._listen()
         elif alive:
             self._inbox.doubt(f"{VAULT}/ is gone")
-        if self._hearing.alive:
+        if self._observer.alive:
             self._inbox.doubt(f"{VAULT}/ is another folder")
 
     def _prove_observer(self) -> None:
@@ -358,13 +358,13 @@ class Watcher:
         finally:
             if cookie is not None:
                 self._inbox.expect_no_more(cookie)
-        if self._hearing.deaf_folders():
+        if self._observer.deaf_folders():
             time.sleep(0.2)  # folders that are being made have no watch yet
-            if missing := self._hearing.deaf_folders():
+            if missing := self._observer.deaf_folders():
                 self._degrade(f"the system's limit of watches is met: {counted(missing, 'folder')} without notice")
 
     def _degrade(self, reason: str) -> None:
-        self._hearing.stop()
+        self._observer.stop()
         self._record = replace(self._record, mode=_POLLING, degraded=reason)
         self._reconcile_at = 0.0
         self._write_record()
@@ -397,7 +397,7 @@ class Watcher:
         self._vault = vault
         self._inbox.doubt("the settings changed")
 
-    def _see_to_head(self) -> None:
+    def _check_head(self) -> None:
         """Compare everything when HEAD moved: losses that git explains must be seen together with its move."""
         repo = self._vault.repo
         now = head_signature(repo) if repo is not None else ""
@@ -413,8 +413,8 @@ class Watcher:
         return stat.st_size, stat.st_mtime_ns, stat.st_ino
 
     def _idle_tasks(self) -> None:
-        if self._chores is not None and not len(self._settling):
-            self._chores.when_quiet(self._vault, time.monotonic() - self._changed_at)
+        if self._jobs is not None and not len(self._debounce):
+            self._jobs.when_quiet(self._vault, time.monotonic() - self._changed_at)
 
     def _guarded(self, work: Callable[[], None]) -> bool:
         """Do it; what fails now is told once and may work later."""
@@ -428,7 +428,7 @@ class Watcher:
             return False
         return True
 
-    def _say_how(self) -> None:
+    def _publish_mode(self) -> None:
         how = "listening for changes" if self._record.mode == _EVENTS else "looking for changes every second"
         self._tell(WatchReport(remark=f"watching {self._vault.root}: {how}"))
 

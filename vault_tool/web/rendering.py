@@ -23,7 +23,7 @@ from starlette.responses import HTMLResponse
 from vault_tool.features.doctor.doctor import waiting_for_review
 from vault_tool.features.history.undo import undoable
 from vault_tool.generate.escape import readable
-from vault_tool.model.authority import bringer
+from vault_tool.model.authority import contributor_of
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import worded
@@ -306,7 +306,7 @@ def subject_path(name: str) -> str:
 
 def author(origin: str) -> str:
     """The short name of a memory's origin: of what another person's commit brought, that person's name without the address."""
-    return bringer(origin).partition(" <")[0] or origin
+    return contributor_of(origin).partition(" <")[0] or origin
 
 
 def one_of(count: int, what: str, many: str = "") -> Markup:

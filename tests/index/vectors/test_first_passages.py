@@ -111,7 +111,7 @@ def test_their_keys_are_those_of_the_rows(root: Path) -> None:
     assert view is not None and view.rows.has_copies and not bare.ordered
     some = [3, 0, len(bare) - 1]
     assert view.rows.keys(some) == bare.keys(some)
-    assert numpy.array_equal(view.rows.some(some), bare.vectors[some])
+    assert numpy.array_equal(view.rows.vectors_at(some), bare.vectors[some])
 
 
 def test_what_comes_is_added_to_them(root: Path) -> None:

@@ -19,7 +19,7 @@ from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.features.recall.recall import Bundle, SubjectView
 from vault_tool.util.clock import FixedClock
-from vault_tool.vault.answers import EYES_FIRST
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE
 from vault_tool.vault.retrieval.engine import Query, RecallAnswer, gather
 from vault_tool.vault.retrieval.query import ProfileName
 
@@ -61,7 +61,7 @@ def test_a_question_gives_the_best_answer_its_support_and_where_it_comes_from(va
     assert (first.truth, first.utility, first.origin, first.role) == (0.8, 0.5, "agent", "answer")
     assert first.why == ("words", "names its subject")
     assert answer.degraded == ("no embeddings",)
-    assert answer.notice == EYES_FIRST
+    assert answer.notice == HYPOTHESIS_NOTICE
     assert answer.freshness.behind == 0
 
 

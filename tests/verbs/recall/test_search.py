@@ -12,7 +12,7 @@ from tests.verbs.looking import fails, found, identity, note, untouched
 from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.util.clock import FixedClock
-from vault_tool.vault.answers import EYES_FIRST
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE
 
 pytestmark = pytest.mark.without_git
 
@@ -27,7 +27,7 @@ def test_every_field_of_a_result_is_true_of_the_note(vault: Vault) -> None:
     assert one.matched_content == "Redis drops idle connections."
     assert one.score > 0
     assert (one.created, one.origin, one.stale) == ("2026-11-20T10:00:00+00:00", "agent", False)
-    assert (answer.query, answer.notice) == ("idle connections", EYES_FIRST)
+    assert (answer.query, answer.notice) == ("idle connections", HYPOTHESIS_NOTICE)
     assert (answer.freshness.behind, answer.freshness.stale, answer.freshness.withheld) == (0, (), "")
 
 

@@ -13,14 +13,14 @@ from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.features.recall.recall import Bundle
 from vault_tool.vault.retrieval.filters import Filters
-from vault_tool.vault.retrieval.query import Fate, Query
+from vault_tool.vault.retrieval.query import Explanation, Query
 
 pytestmark = pytest.mark.without_git
 
 QUESTION = "why do redis connections drop behind the proxy?"
 
 
-def why(vault: Vault, identity: str, question: str = QUESTION, **given: object) -> Fate:
+def why(vault: Vault, identity: str, question: str = QUESTION, **given: object) -> Explanation:
     bundle = vault.recall(question, why_not=identity, count=False, **given)  # type: ignore[arg-type]
     assert isinstance(bundle, Bundle)
     assert bundle.why_not is not None

@@ -13,7 +13,7 @@ from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.features.sessions.ambient import Reminders
 from vault_tool.util.clock import FixedClock
-from vault_tool.vault.answers import EYES_FIRST
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE
 from vault_tool.vault.seen import note_seen
 
 pytestmark = pytest.mark.without_git
@@ -53,7 +53,7 @@ def test_results_have_the_names_that_agents_know(agent: Vault, ids: list[str]) -
     found = agent.bring_to_mind(TOPIC)
     assert (found.compaction_note, found.compaction_detected, found.session) == (NOTE, False, "s1")
     assert isinstance(found.heartbeat_token, int)
-    assert (found.notice, found.topic_or_context) == (EYES_FIRST, TOPIC)
+    assert (found.notice, found.topic_or_context) == (HYPOTHESIS_NOTICE, TOPIC)
     one = next(one for one in found.results if one.id == ids[1])
     assert (one.source, one.record_class, one.subject_names, one.subjects) == (
         "understanding",

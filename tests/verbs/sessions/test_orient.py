@@ -12,7 +12,7 @@ from vault_tool import Vault
 from vault_tool.features.sessions.orient import UNTOUCHED
 from vault_tool.generate.starter import content_policy, starters
 from vault_tool.util.clock import FixedClock
-from vault_tool.vault.answers import EYES_FIRST
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE
 from vault_tool.vault.seen import note_seen
 
 pytestmark = pytest.mark.without_git
@@ -47,7 +47,7 @@ def test_a_new_vault_says_who_we_are_how_we_work_and_where_we_stand(agent: Vault
     assert found.content_policy and found.content_policy.content.endswith(UNTOUCHED)
     assert "\n" not in found.content_policy.content
     assert (found.pending_consolidation_count, found.recent_activity, found.generation) == (0, None, 0)
-    assert (found.session, found.warnings, found.notice) == ("s1", (), EYES_FIRST)
+    assert (found.session, found.warnings, found.notice) == ("s1", (), HYPOTHESIS_NOTICE)
 
 
 def test_it_counts_what_waits_and_names_what_happened(agent: Vault) -> None:

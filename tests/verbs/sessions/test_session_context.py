@@ -10,7 +10,7 @@ from tests.statuses import said
 from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.util.clock import FixedClock
-from vault_tool.vault.answers import EYES_FIRST
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE
 from vault_tool.vault.seen import note_seen
 
 pytestmark = pytest.mark.without_git
@@ -30,7 +30,7 @@ def test_what_was_written_is_known_by_its_provenance(agent: Vault, clock: FixedC
     found = agent.get_session_context()
     assert [(one.id, one.record_class) for one in found.written] == [(second.id, "understanding"), (first.id, "observation")]
     assert (found.session, found.written_count, found.subjects) == ("s1", 2, ("Redis", "Homelab"))
-    assert (found.shown, found.judged, found.notice) == ((), (), EYES_FIRST)
+    assert (found.shown, found.judged, found.notice) == ((), (), HYPOTHESIS_NOTICE)
     # Writing keeps no state: only what is shown does.
     assert (found.began, found.last_call, found.compactions) == (None, None, 0)
 

@@ -230,7 +230,7 @@ class TestForgetting:
             path.unlink()
         # What another process that forgets has announced, and been through the log before this turn came.
         vault.local.begin_forgetting([first])
-        vault.finishing.add(first)
+        vault.ids_being_forgotten.add(first)
         said(vault, "My sister is called Ottoline.", sister, turn="1")
         assert vault.get_turn(found.turn_id).withheld == "forgotten"
         assert b"Ottoline" not in b"".join(path.read_bytes() for path in logged(root))

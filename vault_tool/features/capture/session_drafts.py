@@ -33,7 +33,7 @@ from vault_tool.util.text import tokens
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.context import Context
 from vault_tool.vault.folder_project import project_of
-from vault_tool.vault.new_observation import NewObservation, appending, draft_of, tag
+from vault_tool.vault.new_observation import NewObservation, append_operation, draft_of, resolve_subjects
 from vault_tool.vault.similar import near
 
 # While so many memories wait for a person, no more are proposed.
@@ -163,13 +163,13 @@ def _kept(vault: Context, ended: EndedSession, digest: Digest, proposal: Proposa
     """Keep a proposal as a draft; else why not, in a few words."""
     line = f"L{proposal.turn.line}"
     try:
-        with appending(vault, VERB) as op:
+        with append_operation(vault, VERB) as op:
             new = NewObservation(
                 proposal.content, kind=proposal.kind, confidence=proposal.confidence,
                 evidence=(f"session:{ended.session}#{line}",),
             )  # fmt: skip
             draft = _of_session(vault, draft_of(vault, new), ended.session, proposal)
-            names = tag(op, proposal.subjects).names
+            names = resolve_subjects(op, proposal.subjects).names
             draft = replace(draft, subjects=names)
             if repeats.twin_of(vault, draft) is not None:
                 return _KNOWN

@@ -39,7 +39,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
 from vault_tool.util.text import counted, normal_name
 from vault_tool.vault import generated_pages, resolve
-from vault_tool.vault.answers import EYES_FIRST, body_of
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.open_pass import Passes, items_of, passes
@@ -131,7 +131,7 @@ class Pending(Answer):
     intersections: tuple[PacketHead, ...]
     more: int
     trivial: int
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +171,7 @@ class Started:
 def list_passes(vault: Context, *, limit: int = LISTED) -> PassList:
     """The consolidation passes, the newest first; each one's ledger is its text."""
     known = passes(vault)
-    newest = sorted(known.all, key=lambda entry: (entry.generation or 0, entry.by_created, entry.id), reverse=True)
+    newest = sorted(known.all, key=lambda entry: (entry.generation or 0, entry.created_sort_key, entry.id), reverse=True)
     results = tuple(
         Memory(vault, entry).told(PassLine, generation=entry.generation or 0, ended=ledger.read(body_of(vault, entry)).ended)
         for entry in newest[:limit]

@@ -27,7 +27,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve, review_policy
-from vault_tool.vault.answers import EYES_FIRST, body_of
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
@@ -93,7 +93,7 @@ class SimilarSubjects(Answer):
     results: tuple[SimilarPair, ...]
     more: int
     degraded: tuple[str, ...]
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
 
 @verb

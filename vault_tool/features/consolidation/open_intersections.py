@@ -12,7 +12,7 @@ from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, HasStatus
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.request import Answer, looks, verb
@@ -62,7 +62,7 @@ class Neighborhood(Answer):
     neighbors: tuple[Neighbor, ...]
     more: int
     degraded: tuple[str, ...]
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ class Intersection(Answer):
     more: int
     intersection_size: int
     provenance: tuple[RelationshipRevision, ...]
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
 
 @verb
@@ -239,7 +239,7 @@ def _relationship(vault: Context, entry: Entry) -> Relationship:
 def _chain(vault: Context, present: Entry) -> list[RelationshipRevision]:
     """The revisions of an understanding, the newest first; what was joined into it is among them."""
     versions = lineage(vault.index.catalog, present)
-    ordered = sorted(versions, key=lambda e: (e.id == present.id, e.by_created), reverse=True)
+    ordered = sorted(versions, key=lambda e: (e.id == present.id, e.created_sort_key), reverse=True)
     status_by_path = statuses(vault, ordered)
     return [Memory(vault, entry, status_by_path[entry.path]).told_first(RelationshipRevision) for entry in ordered]
 
@@ -249,4 +249,4 @@ def _shared(vault: Context, entry: Entry, status: HasStatus) -> SharedObservatio
 
 
 def _newest(entries: Sequence[Entry]) -> list[Entry]:
-    return sorted(entries, key=lambda e: e.by_observed, reverse=True)
+    return sorted(entries, key=lambda e: e.observed_sort_key, reverse=True)

@@ -27,10 +27,10 @@ from vault_tool.util.hints import step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.util.text import tokens as text_tokens
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus, body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.lean import NOTICE, Short, filled, lean_details, lean_tokens
+from vault_tool.vault.lean import NOTICE, Short, lean_details, lean_tokens, without_empty
 from vault_tool.vault.open_pass import passes
 from vault_tool.vault.pending import held
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
@@ -63,7 +63,7 @@ class PacketObservation(HasStatus):
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The fields that a synthesis needs."""
-        return filled({
+        return without_empty({
             "id": short(self.id), "type": self.type, "content": self.content, **lean_details(self.details, short),
             "subjects": self.subjects, "observed": self.observed[:10], "new": self.new, "cut": not self.whole,
             **self.lean_status(short),
@@ -85,7 +85,7 @@ class Current:
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The fields that a synthesis needs."""
-        return filled({
+        return without_empty({
             "id": short(self.id), "type": self.type, "summary": self.summary, "content": self.content,
             "subjects": self.subjects, "updated": self.updated[:10], "cut": not self.whole,
         })  # fmt: skip
@@ -115,7 +115,7 @@ class Packet:
 
     def lean(self, short: Short) -> dict[str, Any]:
         """Its texts, and the command that settles it."""
-        return filled({
+        return without_empty({
             "label": self.label, "type": self.type, "trivial": self.trivial, "new": self.new_count,
             "of": self.observation_count, "current": self.current and self.current.lean(short),
             "sides": [side.lean(short) for side in self.sides],
@@ -140,11 +140,11 @@ class PassStep(Answer):
     remaining: int
     trivial: int = 0
     packets: tuple[PacketHead, ...]
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The packet, and what is left after it."""
-        return filled({
+        return without_empty({
             "pass_id": self.pass_id and short(self.pass_id), "packet": self.packet and self.packet.lean(short),
             "remaining": self.remaining, "trivial": self.trivial or None,
             "next": [packet.label for packet in self.packets if self.packet is None or packet.label != self.packet.label],
@@ -312,7 +312,7 @@ class _Walk:
         new = set(plan.due.new)
         related = {e.path: e for e in related_to(self.vault, plan.understanding)} if plan.understanding else {}
         known = {e.path: e for e in self.regions.members(*plan.regions) if e.record_class is RecordClass.OBSERVATION}
-        observations = sorted({**known, **related}.values(), key=lambda e: e.by_observed, reverse=True)
+        observations = sorted({**known, **related}.values(), key=lambda e: e.observed_sort_key, reverse=True)
         observations.sort(key=lambda e: (e.path not in related, e.id not in new))
         return observations, new
 
@@ -365,12 +365,14 @@ class _Walk:
 
     def _newest_orientation(self) -> Entry | None:
         held = holding_place(self.vault.index.catalog, "orientation", ())
-        return max((e for e in held if not successors(self.vault.index.catalog, e.id)), key=lambda e: e.by_created, default=None)
+        return max(
+            (e for e in held if not successors(self.vault.index.catalog, e.id)), key=lambda e: e.created_sort_key, default=None
+        )
 
     def _related_to_orientation(self) -> list[Entry]:
         """The memories related to the orientation, newest first."""
         newest = self._newest_orientation()
-        return sorted(related_to(self.vault, newest), key=lambda e: e.by_observed, reverse=True) if newest else []
+        return sorted(related_to(self.vault, newest), key=lambda e: e.observed_sort_key, reverse=True) if newest else []
 
     def _orientation_advice(self, newest: Entry | None) -> str:
         ends = step("end_consolidation", pass_id=self._short(self.entry))

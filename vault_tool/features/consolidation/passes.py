@@ -110,7 +110,7 @@ def unread_ids(vault: Context, known: Passes) -> UnreadIds:
     )
     ledgers = [(entry, ledger.read(body_of(vault, entry))) for entry in asked]
     # Of two passes that took a memory in, the later one says whether it was read or left new.
-    ledgers.sort(key=lambda pair: (pair[0].generation or 0, pair[0].by_created))
+    ledgers.sort(key=lambda pair: (pair[0].generation or 0, pair[0].created_sort_key))
     is_read = {start: start in contents.new for _, contents in ledgers for start in contents.new | contents.unread}
     read = {start for start, yes in is_read.items() if yes}
     left = {start for entry, contents in ledgers if entry in known.heads for start in contents.unread} - read
@@ -251,7 +251,7 @@ def related_to(vault: Context, view: Entry) -> list[Entry]:
         entry
         for target, pointing in related.items()
         for _, entry in pointing
-        if target == view.id or entry.by_created > view.by_created
+        if target == view.id or entry.created_sort_key > view.created_sort_key
     ]
 
 
@@ -259,12 +259,12 @@ def written_packets(vault: Context, pass_entry: Entry, regions: Regions) -> set[
     """The packets of a pass for which an understanding was written in it."""
     packets = set()
     written = written_in(vault, pass_entry)
-    last = max((entry.by_created[0] for entry in written), default=None)
+    last = max((entry.created_sort_key[0] for entry in written), default=None)
     for entry in written:
         keys = tuple(sorted(region.key for region in regions.of(entry)))
         # It comes last, always: of what was understood after it, it says nothing.
         if entry.type == "orientation":
-            packets.update([ORIENTATION] if entry.by_created[0] == last else [])
+            packets.update([ORIENTATION] if entry.created_sort_key[0] == last else [])
         elif entry.type in ("single_subject", "relationship"):
             packets.add(keys)
     return packets
@@ -273,7 +273,7 @@ def written_packets(vault: Context, pass_entry: Entry, regions: Regions) -> set[
 def written_in(vault: Context, entry: Entry) -> list[Entry]:
     """The understandings that carry a pass's id, in the order in which they were written."""
     entries = [entry for _, entry in vault.index.catalog.pointing_at(entry.id, ("pass",))]
-    return sorted(entries, key=lambda entry: (entry.by_created[0], entry.path))
+    return sorted(entries, key=lambda entry: (entry.created_sort_key[0], entry.path))
 
 
 def _plan(packet: Eligible, worth: float) -> PacketPlan:

@@ -20,7 +20,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.text import normal_name
-from vault_tool.vault.answers import EYES_FIRST, body_of
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.open_pass import passes
@@ -184,7 +184,7 @@ class ConsolidationReport(Answer):
     hygiene: tuple[Hygiene, ...]
     counts: Mapping[str, int]
     degraded: tuple[str, ...]
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
 
 @verb
@@ -394,7 +394,7 @@ class _Survey:
         """The newest active page of one of the kept types."""
         assert kind in KEPT_TYPES
         pages = [entry for entry, _ in self.understandings if entry.type == kind]
-        return max(pages, key=lambda e: e.by_created, default=None)
+        return max(pages, key=lambda e: e.created_sort_key, default=None)
 
     def _region(self, key: str) -> Region:
         return self.regions.called(self.name(key))

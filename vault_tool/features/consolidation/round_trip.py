@@ -33,7 +33,7 @@ from vault_tool.vault import resolve
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.contests import all_overtaken
 from vault_tool.vault.context import Context
-from vault_tool.vault.lean import Short, filled
+from vault_tool.vault.lean import Short, without_empty
 from vault_tool.vault.open_pass import passes
 from vault_tool.vault.pending import held
 from vault_tool.vault.request import Answer, of_the_whole, verb
@@ -93,14 +93,14 @@ class NextPacket(Answer):
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The packet, and where the pass stands."""
-        written = self.written and filled({
+        written = self.written and without_empty({
             "id": short(self.written.id), "replaced": [*map(short, self.written.replaced)], "waits": self.written.waits,
         })  # fmt: skip
         packet = self.packet and {
             "id": self.packet.id, "subject": self.packet.subject, "tokens": self.packet.tokens, "text": self.packet.text,
         }  # fmt: skip
         stands = {"packet": packet or None, "left": self.left, "spent": self.spent, "budget": self.budget}
-        return {**filled({"written": written}), **stands, **filled({"said": self.said, "warnings": self.warnings})}
+        return {**without_empty({"written": written}), **stands, **without_empty({"said": self.said, "warnings": self.warnings})}
 
 
 @verb
@@ -373,7 +373,7 @@ class _Trip:
         else:
             entries = entries_of(self.vault.index.catalog, plan.due.new)
             related = {identity for identity, _ in self.vault.index.catalog.pairs("related_to")}
-            entries.sort(key=lambda entry: (entry.id not in related, entry.by_observed))
+            entries.sort(key=lambda entry: (entry.id not in related, entry.observed_sort_key))
             rows = [(entry, body_of(self.vault, entry)) for entry in entries]
         old = all_overtaken(self.vault)
         longest = max(40, room // 3)
@@ -427,7 +427,9 @@ class _Trip:
 
     def _orientation(self) -> Entry | None:
         held = holding_place(self.vault.index.catalog, "orientation", ())
-        return max((e for e in held if not successors(self.vault.index.catalog, e.id)), key=lambda e: e.by_created, default=None)
+        return max(
+            (e for e in held if not successors(self.vault.index.catalog, e.id)), key=lambda e: e.created_sort_key, default=None
+        )
 
 
 def _about(plan: PacketPlan) -> str:

@@ -82,7 +82,7 @@ def _asker(vault: Context, request: Mapping[str, Any]) -> Context:
 def _corrected(vault: Context, request: Mapping[str, Any]) -> correcting.Corrected:
     """`correct` as a request: its own parameters; what names nothing that is there is told by its pointer."""
     meaning = _meaning(vault, request)
-    meaning.memory(resolve.home_of(vault, request["id"]), "/id", request["id"])
+    meaning.memory(resolve.vault_holding(vault, request["id"]), "/id", request["id"])
     meaning.require()
     return correcting.correct(vault, request["id"], request["why"], request.get("content", ""))
 

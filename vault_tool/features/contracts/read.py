@@ -12,7 +12,7 @@ from vault_tool.features.recall.recall import note_answer
 from vault_tool.model.details import Details
 from vault_tool.model.fields import LISTS, NARROWING, Narrowing, by_parameter
 from vault_tool.util.json_text import told_where_any
-from vault_tool.vault.answers import EYES_FIRST, HasStatus
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import moved_among
 from vault_tool.vault.facts import copied
@@ -89,7 +89,7 @@ class Read(Answer):
     results: tuple[ReadMemory, ...]
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
 
 @verb

@@ -64,7 +64,7 @@ def updated(vault: Context, request: Mapping[str, Any]) -> Updated:
     meaning = RequestChecker(vault)
     meaning.repo(request["repo_id"])
     vault.fresh()
-    home = resolve.home_of(vault, request["memory_id"])
+    home = resolve.vault_holding(vault, request["memory_id"])
     entry = meaning.memory(home, "/memory_id", request["memory_id"])
     for name, change in _wanted(request).items():
         meaning.evidence(home, ("updates", name, "evidence_refs"), change.get("evidence_refs", ()))

@@ -19,7 +19,7 @@ from vault_tool.model.types import MEMORIES
 from vault_tool.util.hints import step
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.context import Context
-from vault_tool.vault.new_observation import NewObservation, appending, draft_of, remarks_on, tag
+from vault_tool.vault.new_observation import NewObservation, append_operation, draft_of, remarks_on, resolve_subjects
 from vault_tool.vault.operation import Operation, Saved
 from vault_tool.vault.parameters import spelled_out
 from vault_tool.vault.perhaps_changed import proposals, seems_to_change
@@ -135,7 +135,7 @@ def _operation(home: Context, dry_run: bool) -> Iterator[Operation]:
         home.fresh()
         yield Operation(home, "write")
     else:
-        with appending(home, "write") as op:
+        with append_operation(home, "write") as op:
             yield op
 
 
@@ -155,7 +155,7 @@ def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_r
     twin = repeats.twin_of(home, draft)
     if twin is not None:
         return _strengthened(op, twin, draft, memory, dry_run)
-    tagging = tag(op, memory.get("subject_names", ()))
+    tagging = resolve_subjects(op, memory.get("subject_names", ()))
     record = replace(draft, subjects=tagging.names)
     edges = _edges(home, record.id, record.label, record, memory)
     alike = near(home, draft.body, draft.type)
@@ -193,7 +193,7 @@ def _queue_for_review(home: Context, record: Observation, edges: Sequence[Edge],
 def _strengthened(op: Operation, twin: Entry, draft: Observation, memory: Mapping[str, Any], dry_run: bool) -> WriteAnswer:
     """The same said again: the memory gains the subjects and links that it lacks, and one judgement as useful."""
     home = op.vault
-    tagging = tag(op, memory.get("subject_names", ()))
+    tagging = resolve_subjects(op, memory.get("subject_names", ()))
     repeat = repeats.add(op, twin, draft, tagging.names, but=("rationale", "evidence"))
     pointing = home.index.catalog.pointing_at(twin.id, ("from_id",))
     linked = {twin.id, *(edge.text("to_id") for _, edge in pointing if edge.type == RELATED)}

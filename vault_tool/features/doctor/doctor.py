@@ -25,9 +25,9 @@ from vault_tool.files.frontmatter import Remove
 from vault_tool.files.git import driver, rewriting
 from vault_tool.files.parse import record
 from vault_tool.files.render import body_text
-from vault_tool.index.authorship import doubts, taken_away
+from vault_tool.index.authorship import taken_away, unverified_authors
 from vault_tool.index.relations import names_of
-from vault_tool.model.authority import bringer
+from vault_tool.model.authority import contributor_of
 from vault_tool.model.ids import SHOWN_PREFIX, new_id
 from vault_tool.model.problems import Problem, Severity, note, warning
 from vault_tool.model.records import Edge
@@ -311,7 +311,7 @@ def _problems(vault: Context, pending: Sequence[git.UncommittedFile], *, thoroug
     yield from _taken_away(vault)
     yield from _tracked_by_mistake(vault)
     yield from _renamed(vault, pending)
-    if vault.around is not None:
+    if vault.notes_folder is not None:
         yield from moved_notes.lost_notes(vault)
     yield from _no_owner(vault)
     if asked := _another_address(vault):
@@ -448,7 +448,7 @@ def _to_settle(copies: int, unsettled: int, contested: int) -> Iterator[str]:
 
 def _unknown_authors(vault: Context, problems: Sequence[Problem]) -> Iterator[str]:
     """The reasons why git cannot tell who wrote the texts, including those among the problems."""
-    if reason := doubts(vault.index.catalog):
+    if reason := unverified_authors(vault.index.catalog):
         yield reason
     yield from (f"{problem.message}: {problem.hint}" for problem in problems if problem.code == _NO_ADDRESS)
     yield from (problem.hint for problem in problems if problem.code == _ANOTHER_ADDRESS)
@@ -497,7 +497,7 @@ def _taken_away(vault: Context) -> Iterator[Problem]:
     places = {blob: path for _, path, blob in git.removed_by(vault.repo, {deletion.commit for deletion in lost})}
     for deletion in lost:
         if path := places.get(deletion.blob):
-            message = f"{bringer(deletion.author)} deleted this note of yours in commit {deletion.commit[:10]}"
+            message = f"{contributor_of(deletion.author)} deleted this note of yours in commit {deletion.commit[:10]}"
             yield warning(
                 path, 0, "taken-away", message, f"{shell(f'git checkout {deletion.commit[:10]}~1 -- {path}')} brings it back"
             )
@@ -510,7 +510,7 @@ def _another_address(vault: Context) -> str:
 
 def _not_served(vault: Context) -> tuple[Problem, ...]:
     """Settings that came from elsewhere do not have the folder around the vault read."""
-    if not vault.settings.notes or vault.around is not None:
+    if not vault.settings.notes or vault.notes_folder is not None:
         return ()
     message = f"the notes in {vault.root.parent} are not served, for nobody asked for it on this machine"
     return (

@@ -40,7 +40,7 @@ def moved(vault: Context, was: str, path: str) -> MovedNote:
     Both are of the folder around the vault, which is not written. Refused where the old one is still there, or the new one
     has marks or links of its own.
     """
-    if vault.around is None:
+    if vault.notes_folder is None:
         raise UsageError("this vault serves no folder around it", "of its own notes each keeps its id under any name")
     with held(vault, "moved"):
         vault.fresh()
@@ -62,7 +62,7 @@ def moved(vault: Context, was: str, path: str) -> MovedNote:
 
 def lost_notes(vault: Context) -> Iterator[Problem]:
     """Notes of the folder around that have marks or links and are gone, each with those that it may be now."""
-    if vault.around is None:
+    if vault.notes_folder is None:
         return
     notes = ServedNotes(vault.root)
     gone = notes.lost()

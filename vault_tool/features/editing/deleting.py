@@ -13,7 +13,7 @@ from vault_tool.model.types import MEMORIES
 from vault_tool.util.text import counted
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
-from vault_tool.vault.new_observation import emptied_by
+from vault_tool.vault.new_observation import orphaned_subjects
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.request import of_the_whole, verb
 
@@ -45,7 +45,7 @@ def delete_memories(vault: Context, ids: Sequence[str]) -> Deleted:
             raise Refused(f"{served[0].path} is a note of the folder that this vault serves", "delete it there")
         links = edges_at(vault.index.catalog, {entry.id for entry in entries})
         remarks = [remark for entry in entries if (remark := keep_first(vault, entry.path))]
-        emptied = list(emptied_by(vault, entries))
+        emptied = list(orphaned_subjects(vault, entries))
         for going in (*entries, *links, *emptied):
             op.remove(going.path)
         title = entries[0].title if len(entries) == 1 else counted(len(entries), "memory", "memories")

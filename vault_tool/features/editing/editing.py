@@ -123,7 +123,7 @@ def edit(
             "a whole text needs the hash of the one that it was made from",
             f"{step('show', memory_id=..., source=True)} gives both",
         )
-    vault = resolve.for_its_keeper(vault)
+    vault = resolve.unrestricted(vault)
     entry = resolve.find(vault, memory_id)
     resolve.require_own(vault, entry)
     layout.inside(vault.root, entry.path)

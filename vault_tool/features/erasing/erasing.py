@@ -19,7 +19,7 @@ from vault_tool.util.text import content_hash, counted, normal_body, one_line, w
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
-from vault_tool.vault.new_observation import emptied_by
+from vault_tool.vault.new_observation import orphaned_subjects
 from vault_tool.vault.operation import Operation, Saved
 from vault_tool.vault.store_interface import Phase, Rewrites, Traces
 
@@ -80,7 +80,7 @@ def erased(
     copies = sorted(
         {*(entry.path for entry in entries), *_resurrected_files(vault, traces.ids), *_conflict_copies(vault, traces)}
     )
-    emptied = [subject for subject in emptied_by(vault, entries) if subject.path not in copies]
+    emptied = [subject for subject in orphaned_subjects(vault, entries) if subject.path not in copies]
     going = {*copies, *(subject.path for subject in emptied)}
     repeating = list(_repeating(vault, traces, going))
     redactions = _redactions(vault, traces, repeating)
@@ -134,12 +134,12 @@ def _record_progress(vault: Context, ids: Sequence[str], how: str) -> Iterator[N
 @contextmanager
 def alone(vault: Context, ids: Collection[str]) -> Iterator[None]:
     """Nothing that is asked or written meanwhile begins to finish the same."""
-    own = {*ids} - vault.finishing
-    vault.finishing.update(own)
+    own = {*ids} - vault.ids_being_forgotten
+    vault.ids_being_forgotten.update(own)
     try:
         yield
     finally:
-        vault.finishing.difference_update(own)
+        vault.ids_being_forgotten.difference_update(own)
 
 
 def _revived(vault: Context, entries: Sequence[Entry]) -> Iterator[Entry]:

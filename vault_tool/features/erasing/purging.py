@@ -134,7 +134,11 @@ def finish(vault: Context) -> None:
     owner = vault.as_(origin="owner").with_withheld()
     # Nobody waits for a process that is in the middle of it.
     with suppress(VaultError), writer.lock(vault.root, 0, "forget"):
-        begun = {identity: how.split() for identity, how in vault.local.forgetting().items() if identity not in vault.finishing}
+        begun = {
+            identity: how.split()
+            for identity, how in vault.local.forgetting().items()
+            if identity not in vault.ids_being_forgotten
+        }
         if forgotten := [identity for identity, how in begun.items() if not how]:
             with alone(vault, forgotten), writing(owner, "forget") as op:
                 erased(op, dict(resolve_target(owner, identity) for identity in forgotten))

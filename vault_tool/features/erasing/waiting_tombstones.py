@@ -11,8 +11,8 @@ from vault_tool.features.erasing.erasing import erased, resolve_target
 from vault_tool.files import git, reader, tombstones
 from vault_tool.files.parse import parse
 from vault_tool.index.graves import ForeignGrave, Graves
-from vault_tool.model.authority import bringer
-from vault_tool.model.snapshot import Entry, is_pulled
+from vault_tool.model.authority import contributor_of
+from vault_tool.model.snapshot import Entry, is_from_others
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved, writing
@@ -41,7 +41,7 @@ class WaitingTombstone:
     @property
     def said(self) -> str:
         """A sentence that says what was done and by whom."""
-        whose = "which is yours" if not is_pulled(self.whose) else f"which is by {_name(self.whose)}"
+        whose = "which is yours" if not is_from_others(self.whose) else f"which is by {_name(self.whose)}"
         act = "took away and had forgotten" if self.taken else "had forgotten"
         return f"{self.who} (commit {self.commit[:10]}) {act} `{one_line(self.title, _SHOWN)}`, {whose}"
 
@@ -104,7 +104,7 @@ def _of_taken(vault: Context, identity: str, grave: ForeignGrave) -> WaitingTomb
 
 def _name(origin: str) -> str:
     """The name of the person who brought it, without further words: `Bob <bob@example.org>`."""
-    return bringer(origin)
+    return contributor_of(origin)
 
 
 def named(tombstones: Sequence[WaitingTombstone], prefix: str) -> Iterator[WaitingTombstone]:

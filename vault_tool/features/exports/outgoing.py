@@ -10,7 +10,7 @@ from vault_tool.belief.fold import Belief
 from vault_tool.files import layout
 from vault_tool.generate.page_lines import vouched
 from vault_tool.model.details import details_of, in_lines
-from vault_tool.model.snapshot import Entry, is_pulled, is_trusted
+from vault_tool.model.snapshot import Entry, is_from_others, is_trusted
 from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import normal_name
@@ -123,7 +123,7 @@ class Outgoing:
 
 def is_of_others(entry: Entry, belief: Belief | None) -> bool:
     """Whether a memory was written by another person, without the owner's trust and without a review."""
-    is_another = is_pulled(entry.origin) and not is_trusted(entry.origin)
+    is_another = is_from_others(entry.origin) and not is_trusted(entry.origin)
     return is_another and not vouched(entry, belief is not None and belief.reviewed)
 
 

@@ -90,7 +90,7 @@ def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     if memory_id or not is_owner(vault):
         vault.fresh()
     if memory_id:
-        commits = note_history(vault, resolve.find(resolve.for_its_keeper(vault), memory_id, begun=True)).commits[:limit]
+        commits = note_history(vault, resolve.find(resolve.unrestricted(vault), memory_id, begun=True)).commits[:limit]
     else:
         commits = tuple(git.log(repo, paths=_WHOLE, limit=limit))
     return Log(results=tuple(_brief(_redacted(vault, commit_entry)) for commit_entry in commits))
@@ -100,7 +100,7 @@ def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
 @looks
 def history(vault: Context, memory_id: str) -> History:
     """The supersession chain that a memory belongs to, newest first, each with the commits that touched its file."""
-    vault = resolve.for_its_keeper(vault)
+    vault = resolve.unrestricted(vault)
     entry = resolve.find(vault, memory_id, begun=True)
     chain = _newest_first(lineage(vault.index.catalog, entry))
     return History(id=entry.id, title=entry.title, results=tuple(_revision(vault, e) for e in chain))
@@ -118,7 +118,7 @@ def diff(
     paths: Sequence[str] = _WHOLE
     if memory_id:
         vault.fresh()
-        paths = [resolve.find(resolve.for_its_keeper(vault), memory_id, begun=True).path]
+        paths = [resolve.find(resolve.unrestricted(vault), memory_id, begun=True).path]
     pending = git.uncommitted(repo, paths) if of is None else ()
     text = git.diff(repo, since=since, of=of, paths=paths, color=color)
     return Difference(since=since, of=of, pending=tuple(pending), text=text)
@@ -271,7 +271,7 @@ def _relative(vault: Context, path: str | Path) -> str:
 
 def _newest_first(chain: Sequence[Entry]) -> list[Entry]:
     """A chain with each revision before what it supersedes, whatever their clocks said; else by time."""
-    left = {entry.id: entry for entry in sorted(chain, key=lambda e: e.by_created, reverse=True)}
+    left = {entry.id: entry for entry in sorted(chain, key=lambda e: e.created_sort_key, reverse=True)}
     waits = Counter(old for entry in left.values() for old in entry.texts("supersedes") if old in left)
     ordered: list[Entry] = []
     while left:

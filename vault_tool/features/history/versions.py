@@ -42,7 +42,7 @@ class Versions(Answer):
 @of_the_whole
 def versions(vault: Context, memory_id: str, *, limit: int = 12) -> Versions:
     """The newest `limit` versions of a note's text and head; nothing where there is no history."""
-    vault = resolve.for_its_keeper(vault)
+    vault = resolve.unrestricted(vault)
     entry = resolve.find(vault, memory_id, begun=True)
     # A served note lies in the repository of the folder around the vault, where it has one.
     repo = git.find(vault.root.parent) if is_around(entry.path) else vault.repo

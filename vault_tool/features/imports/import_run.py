@@ -30,7 +30,7 @@ from vault_tool.util.hints import option, shell, step
 from vault_tool.util.text import body_hash, content_hash, normal_name, slug
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Progress
-from vault_tool.vault.new_observation import subject_named, tag
+from vault_tool.vault.new_observation import resolve_subjects, subject_named
 from vault_tool.vault.operation import Operation, Saved, writing
 
 # The most files of one commit.
@@ -112,7 +112,7 @@ def source_folder(vault: Context, source: str | Path, *, in_place: bool = False)
     if not in_place and notes.is_relative_to(folder):
         advice = f"name the folders of notes in it, or move them below {layout.VAULT}/ and say {option('in_place', True)}"
         raise UsageError(f"{source} holds the vault itself", advice)
-    if vault.around is not None and folder.is_relative_to(vault.around) and not folder.is_relative_to(vault.root):
+    if vault.notes_folder is not None and folder.is_relative_to(vault.notes_folder) and not folder.is_relative_to(vault.root):
         raise UsageError(f"{source} is served where it is", f"there is nothing to import: {step('recall')} finds its notes")
     if _is_the_tools_own(vault, folder):
         raise UsageError(f"{source} is a folder of the tool's own", "name a folder of notes")
@@ -373,7 +373,7 @@ class Intake:
         """The subjects called `names` as a head has them; those that the vault lacks are planned in `op`, once."""
         key = tuple(names)
         if key not in self._named(op):
-            tagging = tag(op, names)
+            tagging = resolve_subjects(op, names)
             self._tagged[key] = tuple(tagging.names)
             self._minted += tagging.created
         return tuple(op.as_written(self._tagged[key]))

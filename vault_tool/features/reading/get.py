@@ -25,9 +25,9 @@ from vault_tool.util.hints import option, shell
 from vault_tool.util.json_text import told_where_any
 from vault_tool.util.text import PART, content_hash, counted
 from vault_tool.vault import beside, evidence_state, facts, link_meaning, resolve, screening
-from vault_tool.vault.answers import EYES_FIRST, Headline
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, Headline
 from vault_tool.vault.context import Context
-from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
+from vault_tool.vault.lean import Short, lean_details, provenance_note, title_if_new, without_empty
 from vault_tool.vault.request import Answer, in_time, looks, verb
 from vault_tool.vault.standing import about, confidence_of
 
@@ -94,7 +94,7 @@ class Memory(Headline, Answer):
     stale: bool
     evidence: tuple[EvidenceCheck, ...]
     evidence_moved: bool
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
     belief: Belief | None = None
     posterior: Mapping[str, Posterior] | None = None
     timeline: Timeline | None = None
@@ -107,20 +107,21 @@ class Memory(Headline, Answer):
         """The memory with what links it; scores and head are for who looks into it. Of another vault ids are whole."""
         short = str if self.vault else short
         links = [
-            filled({
+            without_empty({
                 "relation": relation.relation, "direction": relation.direction, "id": short(relation.id),
                 "title": relation.title, "why": relation.why,
             }) for relation in self.relations
         ]  # fmt: skip
-        return filled({
+        return without_empty({
             **({"id": short(self.id)} if self.id else {"path": self.path}), "vault": self.vault,
             "class": self.record_class, "type": self.type,
-            **titled(self.title, self.content), **(filled({"part": self.part, "parts": self.parts}) if self.parts > 1 else {}),
+            **title_if_new(self.title, self.content),
+            **(without_empty({"part": self.part, "parts": self.parts}) if self.parts > 1 else {}),
             **lean_details(self.details, short), "subjects": self.subjects,
             "observed": self.observed[:10], **self.lean_status(short),
             "solved_by": self.solved_by and short(self.solved_by),
             "links": links, "evidence_moved": self.evidence_moved, "consent": self.consent, "stale": self.stale,
-            "put_by_others": self.put_by_others, **whose(self.origin, self.reviewed),
+            "put_by_others": self.put_by_others, **provenance_note(self.origin, self.reviewed),
         })  # fmt: skip
 
 
@@ -149,7 +150,7 @@ def get(vault: Context, memory_id: str, part: int | None = None, *, as_of: str |
         memory = _in_parts(memory, part)
     if not memory.id:
         return memory
-    home = resolve.home_of(resolve.for_its_keeper(vault), memory.id)
+    home = resolve.vault_holding(resolve.unrestricted(vault), memory.id)
     with suppress(Busy, StorageError, Refused):  # an answer is not worth less where the disk is full
         home.local.note_use(Use(at=vault.now(), target=memory.id, session=_shared(vault.who.session)))
     return memory
@@ -190,7 +191,7 @@ def show(
             vault, name, lambda place: show(place, named, belief=belief, timeline=timeline, source=source)
         )  # fmt: skip
         return _told_here(vault, replace(looked, vault=name))
-    home = resolve.home_of(resolve.for_its_keeper(vault), memory_id, begun=True)
+    home = resolve.vault_holding(resolve.unrestricted(vault), memory_id, begun=True)
     if page := resolve.page(vault, memory_id, by_name=not resolve.candidates(home, memory_id.strip())):
         memory = _page(vault, page)
         return replace(memory, source=_source(vault, page.path)) if source else memory
@@ -223,7 +224,7 @@ def _elsewhere(vault: Context, memory_id: str) -> tuple[str, str] | None:
 
 def _told_here(vault: Context, memory: Memory) -> Memory:
     """A memory of another vault without its relations to what this one keeps to itself; raises what this one says of its id."""
-    keeper = resolve.for_its_keeper(vault)
+    keeper = resolve.unrestricted(vault)
     withheld = beside.kept_to_itself(keeper, filter(None, (memory.id, *(relation.id for relation in memory.relations))))
     if memory.id in withheld:
         resolve.find(keeper, memory.id)

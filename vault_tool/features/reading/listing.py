@@ -14,17 +14,17 @@ from vault_tool.errors import UsageError
 from vault_tool.files.layout import VAULT
 from vault_tool.index.schema import ENTRY, entry_of
 from vault_tool.index.visibility import visible
-from vault_tool.model.authority import bringer
+from vault_tool.model.authority import contributor_of
 from vault_tool.model.fields import FILTERED, Narrowing
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import difflib
 from vault_tool.util.text import normal_name, one_line, unwrap_link
-from vault_tool.vault.answers import EYES_FIRST, HISTORY, HasStatus, Headline
+from vault_tool.vault.answers import HISTORY, HYPOTHESIS_NOTICE, HasStatus, Headline
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.lean import Short, answer, filled, lean_details, leaned, titled, whose
+from vault_tool.vault.lean import Short, answer, lean_details, leaned, provenance_note, title_if_new, without_empty
 from vault_tool.vault.parameters import spelled_out
 from vault_tool.vault.request import Answer, for_user, looks, verb
 from vault_tool.vault.retrieval.filters import Filters, require_kinds
@@ -59,10 +59,11 @@ class ListedMemory(Headline):
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The fields that an agent needs."""
-        return filled({
-            "id": short(self.id), "type": self.type, **titled(self.title, self.content), **lean_details(self.details, short),
+        return without_empty({
+            "id": short(self.id), "type": self.type, **title_if_new(self.title, self.content),
+            **lean_details(self.details, short),
             "subjects": self.subjects, "observed": self.observed[:10], **self.lean_status(short),
-            **whose(self.origin, self.reviewed),
+            **provenance_note(self.origin, self.reviewed),
         })  # fmt: skip
 
 
@@ -78,12 +79,12 @@ class MemoryList(Answer):
     total: int
     next: str | None
     warnings: tuple[str, ...] = ()
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The results, how many there are, and how to go on."""
         answered = answer(leaned(self.results, short), ())
-        return filled({**answered, "total": self.total, "next": self.next, "warnings": self.warnings})
+        return without_empty({**answered, "total": self.total, "next": self.next, "warnings": self.warnings})
 
 
 # Where a memory stands in a list: the value that it is sorted by, then its path; the highest come first.
@@ -212,7 +213,9 @@ def _is_by(entry: Entry, who: str) -> bool:
     """Whether a record has this origin or model, or was brought by a person with this address or name."""
     if not who:
         return True
-    return who in (entry.origin, entry.text("model")) or (entry.pulled and who.casefold() in bringer(entry.origin).casefold())
+    return who in (entry.origin, entry.text("model")) or (
+        entry.pulled and who.casefold() in contributor_of(entry.origin).casefold()
+    )
 
 
 def _is_in(entry: Entry, folder: str) -> bool:
@@ -236,9 +239,9 @@ def _with_status(vault: Context, entries: list[Entry], status: str) -> list[Entr
 def _places(vault: Context, entries: Sequence[Entry], sort: str, moment: datetime) -> dict[_Place, Entry]:
     """Where each stands, as of a moment: what fades meanwhile does not change its place among them."""
     if sort == "created":
-        return {(entry.by_created[0].timestamp(), entry.path): entry for entry in entries}
+        return {(entry.created_sort_key[0].timestamp(), entry.path): entry for entry in entries}
     if sort == "observed":
-        return {(entry.by_observed[0].timestamp(), entry.path): entry for entry in entries}
+        return {(entry.observed_sort_key[0].timestamp(), entry.path): entry for entry in entries}
     memories = vault.standings.weigh(entries, live=True, as_of=moment)
     return {
         (weighed.score if sort == "decay" else weighed.belief.utility, weighed.entry.path): weighed.entry for weighed in memories

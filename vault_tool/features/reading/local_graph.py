@@ -60,7 +60,7 @@ def local_graph(vault: Context, memory_id: str, *, limit: int = MOST) -> LocalGr
 
     Links written in texts are edges too, so that a folder of notes from another tool has a graph.
     """
-    home = resolve.for_its_keeper(vault)
+    home = resolve.unrestricted(vault)
     entry = resolve.find(home, memory_id, begun=True)
     return _Walk(home, entry, max(2, min(limit, MOST))).graph()
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from vault_tool.vault.answers import EYES_FIRST, Headline
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, Headline
 from vault_tool.vault.coming import WORDS, Coming, coming
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.lean import Short, answer, filled, leaned, titled, whose
+from vault_tool.vault.lean import Short, answer, leaned, provenance_note, title_if_new, without_empty
 from vault_tool.vault.parameters import require_span
 from vault_tool.vault.request import Answer, for_user, looks, verb
 
@@ -38,9 +38,9 @@ class UpcomingDate(Headline):
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The fields that an agent needs."""
-        return filled({
-            "id": short(self.id), "type": self.type, **titled(self.title, self.summary or ""), "subjects": self.subjects,
-            self.field: self.at, "days": self.days, **self.lean_status(short), **whose(self.origin, self.reviewed),
+        return without_empty({
+            "id": short(self.id), "type": self.type, **title_if_new(self.title, self.summary or ""), "subjects": self.subjects,
+            self.field: self.at, "days": self.days, **self.lean_status(short), **provenance_note(self.origin, self.reviewed),
         })  # fmt: skip
 
 
@@ -51,7 +51,7 @@ class Upcoming(Answer):
     results: tuple[UpcomingDate, ...]
     total: int
     within: str
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The results, and how many there are."""

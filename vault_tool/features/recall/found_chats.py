@@ -32,7 +32,7 @@ class FoundChat:
 
 def found(vault: Context, asked: Query) -> tuple[FoundChat, ...]:
     """The conversations that hold the words of a question. A user gets none, for a page names no user."""
-    return () if vault.sight is not None else tuple(_found(vault, asked))
+    return () if vault.viewer is not None else tuple(_found(vault, asked))
 
 
 def _found(vault: Context, asked: Query) -> Iterator[FoundChat]:

@@ -20,7 +20,7 @@ from vault_tool.index.visibility import Request, visible
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.vault.answers import EYES_FIRST, HasStatus, Headline, body_of
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus, Headline, body_of
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.core_understandings import core_kinds
 from vault_tool.vault.facts import Memory
@@ -91,7 +91,7 @@ class PresentState(Answer):
     expired: int
     memories: tuple[PresentMemory, ...]
     made_from: tuple[str, ...]
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
 
 @verb
@@ -205,7 +205,7 @@ class _Chains:
             if target in self._changes:
                 later.update(dict.fromkeys(_reach(target, self._changes)))
         entries = [entry for identifier in later if identifier != identity for entry in self._catalog.get(identifier)[:1]]
-        return sorted(entries, key=lambda e: e.by_created)
+        return sorted(entries, key=lambda e: e.created_sort_key)
 
     def _change(self, entry: Entry) -> LaterChange:
         truth = self._truth.get(entry.id, 0.0)

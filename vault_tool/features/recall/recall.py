@@ -22,16 +22,16 @@ from vault_tool.recall.select import within_budget
 from vault_tool.util.hints import step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, screening, seen, shortened
-from vault_tool.vault.answers import EYES_FIRST, HasStatus
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus
 from vault_tool.vault.contests import foremost
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory, copied
-from vault_tool.vault.lean import Short, filled, lean_details, lean_tokens, leaned
+from vault_tool.vault.lean import Short, lean_details, lean_tokens, leaned, without_empty
 from vault_tool.vault.lean import answer as lean_answer
 from vault_tool.vault.parameters import spelled_out
 from vault_tool.vault.request import Answer, for_user, in_time, looks, verb
 from vault_tool.vault.retrieval.engine import gather
-from vault_tool.vault.retrieval.query import Fate, ProfileName, Query, RecallAnswer, Recalled, narrowed
+from vault_tool.vault.retrieval.query import Explanation, ProfileName, Query, RecallAnswer, Recalled, narrowed
 from vault_tool.vault.statuses import statuses
 from vault_tool.vault.viewer import request_of
 
@@ -92,8 +92,8 @@ class Bundle(Answer):
     results: tuple[Recalled, ...]
     degraded: tuple[str, ...]
     warnings: tuple[str, ...] = ()
-    why_not: Fate | None = None
-    notice: str = EYES_FIRST
+    why_not: Explanation | None = None
+    notice: str = HYPOTHESIS_NOTICE
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The results alone: the best answer and its support are among them, and what is weak says so."""
@@ -145,7 +145,7 @@ class Observed(HasStatus):
         """The fields that an agent needs."""
         text = {"content": self.content, "cut": self.cut}
         fields = {"id": short(self.id), "type": self.kind, **text, **lean_details(self.details, short)}
-        return filled({**fields, "observed": self.observed_at[:10], **self.lean_status(short)})
+        return without_empty({**fields, "observed": self.observed_at[:10], **self.lean_status(short)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,13 +161,13 @@ class SubjectView(Answer):
     structural_understanding: Understood | None
     recent_observations: tuple[Observed, ...]
     degraded: tuple[str, ...] = ()
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The subject, what is understood of it, and what was seen of it last."""
         understood = (("understanding", self.single_subject_understanding), ("structural", self.structural_understanding))
         whole = {
-            name: filled(
+            name: without_empty(
                 {
                     "id": short(understanding.id),
                     "content": understanding.content or understanding.summary,
@@ -180,7 +180,7 @@ class SubjectView(Answer):
             if understanding is not None
         }
         seen = [observation.lean(short) for observation in self.recent_observations]
-        subject = filled({"name": self.subject.name, "summary": self.subject.summary, "tags": self.subject.tags})
+        subject = without_empty({"name": self.subject.name, "summary": self.subject.summary, "tags": self.subject.tags})
         return lean_answer(seen, self.degraded, subject=subject, **whole)
 
 
@@ -241,7 +241,7 @@ def recall(
     if problem:
         asked = replace(asked, problem=resolve.find(vault, problem, (RecordClass.OBSERVATION,), begun=True).id)
     if why_not:
-        asked = replace(asked, why_not=resolve.find(resolve.home_of(vault, why_not, begun=True), why_not, begun=True).id)
+        asked = replace(asked, why_not=resolve.find(resolve.vault_holding(vault, why_not, begun=True), why_not, begun=True).id)
     answer = gather(vault, asked, looked=True)
     bundle = copied(BundleWithChats, _bundle(answer), chats=found_chats.found(vault, asked)) if chats else _bundle(answer)
     if count:
@@ -313,7 +313,7 @@ def _of_subject(vault: Context, query: str, subject: Entry, asked: Query) -> Sub
     request = request_of(vault)
     tagged = [entry for entry in vault.index.catalog.tagged([names]) if visible(entry, request, "observed") is None]
     observations = [entry for entry in tagged if entry.record_class is RecordClass.OBSERVATION]
-    observations.sort(key=lambda entry: entry.by_observed, reverse=True)
+    observations.sort(key=lambda entry: entry.observed_sort_key, reverse=True)
     shown = _believed(vault, observations, asked.limit)
     understood = {kind: _understanding(vault, tagged, kind, names) for kind in ("single_subject", "structural")}
     known = statuses(vault, [*shown, *(entry for entry in understood.values() if entry is not None)])

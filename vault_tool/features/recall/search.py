@@ -23,10 +23,10 @@ from vault_tool.util.json_text import told_where_any
 from vault_tool.util.text import one_line
 from vault_tool.util.vault_names import HERE
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, HasStatus, bodies_of
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus, bodies_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory, copied
-from vault_tool.vault.lean import Short, answer, filled, lean_details, leaned, titled, whose
+from vault_tool.vault.lean import Short, answer, lean_details, leaned, provenance_note, title_if_new, without_empty
 from vault_tool.vault.parameters import spelled_out
 from vault_tool.vault.perhaps_changed import newer_first
 from vault_tool.vault.request import Answer, for_user, in_time, looks, verb
@@ -79,13 +79,13 @@ class SearchResult(HasStatus):
         """The fields that an agent needs; a page has no id but its path."""
         short = short if self.scope == "repo" else str
         name = {"path": self.path} if self.id is None else {"id": short(self.id)}
-        return filled({
+        return without_empty({
             **name, "vaults": self.vaults, "class": self.record_class, "type": self.type,
-            **titled(self.title, self.matched_content), **lean_details(self.details, short), "subjects": self.subjects,
+            **title_if_new(self.title, self.matched_content), **lean_details(self.details, short), "subjects": self.subjects,
             "match": None if self.match is None else round(self.match, 2), "weak": self.weak,
             "weak_why": self.weak_why, "observed": self.observed[:10],
             **self.lean_status(short), "stale": self.stale,
-            **whose(self.origin, self.reviewed),
+            **provenance_note(self.origin, self.reviewed),
         })  # fmt: skip
 
 
@@ -99,7 +99,7 @@ class SearchResults(Answer):
     results: tuple[SearchResult, ...]
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The results alone."""

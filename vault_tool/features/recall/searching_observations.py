@@ -14,7 +14,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, HasStatus
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.perhaps_changed import newer_first
@@ -67,7 +67,7 @@ class FoundObservations(Answer):
     mode: str
     results: tuple[FoundObservation, ...]
     degraded: tuple[str, ...] = ()
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
 
 @verb

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from vault_tool.errors import UsageError
-from vault_tool.features.remember.judging import LONGEST_REASON, home_of, judged, mark_signal, superseded_remark
+from vault_tool.features.remember.judging import LONGEST_REASON, judged, mark_signal, superseded_remark, vault_holding
 from vault_tool.features.remember.remember import remembered
 from vault_tool.model.signals import SignalKind
 from vault_tool.model.snapshot import Entry
@@ -60,7 +60,7 @@ def correct(vault: Context, id: str, why: str, content: str = "") -> Corrected:
         raise UsageError("a correction needs its reason", "say in a sentence what you saw")
     if content and not content.strip():
         raise UsageError("what is so instead is empty", "give it in a sentence, or leave it out")
-    home = home_of(vault, id)
+    home = vault_holding(vault, id)
     with writing(home, "correct") as op:
         old = judged(home, id)
         if content:

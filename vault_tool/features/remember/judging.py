@@ -117,7 +117,7 @@ def require_evidence(references: Sequence[str]) -> None:
 
 def _mark(vault: Context, named: str, kind: SignalKind, reason: str, problem: str, evidence: Sequence[str]) -> Marked:
     require_evidence(evidence)
-    home = home_of(vault, named, begun=True)
+    home = vault_holding(vault, named, begun=True)
     with writing(home, f"mark-{kind.value}") as op:
         # A problem of this vault may be what a global memory helped with.
         about = resolve.problem(vault if resolve.candidates(vault, problem) else home, problem)
@@ -126,12 +126,12 @@ def _mark(vault: Context, named: str, kind: SignalKind, reason: str, problem: st
         return _marked(op, entry, replace(signal, evidence=pinned_to_head(home, evidence)))
 
 
-def home_of(vault: Context, named: str, *, begun: bool = False) -> Context:
+def vault_holding(vault: Context, named: str, *, begun: bool = False) -> Context:
     """The vault in which a memory is judged: this one, else the global one; `begun` as for `resolve.find`."""
     # What the indexes know of without a comparison only says where it is made: by the write, or before one elsewhere.
     if not _is_here(vault, named, begun):
         vault.fresh()
-    return resolve.home_of(vault, named, begun=begun)
+    return resolve.vault_holding(vault, named, begun=begun)
 
 
 def _is_here(vault: Context, named: str, begun: bool) -> bool:

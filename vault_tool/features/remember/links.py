@@ -22,7 +22,7 @@ from vault_tool.util.text import body_hash, one_line, tag_name, with_article
 from vault_tool.vault import contests, person, resolve, vouching
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
-from vault_tool.vault.new_observation import appending
+from vault_tool.vault.new_observation import append_operation
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.parameters import require_units
 from vault_tool.vault.request import verb
@@ -257,7 +257,7 @@ def episode(
     """Add an entry to the day's log: something that happened and is not a memory of its own (or is about one)."""
     if not one_line(title):
         raise UsageError("an entry of the log needs a title", "give it as the first argument")
-    with appending(vault, "episode") as op:
+    with append_operation(vault, "episode") as op:
         about = resolve.find(vault, memory) if memory else None
         path = about.path if about else ""
         entry = EpisodeEntry(

@@ -18,10 +18,17 @@ from vault_tool.util.hints import if_there, option, step
 from vault_tool.util.text import body_hash, one_line
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.answers import body_of
-from vault_tool.vault.checked import TEXTS, misfit
+from vault_tool.vault.checked import TEXTS, type_error
 from vault_tool.vault.context import Context
 from vault_tool.vault.leniency import listed
-from vault_tool.vault.new_observation import NewObservation, appending, draft_of, emptied_by, remarks_on, tag
+from vault_tool.vault.new_observation import (
+    NewObservation,
+    append_operation,
+    draft_of,
+    orphaned_subjects,
+    remarks_on,
+    resolve_subjects,
+)
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.request import verb
 
@@ -90,7 +97,7 @@ def add_observations(vault: Context, observations: Sequence[Mapping[str, Any]]) 
     if not observations:
         raise UsageError("no observation was given", "give at least one, as an object with `content`")
     observations = [_with_lists(observation) if isinstance(observation, Mapping) else observation for observation in observations]
-    with appending(vault, "add-observations") as op:
+    with append_operation(vault, "add-observations") as op:
         drafts = [_draft(vault, number, fields) for number, fields in enumerate(observations)]
         results, drafts = _added(op, drafts, observations)
         waits = (review_policy.WAITS,) if any(result.pending_review for result in results) else ()
@@ -117,7 +124,7 @@ def delete_observations(vault: Context, ids: Sequence[str]) -> DeletedObservatio
             "only what a session wrote can be deleted, and no session is named",
             f"pass {option('session')}" + if_there(f", or take the write back with {step('undo')}"),
         )
-    vault = resolve.for_its_keeper(vault)
+    vault = resolve.unrestricted(vault)
     with writing(vault, "delete-observations") as op:
         deleted: list[Entry] = []
         rejected: list[Rejected] = []
@@ -126,7 +133,7 @@ def delete_observations(vault: Context, ids: Sequence[str]) -> DeletedObservatio
         for entry in deleted:
             op.remove(entry.path)
             op.log_entry(EpisodeEntry(at=vault.now(), title=entry.title, type=DELETED, summary=f"{entry.id} by its own session"))
-        emptied = list(emptied_by(vault, deleted))
+        emptied = list(orphaned_subjects(vault, deleted))
         for subject in emptied:
             op.remove(subject.path)
         title = deleted[0].title if len(deleted) == 1 else f"{len(deleted)} observations"
@@ -145,7 +152,7 @@ def _draft(vault: Context, number: int, fields: Mapping[str, Any]) -> Observatio
     if unknown := sorted(str(key) for key in fields.keys() - FIELDS):
         raise UsageError(f"{where} has an unknown field `{one_line(unknown[0], 40)}`", _field_suggestion(unknown[0]))
     for key, value in fields.items():
-        if value is not None and (problem := misfit(KINDS[key], value)):
+        if value is not None and (problem := type_error(KINDS[key], value)):
             raise UsageError(f"{where}: `{key}` is {problem}, not `{one_line(str(value), 40)}`", "change it")
     values = {key: value for key, value in fields.items() if key not in ("subject_names", "ask") and value is not None}
     try:
@@ -209,7 +216,7 @@ def _add(op: Operation, draft: Observation, names: Sequence[str], asks: bool) ->
     twin = repeats.twin_of(vault, draft)
     waits = twin is None and (asks or review_policy.policy(vault, draft) == "review")
     # What waits for a person makes no subjects either: its plan is thrown away.
-    tagging = tag(Operation(vault, op.verb) if waits else op, names)
+    tagging = resolve_subjects(Operation(vault, op.verb) if waits else op, names)
     if twin is not None:
         repeat = repeats.add(op, twin, draft, tagging.names)
         return AddedObservation(

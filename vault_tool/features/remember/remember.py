@@ -14,7 +14,15 @@ from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
-from vault_tool.vault.new_observation import NewObservation, Tagging, appending, draft_of, remarks_on, tag, without_authority
+from vault_tool.vault.new_observation import (
+    NewObservation,
+    Tagging,
+    append_operation,
+    draft_of,
+    remarks_on,
+    resolve_subjects,
+    without_authority,
+)
 from vault_tool.vault.operation import Operation, Saved
 from vault_tool.vault.parameters import spelled_out
 from vault_tool.vault.perhaps_changed import proposals, seems_to_change
@@ -74,7 +82,7 @@ def remember(
     """
     new = NewObservation(content, new_type=new_type, **parameters)
     new.require_sound()  # before the vault is locked, and before anything is healed
-    with appending(vault, "remember") as op:
+    with append_operation(vault, "remember") as op:
         return remembered(op, draft_of(vault, new), subject_names, ask=ask)
 
 
@@ -82,7 +90,7 @@ def remembered(op: Operation, draft: Observation, subject_names: Sequence[str], 
     """Write a draft as the whole of an operation; what is known already is added to, and what is to wait waits."""
     vault = op.vault
     twin = repeats.twin_of(vault, draft)
-    tagging = tag(op, subject_names)
+    tagging = resolve_subjects(op, subject_names)
     if twin is not None:
         return _repeated(op, twin, draft, tagging)
     if ask or review_policy.policy(vault, draft) == "review":

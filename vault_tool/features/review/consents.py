@@ -155,7 +155,7 @@ def _for(vault: Context, as_user: str) -> Context:
     """The vault as whoever answers may see it: a person what is theirs, the owner everything."""
     vault.for_user(as_user)
     # What is theirs is theirs to see also where nobody is told of it; that nothing else is touched is asked of each.
-    return vault.with_withheld() if as_user and person.is_person(vault) else resolve.for_its_keeper(vault)
+    return vault.with_withheld() if as_user and person.is_person(vault) else resolve.unrestricted(vault)
 
 
 def _own(vault: Context, named: str, user: str) -> Entry:

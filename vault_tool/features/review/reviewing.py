@@ -31,7 +31,7 @@ from vault_tool.util.hints import option, step
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import asked_reviews, contests, drafts, person, repeats, resolve, screening, vouching
 from vault_tool.vault.context import Context
-from vault_tool.vault.new_observation import tag
+from vault_tool.vault.new_observation import resolve_subjects
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.two_texts import TwoTexts, two_texts
@@ -303,7 +303,7 @@ def _vouched(vault: Context, inbox: Inbox, accept: Sequence[str]) -> tuple[list[
     """Review what is named and is in the vault already; what was, and the names that mean something else."""
     if not accept:
         return [], accept
-    notes, before, whole = _notes(vault, inbox), inbox.decided(), resolve.for_its_keeper(vault)
+    notes, before, whole = _notes(vault, inbox), inbox.decided(), resolve.unrestricted(vault)
     left, entries = [], []
     finished = drafts.finished(vault)
     for named in accept:
@@ -505,7 +505,7 @@ def _plan(op: Operation, note: _Note, superseded: tuple[str, ...], as_user: str 
         changes.append(Set("supersedes", list(superseded)))
     data = frontmatter.edit(note.data, changes) if changes else note.data
     names = record.subjects if isinstance(record, Remembered) else ()
-    tagging = tag(op, names)
+    tagging = resolve_subjects(op, names)
     path = op.create_as_written(record, data)
     op.log(record, path)
     _plan_consent(op, note, record, as_user)

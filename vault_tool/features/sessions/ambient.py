@@ -12,7 +12,7 @@ from vault_tool.errors import UsageError
 from vault_tool.files.sessions import AgentSession
 from vault_tool.model.fields import Narrowing
 from vault_tool.vault import seen
-from vault_tool.vault.answers import EYES_FIRST
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import copied
 from vault_tool.vault.lean import Short, listed
@@ -65,7 +65,7 @@ class Reminders(Answer):
     results: tuple[Reminder, ...]
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The results with their generations, and the token for the next call; where a context begins, the note in short.

@@ -19,7 +19,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, seen
-from vault_tool.vault.answers import EYES_FIRST
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved
 from vault_tool.vault.request import Answer, looks, remarks, verb
@@ -94,7 +94,7 @@ class SessionEnd(Answer):
     items: tuple[Item, ...] = ()
     attention: bool
     warnings: tuple[str, ...]
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
 
 @verb

@@ -16,7 +16,7 @@ from vault_tool.generate.starter import content_policy, is_starter
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.hints import around, step
 from vault_tool.vault import another_address, coming, resolve, seen
-from vault_tool.vault.answers import EYES_FIRST, HasStatus
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.core_understandings import CoreKind, core_kinds
 from vault_tool.vault.core_understandings import warnings as kept_warnings
@@ -95,7 +95,7 @@ class Orientation(Answer):
     session: str | None
     seen_cleared: int
     warnings: tuple[str, ...]
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
 
 @verb

@@ -73,17 +73,19 @@ def attempts_of(vault: Context, session: str) -> list[Attempt]:
         for attempt in attempts(events, list(problems.values()))
         if not _is_tied(vault, by_event[id(attempt.event)].memory)
     ]
-    crowd = Counter(attempt.event.at for attempt, _ in tried)
+    attempts_then = Counter(attempt.event.at for attempt, _ in tried)
     resting = _resting(written)
     offers = [_attempt(vault, attempt, line) for attempt, line in tried]
     recorded_keys = set(state.recorded) if state else set()
-    return [offer for offer in offers if offer.key not in recorded_keys and not _is_recorded(offer, crowd[offer.at], resting)]
+    return [
+        offer for offer in offers if offer.key not in recorded_keys and not _is_recorded(offer, attempts_then[offer.at], resting)
+    ]
 
 
-def _is_recorded(attempt: Attempt, crowd: int, resting: frozenset[str]) -> bool:
+def _is_recorded(attempt: Attempt, attempts_then: int, resting: frozenset[str]) -> bool:
     """Whether a solution or failed tactic rests on the attempt; the minute names it where it is the only one of that."""
     minute = f"episode:{attempt.at[:10]}#{attempt.at[11:16]}"
-    return attempt.evidence[-1] in resting or (crowd == 1 and minute in resting)
+    return attempt.evidence[-1] in resting or (attempts_then == 1 and minute in resting)
 
 
 def _lines(vault: Context, session: str, written: Sequence[Entry]) -> Iterator[_Line]:
@@ -96,7 +98,7 @@ def _lines(vault: Context, session: str, written: Sequence[Entry]) -> Iterator[_
     for day in _days(vault, since, until):
         for number, (path, entry) in enumerate(log_of(vault, day), 1):
             reference, memory = f"episode:{day}#{number}", own.get(entry.path)
-            if vault.sight is not None and memory is None:
+            if vault.viewer is not None and memory is None:
                 continue  # its speaker is not known
             nameless = bool(vault.local.journal_states(path)) and not entry.session and _within(entry.at, since, until)
             if memory is not None and _tells_its_writing(entry, memory):

@@ -14,7 +14,7 @@ from vault_tool.model.signals import Signal, SignalKind, withdrawals
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.vault import seen
-from vault_tool.vault.answers import EYES_FIRST, Headline
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, Headline
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.request import Answer, looks, verb
@@ -73,7 +73,7 @@ class SessionContext(Answer):
     shown: tuple[ShownMemory, ...]
     judged: tuple[Judgement, ...]
     subjects: tuple[str, ...]
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
 
 @verb
@@ -87,7 +87,7 @@ def get_session_context(vault: Context, *, limit: int = LIMIT) -> SessionContext
     look_beside(vault)
     state = seen.current(vault)
     written = [
-        entry for entry in written_in(vault.index.catalog, session) if visible(entry, Request(vault.sight), "named") is None
+        entry for entry in written_in(vault.index.catalog, session) if visible(entry, Request(vault.viewer), "named") is None
     ]
     shown = shown_memories(vault, state)
     return SessionContext(

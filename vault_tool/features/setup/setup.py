@@ -128,7 +128,7 @@ def init(
             # With the settings that stand there now: the pages tell of the notes around, too.
             with vault.reopened() as again:
                 first_pages(again)
-                served = str(again.around or "")
+                served = str(again.notes_folder or "")
         else:
             first_pages(vault)
         title = _workspace_name(vault) or name or called

@@ -12,7 +12,7 @@ from vault_tool.index.visibility import visible
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, HasStatus
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.request import Answer, in_time, looks, verb
@@ -48,7 +48,7 @@ class Understandings(Answer):
     """The answer of `get_understandings`, newest first."""
 
     results: tuple[StoredUnderstanding, ...]
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class UnderstandingHistory(Answer):
 
     id: str
     results: tuple[StoredUnderstanding, ...]
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ def list_observations(vault: Context, subject_name: str, *, limit: int = 50) -> 
     """The observations on a subject (by name, alias or id) in time: the newest first, at most `limit`, and how many a month."""
     entry = resolve.existing_subject(vault, subject_name)
     observations = [e for e in members(vault.index.catalog, entry) if e.record_class is RecordClass.OBSERVATION]
-    newest = sorted(observations, key=lambda entry: (entry.by_observed, entry.id), reverse=True)
+    newest = sorted(observations, key=lambda entry: (entry.observed_sort_key, entry.id), reverse=True)
     known = statuses(vault, newest[:limit])
     results = tuple(Memory(vault, e, known[e.path]).told(ListedObservation) for e in newest[:limit])
     months = tuple(sorted(Counter(entry.observed[:7] for entry in observations).items()))
@@ -109,7 +109,7 @@ def get_understandings(vault: Context, subject_names: Sequence[str], *, as_of: s
     tagged = vault.index.catalog.tagged(groups)
     request = request_of(vault)
     active = [e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and visible(e, request, "present") is None]
-    newest = sorted(active, key=lambda entry: entry.by_created, reverse=True)
+    newest = sorted(active, key=lambda entry: entry.created_sort_key, reverse=True)
     return Understandings(results=_judged(vault, newest))
 
 
@@ -119,7 +119,7 @@ def get_understanding_history(vault: Context, understanding_id: str) -> Understa
     """An understanding and all that it replaced, newest first, back to the original."""
     entry = resolve.find(vault, understanding_id, (RecordClass.UNDERSTANDING,), begun=True)
     # Stable: of two of one second the one that replaces the other stays before it.
-    older = sorted(_replaced(vault, entry), key=lambda other: other.by_created[0], reverse=True)
+    older = sorted(_replaced(vault, entry), key=lambda other: other.created_sort_key[0], reverse=True)
     return UnderstandingHistory(id=entry.id, results=_judged(vault, [entry, *older]))
 
 

@@ -27,7 +27,7 @@ from vault_tool.util.text import counted
 from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.generated_pages import make_anew
-from vault_tool.vault.pending import heal, held
+from vault_tool.vault.pending import finish_interrupted, held
 from vault_tool.vault.request import Answer, of_the_whole, verb
 
 # How the log of HEAD begins to tell of a move by sync: what it moves to may be anybody's commits.
@@ -185,7 +185,7 @@ def _receive(
         vault.fresh()
         if not dry_run:
             finish_locked(vault, repo)
-            heal(vault)
+            finish_interrupted(vault)
         for _ in range(_PUSHES):
             head = git.head(repo)
             branch = _require_branch(repo, head)

@@ -26,7 +26,7 @@ from vault_tool.model.ids import new_id
 from vault_tool.util.hints import option
 from vault_tool.util.text import one_line
 from vault_tool.vault import review_policy, screening
-from vault_tool.vault.answers import EYES_FIRST
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE
 from vault_tool.vault.context import Context
 from vault_tool.vault.pending import Saved, caught_up
 from vault_tool.vault.request import Answer, of_the_whole, verb
@@ -58,7 +58,7 @@ class Turned(Answer):
     writer: Literal["owner", "child", "later", ""]
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

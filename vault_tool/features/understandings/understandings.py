@@ -21,7 +21,7 @@ from vault_tool.util.text import body_hash, first_sentence, normal_name, one_lin
 from vault_tool.vault import contests, open_pass, resolve, review_policy
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
-from vault_tool.vault.new_observation import tag
+from vault_tool.vault.new_observation import resolve_subjects
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_units
 from vault_tool.vault.request import verb
@@ -199,7 +199,7 @@ def update_understanding(
         heads = _revisable(vault, old, join)
         chosen = kind or old.type
         _check(vault, chosen, new_content, new_summary)
-        tagging = tag(op, old.subjects if subject_names is None else subject_names)
+        tagging = resolve_subjects(op, old.subjects if subject_names is None else subject_names)
         if kind or subject_names is not None:
             _require_fitting(chosen, tagging.names)
         draft = _draft(vault, chosen, new_content, new_summary, title or _own_title(old))
@@ -256,7 +256,7 @@ def understand(
     """
     with writing(vault, "understand") as op:
         old = _named_present(vault, replaces)
-        tagging = tag(op, subjects or (old.subjects if old else ()))
+        tagging = resolve_subjects(op, subjects or (old.subjects if old else ()))
         chosen = kind or (old.type if old else "single_subject" if len(tagging.names) == 1 else "relationship")
         _check(vault, chosen, content, summary)
         _require_fitting(chosen, tagging.names)
@@ -407,7 +407,7 @@ def _understood(
 
 def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str]) -> CreatedUnderstanding:
     """Write a synthesis that supersedes the active ones of its kind and exactly its subjects; their pin stays on the place."""
-    tagging = tag(op, subject_names)
+    tagging = resolve_subjects(op, subject_names)
     # Two names may be one subject's.
     _require_fitting(draft.type, tagging.names)
     draft = replace(draft, user=_whose(op.vault, draft))

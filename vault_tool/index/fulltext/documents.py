@@ -87,7 +87,7 @@ class TextHit(NamedTuple):
     score: float
 
 
-class Called(NamedTuple):
+class NameMatch(NamedTuple):
     """How nearly a question is what a file may be called: a title, file name or alias (0..1), a heading (0..1); and whether it
     names one of its tags.
     """
@@ -97,7 +97,7 @@ class Called(NamedTuple):
     tag: bool = False
 
 
-NOT_CALLED = Called()
+NO_NAME_MATCH = NameMatch()
 
 
 def document(entry: Entry, body: str) -> SearchDocument:

@@ -44,7 +44,7 @@ _REBUILD_WRITER = 100_000_000
 _REBUILD_THREADS = 2 if (os.cpu_count() or 1) > 2 else 1
 
 
-class CalledNames(NamedTuple):
+class DocumentNames(NamedTuple):
     """The names of a file, each as the set of its words."""
 
     handles: tuple[frozenset[str], ...]
@@ -158,7 +158,7 @@ def document_of(text: SearchDocument, analyze: Analyzer) -> tantivy.Document:
     """A document as the index takes it."""
     document = tantivy.Document()
     document.add_text("path", text.path)
-    document.add_bytes("called", called_by(text, analyze).encode())
+    document.add_bytes("called", names_of_document(text, analyze).encode())
     for part, times in parts_of(text):
         for _ in range(times):
             document.add_text(FIELD, part)
@@ -194,7 +194,7 @@ def _named(text: str) -> str:
     return f"{text} {extra}" if extra else text
 
 
-def called_by(text: SearchDocument, analyze: Analyzer) -> str:
+def names_of_document(text: SearchDocument, analyze: Analyzer) -> str:
     """The names of a file, as tokens: names by lines, in three groups; an identifier in each of its ways."""
     if not (text.handles or text.headings or text.tags):
         return ""
@@ -202,9 +202,9 @@ def called_by(text: SearchDocument, analyze: Analyzer) -> str:
     return _GROUPS.join(["\n".join(map(analyze.name, group.split("\n"))) if group else "" for group in groups])
 
 
-def names_with(groups: str, words: frozenset[str]) -> CalledNames:
-    """The names, of those that `called_by` wrote, that have one of these words."""
+def names_with(groups: str, words: frozenset[str]) -> DocumentNames:
+    """The names, of those that `names_of_document` wrote, that have one of these words."""
     lines = (group.split("\n") for group in groups.split(_GROUPS))
-    return CalledNames(
+    return DocumentNames(
         *(tuple([name for line in group if not words.isdisjoint(name := frozenset(line.split()))]) for group in lines)
     )

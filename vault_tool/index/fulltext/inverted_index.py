@@ -11,16 +11,16 @@ from pathlib import Path
 import tantivy
 from tantivy import Occur, Query
 
-from vault_tool.index.fulltext.documents import Called, Clause, SearchDocument, TextHit, read_query, searchable, words_alone
+from vault_tool.index.fulltext.documents import Clause, NameMatch, SearchDocument, TextHit, read_query, searchable, words_alone
 from vault_tool.index.fulltext.index_format import (
     FIELD,
     PROPERTIES,
     SCHEMA,
     SPELLINGS,
     Analyzer,
-    called_by,
     document_of,
     light_parts,
+    names_of_document,
     names_with,
     open_index,
     parts_of,
@@ -170,7 +170,7 @@ class InvertedIndex:
 
     def called(
         self, text: str, whole: str, paths: Iterable[str], pending: Mapping[str, SearchDocument | None] | None = None
-    ) -> dict[str, Called]:
+    ) -> dict[str, NameMatch]:
         """How nearly a question is what each of these files, found by the last search, may be called.
 
         `whole` is the question with the words that only frame it: these count in no name.
@@ -186,7 +186,7 @@ class InvertedIndex:
         names = {}
         for path in paths:
             waiting = hidden.get(path)
-            called = self._called.get(path, "") if waiting is None else called_by(waiting, self._analyze)
+            called = self._called.get(path, "") if waiting is None else names_of_document(waiting, self._analyze)
             # Whether a word stands anywhere in it is told in a fraction of the time that taking it apart takes.
             if not any(map(called.__contains__, words)):
                 continue
@@ -195,7 +195,7 @@ class InvertedIndex:
             if tag or handles or headings:
                 handle = self._nearest(handles, words, weights, total, framing)
                 heading = self._nearest(headings, words, weights, total, framing) if headings else 0.0
-                names[path] = Called(handle, heading, tag)
+                names[path] = NameMatch(handle, heading, tag)
         return names
 
     def coverage(
@@ -411,12 +411,12 @@ class InvertedIndex:
         return Query.const_score_query(any_of, 0.0)
 
     def _query(self, clause: Clause) -> Query:
-        parts = [(Occur.Should, query) for query in self._ways(clause)]
+        parts = [(Occur.Should, query) for query in self._clause_variants(clause)]
         query = Query.boolean_query(parts) if len(parts) > 1 else parts[0][1]
         share = self._part(clause)
         return query if share == 1.0 else Query.boost_query(query, share)
 
-    def _ways(self, clause: Clause) -> Iterable[Query]:
+    def _clause_variants(self, clause: Clause) -> Iterable[Query]:
         *before, last = clause.tokens
         if clause.prefix and not before:
             # Bounded: the words that begin with one letter are a good part of the vocabulary.

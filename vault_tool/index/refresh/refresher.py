@@ -82,7 +82,7 @@ class Refresher:
         config: Config,
         repo: git.Repo | None,
         clock: Clock,
-        owners: Callable[[], authorship.Owners] | None,
+        owners: Callable[[], authorship.TrustedAuthors] | None,
         store: Store,
         search: TextSearch,
         around: bool,
@@ -280,8 +280,8 @@ class Refresher:
         except GitError:
             return authorship.HistoryDelta(), replace(head, facts={**head.facts, "head_signature": ""}), True
 
-    def _who_commits(self) -> authorship.Owners:
-        return authorship.Owners(frozenset(filter(None, [git.own_address(self._repo)] if self._repo is not None else [])))
+    def _who_commits(self) -> authorship.TrustedAuthors:
+        return authorship.TrustedAuthors(frozenset(filter(None, [git.own_address(self._repo)] if self._repo is not None else [])))
 
     def _served(
         self,

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.vectors.hits import GENERAL, Background, Matrix, StoreUnavailable, Vector, VectorHit
-from vault_tool.index.vectors.rows import Heads, Numbers, Rows
+from vault_tool.index.vectors.rows import FirstPassages, Numbers, Rows
 from vault_tool.index.vectors.vector_ledger import VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet, VectorView
 from vault_tool.util.background import Future
@@ -65,7 +65,7 @@ class PerspectiveSearch:
         return self._gathered.numbers, product
 
     @cached_property
-    def _gathered(self) -> Heads | None:
+    def _gathered(self) -> FirstPassages | None:
         # Asked once: whoever asks the rows a second time has them gathered.
         return _readable(self.rows).heads()
 
@@ -75,7 +75,7 @@ class PerspectiveSearch:
         if self._gathered is not None:
             return self._gathered.numbers, self._gathered.vectors
         numbers = self.rows.first_passages()
-        return numbers, _readable(self.rows).some(numbers)
+        return numbers, _readable(self.rows).vectors_at(numbers)
 
     def at(self, numbers: list[int]) -> Vector:
         """Its cosine with some rows."""
@@ -87,12 +87,12 @@ class PerspectiveSearch:
     def _without_all(self, numbers: Numbers) -> Vector:
         """The same without a product with every row; those of first passages are known where these were asked for."""
         if self._heads is None or not len(self.heads[0]):
-            return _product(_readable(self.rows).some(numbers), self._query)
+            return _product(_readable(self.rows).vectors_at(numbers), self._query)
         firsts, known = self.heads
         at = np.minimum(np.searchsorted(firsts, numbers), len(firsts) - 1)
         cosines: Vector = known[at]
         others = np.flatnonzero(firsts[at] != numbers)
-        cosines[others] = _product(_readable(self.rows).some(numbers[others]), self._query)
+        cosines[others] = _product(_readable(self.rows).vectors_at(numbers[others]), self._query)
         return cosines
 
 
@@ -247,7 +247,7 @@ class Similarities:
         if not present or not asked:
             return {}
         rows = _readable(search.rows)
-        others = rows.some([at[path] for path in present])
+        others = rows.vectors_at([at[path] for path in present])
         nearest = {}
         for path in asked:
             cosines = _product(others, rows.vectors[at[path]])
@@ -314,7 +314,7 @@ class ExactStore:
         for path, places in _places(self._ledger(), view, paths).items():
             numbers = _with_vector(places)
             if numbers:
-                mean = _readable(view.rows).some(list(numbers)).mean(axis=0)
+                mean = _readable(view.rows).vectors_at(list(numbers)).mean(axis=0)
                 length = float(np.linalg.norm(mean))
                 if length > 0:
                     vectors[path] = (mean / length).astype(np.float32)
@@ -376,7 +376,7 @@ def _product_with_all(rows: Rows, query: Vector) -> Vector:
     product = np.empty(len(rows), dtype=np.float32)
     for at in range(0, len(rows), _PART):
         product[at : at + _PART] = _product(rows.vectors[at : at + _PART], query)
-        rows.let_go()
+        rows.release_pages()
     return product
 
 

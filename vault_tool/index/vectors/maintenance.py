@@ -95,7 +95,7 @@ def _numbers(vectors: VectorSet, names: Mapping[str, str], rows: Mapping[str, in
     if view is None:
         return {}
     known = {name: row for name, row in rows.items() if row < len(view.rows)}
-    table = view.rows.some(list(known.values()))
+    table = view.rows.vectors_at(list(known.values()))
     return {name: [round(float(number), 6) for number in vector] for name, vector in zip(known, table, strict=True)}
 
 

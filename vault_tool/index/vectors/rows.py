@@ -89,8 +89,8 @@ class Rows:
         self._vectors: Matrix = np.asarray(array["vector"])
         self._files: tuple[tuple[int, int], ...] = ((descriptor, need),) if descriptor is not None else ()
         self._order: Order | None = None
-        self._heads: Heads | None = None
-        self._headed = 0
+        self._heads: FirstPassages | None = None
+        self._first_passage_requests = 0
         self._taken_in = 0
         self._late: dict[bytes, int] | None = None
         self.has_copies = copies is not None
@@ -98,7 +98,7 @@ class Rows:
             self._files += copies.files
             self._order = copies.order
             numbers = np.concatenate([copies.firsts, self.first_passages(len(copies.order.rows))])
-            self._heads = Heads(len(array), numbers, copies.vectors, copies.vectors)
+            self._heads = FirstPassages(len(array), numbers, copies.vectors, copies.vectors)
 
     def __len__(self) -> int:
         return len(self._array)
@@ -112,13 +112,13 @@ class Rows:
         """Whether the files still have every row: reading a map of one that was cut meanwhile would end the process."""
         return all(os.fstat(descriptor).st_size >= need for descriptor, need in self._files)
 
-    def some(self, numbers: Sequence[int] | Numbers) -> Matrix:
+    def vectors_at(self, numbers: Sequence[int] | Numbers) -> Matrix:
         """The vectors of some rows; of a large file what the system took in around them is let go of now and then."""
         vectors: Matrix = self._vectors[numbers]
         self._taken_in += len(numbers)
         if self._taken_in > _MOST_TAKEN_IN and self._array.nbytes > _MOST_KEPT:
             self._taken_in = 0
-            self.let_go()
+            self.release_pages()
         return vectors
 
     def keys(self, numbers: Sequence[int]) -> list[bytes]:
@@ -138,19 +138,19 @@ class Rows:
         last_bytes = self._array[start:].getfield("u1", KEY_BYTES - 1)
         return start + np.flatnonzero(last_bytes & LATER == 0)
 
-    def heads(self) -> Heads | None:
+    def heads(self) -> FirstPassages | None:
         """The first passages side by side; the rows must be `sound`.
 
         None to the first who asks where there is no copy of them: gathering them takes as long as several products with every
         row.
         """
-        self._headed += 1
-        if self._headed > 1 and (self._heads is None or self._heads.seen < len(self)):
+        self._first_passage_requests += 1
+        if self._first_passage_requests > 1 and (self._heads is None or self._heads.seen < len(self)):
             self._heads = gathered(self, self._heads)
-            self.let_go()
+            self.release_pages()
         return self._heads
 
-    def let_go(self) -> None:
+    def release_pages(self) -> None:
         """Count as little of a mapped file as this process's memory as it needs from now on; the system keeps it in its own."""
         mapped: object = self._array.base
         if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
@@ -161,7 +161,7 @@ class Rows:
         # What is mapped may have been cut meanwhile, and is mapped again for each state.
         mapped = self.has_copies or before.has_copies
         if not mapped and before.name == self.name and len(before) <= len(self):
-            self._heads, self._headed, self._order = before._heads, before._headed, before._order
+            self._heads, self._first_passage_requests, self._order = before._heads, before._first_passage_requests, before._order
 
     def numbers(self, joined: bytes) -> list[int]:
         """The row of each key of several that are joined, -1 for one that is not there.
@@ -172,7 +172,7 @@ class Rows:
             return [-1] * (len(joined) // KEY_BYTES)
         if self._order is None or len(self) - len(self._order.rows) > _CHUNK_ROWS:
             self._order = in_order(np.ascontiguousarray(self._array["key"]).view("<u8").reshape(-1, 2))
-            self.let_go()
+            self.release_pages()
         order, halves, keys = self._order
         wanted_keys = np.frombuffer(joined, "<u8").reshape(-1, 2)
         at = order[np.minimum(np.searchsorted(halves, wanted_keys[:, 0]), len(order) - 1)].astype(np.intp)
@@ -201,7 +201,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Heads:
+class FirstPassages:
     """The first passages of a file's first `seen` rows: `vectors[n]` is a copy of that of row `numbers[n]`.
 
     A few milliseconds of a product are spent on reaching rows; in a vault of long notes most of these are later passages.
@@ -214,7 +214,7 @@ class Heads:
     """Where `vectors` are, with room for those to come: a copy of all for each new note would take longer than the product."""
 
 
-def gathered(rows: Rows, before: Heads | None) -> Heads:
+def gathered(rows: Rows, before: FirstPassages | None) -> FirstPassages:
     """The first passages of all rows; `before` has those of the first of them."""
     new = rows.first_passages(before.seen if before else 0)
     known = len(before.numbers) if before else 0
@@ -226,12 +226,12 @@ def gathered(rows: Rows, before: Heads | None) -> Heads:
         chunk = new[at : at + _CHUNK_ROWS]
         room[known + at : known + at + len(chunk)] = rows.vectors[chunk]
     numbers = np.concatenate([before.numbers, new]) if before else new
-    return Heads(len(rows), numbers, room[: len(numbers)], room)
+    return FirstPassages(len(rows), numbers, room[: len(numbers)], room)
 
 
 def in_order(keys: np.ndarray[Any, Any]) -> Order:
     """Keys, each as two numbers, put in order."""
-    # The first half of a key is as good as random; who looks one up compares the whole.
+    # Keys are hashes, so that the first 8 bytes sort well; a lookup compares all 16.
     order = np.argsort(keys[:, 0])
     return Order(order, keys[order, 0], keys)
 

@@ -86,7 +86,7 @@ class Vectors:
         """Whether something was done here that `_embeddings.json` does not tell yet."""
         self.awaited = False
         """Whether a question was asked that had to do without the vectors of many notes, which nobody has made yet."""
-        self._outlook: tuple[str, Path, int] | None = None
+        self._pending_estimate: tuple[str, Path, int] | None = None
         self._last: tuple[Embedder, str, Vector] | None = None
 
     @cached_property
@@ -97,7 +97,7 @@ class Vectors:
         """Let go of all files."""
         self._close_chroma()
         self._sets.close()
-        self._outlook = None
+        self._pending_estimate = None
 
     def consistent_read(self) -> AbstractContextManager[None]:
         """Take the set that answers, once it was looked at, for what it is until the end; what this process writes is seen.
@@ -134,12 +134,12 @@ class Vectors:
         return serving[0].model if serving is not None else self._chosen.name if self._chosen is not None else ""
 
     @property
-    def chosen(self) -> Embedder | None:
+    def configured_embedder(self) -> Embedder | None:
         """The embedder of the settings; another may answer until its vectors are whole."""
         return self._chosen
 
     @property
-    def filling(self) -> str:
+    def model_being_filled(self) -> str:
         """The model whose vectors are wanted and not whole yet, while another's answer; else empty."""
         chosen = self._chosen.name if self._chosen is not None else ""
         return chosen if chosen != self.model else ""
@@ -179,7 +179,7 @@ class Vectors:
             for name, instruction in self._instructions(serving[1]).items()
         }
 
-    def lacking(self) -> tuple[str, ...]:
+    def incomplete_perspectives(self) -> tuple[str, ...]:
         """The perspectives of which some text has no vector, where others have all; none where every one is behind."""
         serving = self._sets.found()
         if serving is None:
@@ -386,7 +386,7 @@ class Vectors:
             fault=self.fault,
             mirror_behind=self.chroma_missing_count(),
             mirror_bytes=maintenance.mirror_bytes(self._cache),
-            filling=self.filling,
+            filling=self.model_being_filled,
             outdated=self.outdated,
         )
 
@@ -424,15 +424,19 @@ class Vectors:
             return 0
         vectors, embedder = serving
         state = self._notes.state()
-        if self._outlook is not None and self._outlook[:2] == (state, vectors.folder) and (limit or not self._outlook[2]):
-            return self._outlook[2]
+        if (
+            self._pending_estimate is not None
+            and self._pending_estimate[:2] == (state, vectors.folder)
+            and (limit or not self._pending_estimate[2])
+        ):
+            return self._pending_estimate[2]
         try:
             window = embedder.window if embedder is not None else int(vectors.ledger().meta("window") or 0)
             left = self._notes.noted(vectors, window, limit) if window else 0
         except (Busy, StorageError):
             # Somebody else is at it, or nothing can be written here: what is known answers, and says that it is behind.
             left = self._notes.unread(vectors)
-        self._outlook = state, vectors.folder, left
+        self._pending_estimate = state, vectors.folder, left
         self.export_waits = True
         return left
 

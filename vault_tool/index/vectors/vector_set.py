@@ -77,25 +77,25 @@ class VectorSet:
         """The ledger, begun anew without any vectors where it cannot be trusted. Raises Busy and StorageError."""
         if self._trusted is not None:
             return self._trusted
-        ledger = self._looked_at()
+        ledger = self._open_if_intact()
         if self.holds:
             self._trusted = ledger
         return ledger
 
-    def _looked_at(self) -> VectorLedger:
+    def _open_if_intact(self) -> VectorLedger:
         sealed = self._sealed
         if sealed.state() is IndexState.INTACT:
             ledger = self._opened()
             if ledger is not None:
                 return ledger
         with self._locked(self._wait):
-            return self._mended()
+            return self._repair()
 
     @contextmanager
     def writing(self) -> Iterator[VectorLedger]:
         """Hold the set's lock and a broken seal, for short work; other processes wait. Raises Busy and StorageError."""
         with self._locked(self._wait):
-            ledger = self._mended()
+            ledger = self._repair()
             with self._sealed.writing(ledger.meta("nonce"), synced=False):
                 self._unsynced = True
                 yield ledger
@@ -103,8 +103,8 @@ class VectorSet:
     def examine(self) -> None:
         """See whether the files are as the ledger says, and put right what is not; what was in lost rows is wanted again."""
         for instruction, partition in self.ledger().partitions().items():
-            if not self._as_left(partition):
-                self._looked_again(instruction, partition)
+            if not self._is_unchanged(partition):
+                self._recheck(instruction, partition)
 
     def want(self, instructions: Collection[str]) -> None:
         """Have a partition for each instruction; every text is wanted in a new one."""
@@ -154,7 +154,7 @@ class VectorSet:
             return view
         as_left = now == partition.fingerprint
         if not as_left:
-            partition = self._looked_again(instruction, partition)
+            partition = self._recheck(instruction, partition)
         copies = self._mapped(partition)
         opened = rows.opened(self.folder / partition.file, self.dimensions, partition.rows, copies) if partition.rows else None
         if opened is None:
@@ -197,7 +197,7 @@ class VectorSet:
         copies = self._copies_of(self.ledger(), partition)
         if copies is None or copies.seen != partition.rows:
             with suppress(Busy, StorageError), self._locked(_QUICK_WAIT):
-                ledger = self._mended()
+                ledger = self._repair()
                 if ledger.partitions().get(partition.instruction) != partition:
                     return None
                 with self._sealed.writing(ledger.meta("nonce"), synced=False):
@@ -241,7 +241,7 @@ class VectorSet:
         self._ledger = identity_on_disk, ledger
         return ledger
 
-    def _mended(self) -> VectorLedger:
+    def _repair(self) -> VectorLedger:
         """The ledger, whatever it was found like; the caller holds the lock."""
         sealed = self._sealed
         state = sealed.state()
@@ -296,7 +296,7 @@ class VectorSet:
             if file.name not in names and not _is_of_later_version(file):
                 _discard(file)
 
-    def _looked_again(self, instruction: str, partition: Partition) -> Partition:
+    def _recheck(self, instruction: str, partition: Partition) -> Partition:
         """The partition without a writer at work: a file unlike its ledger is checked, and dropped if it is not whole."""
         try:
             with self.writing() as ledger:
@@ -311,7 +311,7 @@ class VectorSet:
     def _sound_partition(self, ledger: VectorLedger, partition: Partition) -> Partition:
         """The partition with a file that is as its ledger says; the caller holds the lock."""
         file = self.folder / partition.file
-        if self._as_left(partition):
+        if self._is_unchanged(partition):
             return partition
         with ledger.transaction():
             if self._is_whole(ledger, partition):
@@ -333,7 +333,7 @@ class VectorSet:
             return False
         return rows.are_whole(file, self.dimensions, partition.rows, dict(ledger.every_row(partition.number)))
 
-    def _as_left(self, partition: Partition) -> bool:
+    def _is_unchanged(self, partition: Partition) -> bool:
         file = self.folder / partition.file
         return rows.fingerprint(file) == partition.fingerprint and rows.header(file) == self._header(partition.instruction)
 

@@ -11,7 +11,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "engine": "15 ms, where meanings are compared",
-            "fates": "few ask it",
+            "explanation": "few ask it",
             "several": "where other vaults are asked too",
         },
     )

@@ -170,7 +170,7 @@ def _around_problem(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str,
             yield _link("problem", entry, f"the problem of {entry.title}"), problem
         attempts = _by(pointed if problem is entry else catalog.pointing_at(problem.id, _SOLVED), _SOLVED)
         attempts = [other for other in attempts if other.id != entry.id]
-        attempts.sort(key=lambda other: other.by_created, reverse=True)
+        attempts.sort(key=lambda other: other.created_sort_key, reverse=True)
         for other in attempts:
             if other.type == "failed_tactic":
                 yield _link("caution", entry, f"was tried on {problem.title}"), other
@@ -186,7 +186,7 @@ def _evidence(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry
                 if not _lends(entry, other, entry):
                     continue
                 yield _link("related", entry, f"{entry.title} is evidence for it"), other
-    for other in sorted(_by(pointed, _EVIDENCE), key=lambda other: other.by_observed, reverse=True):
+    for other in sorted(_by(pointed, _EVIDENCE), key=lambda other: other.observed_sort_key, reverse=True):
         if not _lends(other, entry, other):
             continue
         yield replace(_link("related", entry, f"evidence for {entry.title}"), evidence=True), other

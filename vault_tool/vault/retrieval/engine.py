@@ -29,11 +29,11 @@ from vault_tool.vault.facts import Memory
 from vault_tool.vault.lean import lean_tokens
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.perhaps_changed import holding
-from vault_tool.vault.retrieval import chaining, fates, retrievers, several, weighing
+from vault_tool.vault.retrieval import chaining, explanation, retrievers, several, weighing
 from vault_tool.vault.retrieval.chaining import Link
 from vault_tool.vault.retrieval.doubts import Doubts
 from vault_tool.vault.retrieval.filters import require_kinds, unknown
-from vault_tool.vault.retrieval.query import Fate, Fit, Part, Query, RecallAnswer, Recalled
+from vault_tool.vault.retrieval.query import Explanation, Fit, Part, Query, RecallAnswer, Recalled
 from vault_tool.vault.retrieval.retrievers import Pool, Scope
 from vault_tool.vault.retrieval.vector_scores import degraded_reasons
 from vault_tool.vault.retrieval.weighing import Ranked, threshold
@@ -111,7 +111,7 @@ def scopes(vault: Context, *, include_global: bool) -> list[tuple[Context, Scope
 
 def _answered(
     scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Query, weights: Weights
-) -> tuple[tuple[Recalled, ...], tuple[str, ...], Fate | None, _Fits]:
+) -> tuple[tuple[Recalled, ...], tuple[str, ...], Explanation | None, _Fits]:
     """The results, what they fell short of, what became of the one that is asked for, and how well others of this vault fit."""
     until = time.monotonic() + scopes[0][0].settings.embedding_wait
     pools, unread = _searched(scopes, read, asked, weights, until)
@@ -138,7 +138,7 @@ def _answered(
     named = [each for each in ranked if each.candidate.entry.id == asked.why_not]
     doubts.note(named, _bodies(named))
     texts = list(_copy_texts(fitting, changes))
-    return results, degraded, fates.fate(asked.why_not, pools, ranked, texts, results, read, asked, weights), fits
+    return results, degraded, explanation.why_not(asked.why_not, pools, ranked, texts, results, read, asked, weights), fits
 
 
 def _profile(asked: Query) -> Weights:
@@ -367,7 +367,7 @@ def _copy_texts(fitting: Sequence[Ranked], changes: Mapping[Key, Candidate]) -> 
 def _stands(each: Ranked, source: str) -> tuple[Any, ...]:
     """A sort key for copies: the newest stands, but no doubted one for a believed one, and none for one its owner vouches for."""
     entry = each.candidate.entry
-    return not doubtful(each.belief), not entry.pulled, not source, entry.by_observed
+    return not doubtful(each.belief), not entry.pulled, not source, entry.observed_sort_key
 
 
 def _for_copies(selected: select.Selected[Ranked]) -> tuple[Ranked, tuple[str, ...]]:

@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 from vault_tool.model.fields import FILTERED, LISTS, NARROWING, by_parameter
 from vault_tool.util.json_text import told_where_any
-from vault_tool.vault.answers import EYES_FIRST, Headline
-from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, Headline
+from vault_tool.vault.lean import Short, lean_details, provenance_note, title_if_new, without_empty
 
 ProfileName = Literal["targeted", "ambient", "core"]
 
@@ -121,20 +121,20 @@ class Recalled(Headline):
         if self.caution:
             # That it failed is what the caution says.
             status.pop("status", None)
-        return filled({
+        return without_empty({
             "id": short(self.id), "vaults": self.vaults, "class": self.record_class, "type": self.type,
-            **titled(self.title, self.content), "cut": self.cut, **lean_details(self.details, short, self.caution or ""),
+            **title_if_new(self.title, self.content), "cut": self.cut, **lean_details(self.details, short, self.caution or ""),
             "subjects": self.subjects, "match": round(self.match, 2), "weak": self.weak, "weak_why": self.weak_why,
             "why": why,
             "observed": self.observed[:10], "caution": self.caution, **status,
             "solved_by": self.solved_by and short(self.solved_by), "stale": self.stale,
             "like_it": list(map(short, self.like_it)) if len(self.vaults) < 2 else self.like_it,
-            **whose(self.origin, self.reviewed),
+            **provenance_note(self.origin, self.reviewed),
         })  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fate:
+class Explanation:
     """The way of one memory through an answer: it was `answered`, or at which stage it fell out, and why.
 
     `place` is where it stands, from 1: among the results, else among the `of` that it is compared with there. `match` is how
@@ -157,7 +157,7 @@ class Fate:
 
     def lean(self, short: Short) -> dict[str, Any]:
         """Where it fell out, and why."""
-        return filled({"id": short(self.id), "title": self.title, "stage": self.stage, "reason": self.reason})
+        return without_empty({"id": short(self.id), "title": self.title, "stage": self.stage, "reason": self.reason})
 
 
 class Fit(NamedTuple):
@@ -179,6 +179,6 @@ class RecallAnswer:
     results: tuple[Recalled, ...]
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    why_not: Fate | None = None
+    why_not: Explanation | None = None
     fits: Callable[[Sequence[str]], Mapping[str, Fit]] = lambda _: {}
-    notice: str = EYES_FIRST
+    notice: str = HYPOTHESIS_NOTICE

@@ -9,11 +9,11 @@ from operator import attrgetter
 from typing import Literal
 
 from vault_tool.index import timeline
-from vault_tool.index.authorship import doubts
+from vault_tool.index.authorship import unverified_authors
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.fulltext.documents import handle_names
 from vault_tool.index.schema import linked_as, links_of, path_name
-from vault_tool.index.text_search import Wording
+from vault_tool.index.text_search import TermMatch
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.recall import times as read_times
@@ -109,7 +109,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
     named = pool.named = named_subjects(catalog, question)
     names = named.groups
     pool.meaning, reasons = vector_scores.ask(vault, _query_variants(question, names), weights, until)
-    pool.degraded = (*reasons, *filter(None, [doubts(vault.index.catalog)]))
+    pool.degraded = (*reasons, *filter(None, [unverified_authors(vault.index.catalog)]))
     if pool.meaning is not None:
         pool.meaning.begin()
     heard = question.conversational and bool(named.told)
@@ -133,7 +133,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
         ]
     )
     while True:
-        words = {} if question.page else vault.index.wording(question.words, _SCORED * reach, classes, question.text)
+        words = {} if question.page else vault.index.term_match(question.words, _SCORED * reach, classes, question.text)
         near = pool.meaning.top(reach) if pool.meaning else []
         paths = dict.fromkeys([*list(words)[:reach], *near, *others])
         _take(pool, catalog.cached_by_paths(paths).values(), words, mentions, near, question.text)
@@ -269,7 +269,7 @@ def hear(pool: Pool, question: Question, candidates: Collection[Candidate], unti
 
 
 def _take(
-    pool: Pool, entries: Collection[Entry], words: Mapping[str, Wording], mentions: Mapping[str, float], near: Collection[str],
+    pool: Pool, entries: Collection[Entry], words: Mapping[str, TermMatch], mentions: Mapping[str, float], near: Collection[str],
     question: str,
 ) -> None:  # fmt: skip
     nearest, filters = frozenset(near), pool.filters
@@ -294,7 +294,7 @@ def _take(
                 candidate.why += (f"replaces {entry.title}",)
 
 
-def _take_ends(pool: Pool, edge: Entry, wording: Wording | None, mention: float, telling: frozenset[str]) -> None:
+def _take_ends(pool: Pool, edge: Entry, wording: TermMatch | None, mention: float, telling: frozenset[str]) -> None:
     """Take in what a link joins, where its prose has a word of the question that both begin without.
 
     Where one has it too that one is found, and leads to the other.
@@ -314,7 +314,7 @@ def _take_ends(pool: Pool, edge: Entry, wording: Wording | None, mention: float,
         _raise(candidate, mention)
 
 
-def _lead(pool: Pool, entries: Iterable[Entry], words: Mapping[str, Wording], mentions: Mapping[str, float]) -> None:
+def _lead(pool: Pool, entries: Iterable[Entry], words: Mapping[str, TermMatch], mentions: Mapping[str, float]) -> None:
     """Take in what only its type, or having been seen, keeps from answering, for what it leads to."""
     for entry in entries:
         if pool.filters.hides(entry):
@@ -325,7 +325,7 @@ def _lead(pool: Pool, entries: Iterable[Entry], words: Mapping[str, Wording], me
     _measure(pool, pool.bridges.values())
 
 
-def _give(candidate: Candidate, wording: Wording) -> None:
+def _give(candidate: Candidate, wording: TermMatch) -> None:
     """Note what words say of a candidate; of several texts that lead to one the best."""
     if wording.share > candidate.words:
         candidate.words, candidate.covered, candidate.rare = wording.share, wording.covered, wording.rare
@@ -357,7 +357,7 @@ def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
     return heads
 
 
-def _add_session_neighbours(pool: Pool, words: Mapping[str, Wording]) -> None:
+def _add_session_neighbours(pool: Pool, words: Mapping[str, TermMatch]) -> None:
     """Take in what was recorded just before and after the best in the same session, and note who stands beside whom."""
     best = [candidate for candidate in _best(pool, _IN_SESSION) if candidate.session]
     sessions = timeline.sessions(pool.catalog, {candidate.session for candidate in best})

@@ -169,8 +169,8 @@ def ask(vault: Context, ways: Sequence[str], weights: Weights, until: float) -> 
             return None, (f"no embeddings: {others}{counted(behind, 'note')} to embed; {step('embed')}",)
         asked = VectorScores(vault, vectors.similarities(vectors.query(*ways, seconds=until - time.monotonic())), weights)
     except VaultError as fault:
-        if vectors.filling:
-            pending = f"those of {vectors.filling} are not made yet: {step('embed')}"
+        if vectors.model_being_filled:
+            pending = f"those of {vectors.model_being_filled} are not made yet: {step('embed')}"
             return None, (f"no embeddings: {pending} (meanwhile {vectors.model} was asked: {fault.message})",)
         return None, (f"no embeddings: {fault.marked}",)
     return asked, waiting(behind, vectors)
@@ -178,7 +178,7 @@ def ask(vault: Context, ways: Sequence[str], weights: Weights, until: float) -> 
 
 def waiting(behind: int, vectors: Vectors) -> tuple[str, ...]:
     """The notice of an answer while so many notes are not embedded, or not for every perspective."""
-    late = vectors.lacking() if behind else ()
+    late = vectors.incomplete_perspectives() if behind else ()
     by = f" by the perspective{'s' if len(late) > 1 else ''} {', '.join(late)}" if late else ""
     return (f"not embedded yet{by}: {counted(behind, 'note')}",) if behind else ()
 

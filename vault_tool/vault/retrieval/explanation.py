@@ -13,7 +13,7 @@ from vault_tool.recall.candidate import Candidate
 from vault_tool.recall.question import Question
 from vault_tool.recall.weights import Weights
 from vault_tool.vault.answers import body_of
-from vault_tool.vault.retrieval.query import Fate, Query, Recalled, Stage
+from vault_tool.vault.retrieval.query import Explanation, Query, Recalled, Stage
 from vault_tool.vault.retrieval.retrievers import Pool
 from vault_tool.vault.retrieval.weighing import Ranked, judging, ranked_for, threshold
 
@@ -21,18 +21,20 @@ from vault_tool.vault.retrieval.weighing import Ranked, judging, ranked_for, thr
 _FAR = 2000
 
 
-def fate(
+def why_not(
     identity: str, pools: Sequence[Pool], ranked: Sequence[Ranked], fitting: Sequence[select.CopyText[Ranked]],
     results: Sequence[Recalled], question: Question, asked: Query, weights: Weights,
-) -> Fate:  # fmt: skip
+) -> Explanation:  # fmt: skip
     """Explain why the memory of this id is or is not in an answer; `fitting` is all that matched well enough, best first."""
     place_of = next(((pool, entry) for pool in pools for entry in pool.catalog.get(identity)), None)
     if place_of is None:
-        return Fate(id=identity, title="", type="", stage="filtered", reason="it is of the global vault, which was not asked")
+        return Explanation(
+            id=identity, title="", type="", stage="filtered", reason="it is of the global vault, which was not asked"
+        )
     pool, entry = place_of
     each = next((hit for hit in ranked if hit.pool is pool and hit.candidate.entry.id == identity), None)
     stage, reason, place, of = _stage(pool, entry, each, fitting, results, question, asked, weights)
-    explained = Fate(id=identity, title=entry.title, type=entry.type, stage=stage, reason=reason, place=place, of=of)
+    explained = Explanation(id=identity, title=entry.title, type=entry.type, stage=stage, reason=reason, place=place, of=of)
     if each is None:
         return explained
     least = round(threshold(weights.least, entry, weights), 4)
@@ -92,7 +94,7 @@ def _rank_of(candidate: Candidate, among: Sequence[Candidate]) -> int:
 
 def _unfound(pool: Pool, entry: Entry, question: Question) -> str:
     """Why no lane found a memory that may answer."""
-    worded = list(pool.vault.index.wording(question.words, _FAR, [entry.record_class.value], question.text))
+    worded = list(pool.vault.index.term_match(question.words, _FAR, [entry.record_class.value], question.text))
     place = worded.index(entry.path) + 1 if entry.path in worded else 0
     words = f"by words it is only number {place}" if place else "it has no word of the question"
     near = pool.meaning.of([entry.path]).get(entry.path) if pool.meaning is not None else None
