@@ -102,26 +102,36 @@ def counts(vault: Vault) -> dict[str, tuple[int, int]]:
 
 
 def run(asked: argparse.Namespace) -> int:
-    """Measure both passes and print them; 1 where the first takes more than it may, or two verbs count differently."""
+    """Measure the passes, and one over what they left; 1 where one takes more than it may, or two verbs count differently."""
     with TemporaryDirectory(prefix="bench-pass-") as folder, write_story(Path(folder) / "vault", Story.read()) as vault:
         first = walked(vault)
         after = counts(vault)
         add_ten(vault)
         second = walked(vault)
         later = counts(vault)
+        third = walked(vault)
+        at_last = counts(vault)
     rows = [
         (name, str(cost.calls), str(cost.packets), f"{cost.tokens:,}", f"{cost.packet_tokens:,}",
          f"{cost.settled} of {cost.waiting} ({cost.share:.0%})", _told(by_verb))
-        for name, cost, by_verb in (("a story of forty", first, after), ("ten more", second, later))
+        for name, cost, by_verb in (
+            ("a story of forty", first, after), ("ten more", second, later), ("what these left", third, at_last),
+        )
     ]  # fmt: skip
     heads = ("pass", "calls", "packets", "tokens read", "of them packets", "observations settled", "waiting after")
     print(table(heads, rows))
-    return 0 if is_kept(first) and len({*after.values()}) == len({*later.values()}) == 1 else 1
+    is_one_count = all(len({*by_verb.values()}) == 1 for by_verb in (after, later, at_last))
+    return 0 if is_kept(first) and is_kept_later(second) and is_one_count else 1
 
 
 def is_kept(first: PassCost) -> bool:
-    """Whether a pass over the story keeps what is promised of it; of the second one nothing is."""
+    """Whether a pass over the story keeps what is promised of it."""
     return first.calls <= MOST_CALLS and first.tokens <= MOST_TOKENS and first.share >= LEAST_SETTLED
+
+
+def is_kept_later(second: PassCost) -> bool:
+    """Whether the pass after ten more reads half of that, settles as much, and takes fewer calls."""
+    return second.calls < MOST_CALLS and second.tokens <= MOST_TOKENS // 2 and second.share >= LEAST_SETTLED
 
 
 def _told(by_verb: Mapping[str, tuple[int, int]]) -> str:

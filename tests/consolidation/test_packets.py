@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_tool.consolidation.packets import MOST_TAGS, Due, fitted, in_order, is_contained, keys_of, shortened, weight
+from vault_tool.consolidation.packets import (
+    MOST_TAGS,
+    Due,
+    fitted,
+    in_order,
+    is_contained,
+    keys_of,
+    news_first,
+    shortened,
+    weight,
+)
 from vault_tool.util.text import tokens
 
 IDS = st.sets(st.sampled_from("123456789"), min_size=1)
@@ -46,6 +56,37 @@ def test_a_pass_takes_the_best_first_and_no_repetition(found: dict[str, set[str]
 )
 def test_what_is_mostly_shown_already_says_too_little(new: str, known: str, enough: bool) -> None:
     assert due("a", new).says_enough(set(known)) is enough
+
+
+def test_what_is_overtaken_is_no_news() -> None:
+    packet = Due(keys=("a",), weights={"1": 0.0, "2": 0.0, "3": 1.0, "4": 1.0, "5": 1.0}, tokens=100)
+    assert not packet.says_enough({"3", "4"}) and packet.says_enough({"3"})
+    assert Due(keys=("a",), weights={"1": 0.0}).says_enough(set())
+    assert not Due(keys=("a",), weights={"1": 0.0}).says_enough({"1"})
+
+
+@pytest.mark.parametrize(
+    ("few", "shaken", "order"),
+    [(4, False, "nomr"), (3, False, "nom"), (2, False, "no"), (0, False, "no"), (0, True, "nor")],
+)
+def test_what_other_texts_rest_on_already_comes_after_the_news_and_fills_a_small_pass(few: int, shaken: bool, order: str) -> None:
+    known = set("abcdef")
+    packets = [
+        *(due("n", "1234"), due("o", "567")),
+        *(due("m", "abc8"), due("r", "def", shaken=shaken)),
+    ]
+    if not shaken:
+        packets[3] = due("r", "de")
+    taken = news_first(
+        {packet.keys: packet for packet in packets}, {packet.keys: packet.keys[0] for packet in packets}, (), known, few
+    )
+    assert "".join(packet.keys[0] for packet, _ in taken) == order
+
+
+def test_a_repetition_within_one_pass_is_left_also_where_it_fills_a_small_one() -> None:
+    packets = {("n",): due("n", "1234"), ("r",): due("r", "234")}
+    taken = news_first(packets, {("n",): "n", ("r",): "r"}, (), "", 4)
+    assert [packet.keys for packet, _ in taken] == [("n",)]
 
 
 def test_worth_rises_with_what_is_new_and_with_doubts_of_what_was_written() -> None:

@@ -22,6 +22,9 @@ CONTAINED = 0.8
 # So many pairs are in one pass, after all subjects.
 MOST_PAIRS = 3
 
+# A pass with fewer packets than this takes up what an earlier one left, for its memories were mostly told in other packets.
+FEW = 4
+
 # Of a memory with more subjects than this only so many make pairs: a list of everything is no claim of a relation.
 MOST_TAGS = 12
 
@@ -70,9 +73,10 @@ class Due:
         return round(value * (_PAIR if len(self.keys) > 1 else 1.0), 3)
 
     def says_enough(self, known: Collection[str]) -> bool:
-        """Whether so much of it is not `known` from an earlier packet of the pass that it is no repetition."""
-        unknown = sum(identity not in known for identity in self.weights)
-        return unknown >= ENOUGH or 2 * unknown >= len(self.weights)
+        """Whether so much of what is current in it is not `known` from an earlier packet that it is no repetition."""
+        current = [identity for identity, weight in self.weights.items() if weight] or self.new
+        unknown = sum(identity not in known for identity in current)
+        return unknown >= ENOUGH or 2 * unknown >= len(current)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,27 @@ def in_order(
             continue
         taken.append((packet, -now))
         shown.update(packet.weights)
+    return taken
+
+
+def news_first(
+    due_packets: Mapping[tuple[str, ...], Due],
+    names: Mapping[tuple[str, ...], str],
+    shown: Collection[str],
+    understood: Collection[str],
+    few: int,
+) -> list[tuple[Due, float]]:
+    """Those that say what is not `understood` elsewhere; then, while a pass has fewer than `few`, those that say it again.
+
+    What shakes a present text waits for no other pass.
+    """
+    taken = in_order(due_packets, names, {*shown, *understood})
+    keys_taken = {packet.keys for packet, _ in taken}
+    also_shown = {*shown, *(identity for packet, _ in taken for identity in packet.weights)}
+    left = {keys: packet for keys, packet in due_packets.items() if keys not in keys_taken}
+    for packet, worth in in_order(left, names, also_shown):
+        if packet.shaken or len(taken) < few:
+            taken.append((packet, worth))
     return taken
 
 

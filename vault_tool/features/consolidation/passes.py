@@ -148,7 +148,8 @@ def settled_with_nothing(vault: Context, known: Passes) -> list[Entry]:
 @dataclass(frozen=True, slots=True)
 class Planned:
     """The packets that are touched and have enough in them: those that are `done`, those of this pass that come `next`, in their
-    order, and those that are `left` for another: mostly shown already, or pairs beyond the most of one pass.
+    order, and those that are `left` for another: mostly shown already in this pass, or understood elsewhere while there are others,
+    or pairs beyond the most of one pass.
 
     `answered` are the keys of all that was written of or passed over, with the orientation and what shows nothing new any more.
     """
@@ -173,8 +174,10 @@ def planned(vault: Context, touched: Touched, known: Passes, done: Collection[Ke
     chosen: list[PacketPlan] = []
     for size in (1, 2):
         open_ones = {keys: packet.due for keys, packet in eligible.items() if len(keys) == size and keys not in over}
-        taken = packets.in_order(open_ones, names, shown)
-        if size > 1:
+        if size == 1:
+            taken = packets.news_first(open_ones, names, shown, _understood_before(vault, known), packets.FEW - len(over))
+        else:
+            taken = packets.in_order(open_ones, names, shown)
             taken = taken[: max(0, MOST_PAIRS - sum(len(keys) > 1 for keys in over))]
         chosen += [_plan(eligible[due_packet.keys], worth) for due_packet, worth in taken]
         shown.update(identity for due_packet, _ in taken for identity in due_packet.weights)
@@ -185,6 +188,18 @@ def planned(vault: Context, touched: Touched, known: Passes, done: Collection[Ke
         [_plan(packet, 0.0) for keys, packet in eligible.items() if keys not in taken_keys],
         done,
     )
+
+
+def _understood_before(vault: Context, known: Passes) -> Collection[str]:
+    """The memories that an understanding rests on which the open pass has not written."""
+    own = known.open.id if known.open else None
+    catalog = vault.index.catalog
+
+    def resting() -> Collection[str]:
+        written_now = {entry.id for _, entry in catalog.pointing_at(own, ("pass",))} if own else set()
+        return {source for identity, source in catalog.pairs("sources") if identity not in written_now}
+
+    return catalog.derived(("understood before", own), resting)
 
 
 def of_pass(vault: Context, entry: Entry) -> Planned:
