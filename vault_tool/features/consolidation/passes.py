@@ -148,8 +148,8 @@ def settled_with_nothing(vault: Context, known: Passes) -> list[Entry]:
 @dataclass(frozen=True, slots=True)
 class Planned:
     """The packets that are touched and have enough in them: those that are `done`, those of this pass that come `next`, in their
-    order, and those that are `left` for another: mostly shown already in this pass, or understood elsewhere while there are others,
-    or pairs beyond the most of one pass.
+    order, and those that are `left` for another: mostly shown already in this pass, or understood elsewhere while there are
+    others, or pairs beyond the most of one pass.
 
     `answered` are the keys of all that was written of or passed over, with the orientation and what shows nothing new any more.
     """
