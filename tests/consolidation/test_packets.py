@@ -70,22 +70,16 @@ def test_what_is_overtaken_is_no_news() -> None:
     [(4, False, "nomr"), (3, False, "nom"), (2, False, "no"), (0, False, "no"), (0, True, "nor")],
 )
 def test_what_other_texts_rest_on_already_comes_after_the_news_and_fills_a_small_pass(few: int, shaken: bool, order: str) -> None:
-    known = set("abcdef")
-    packets = [
-        *(due("n", "1234"), due("o", "567")),
-        *(due("m", "abc8"), due("r", "def", shaken=shaken)),
-    ]
-    if not shaken:
-        packets[3] = due("r", "de")
-    taken = news_first(
-        {packet.keys: packet for packet in packets}, {packet.keys: packet.keys[0] for packet in packets}, (), known, few
-    )
+    repeated = due("r", "def", shaken=True) if shaken else due("r", "de")
+    packets = {packet.keys: packet for packet in (due("n", "1234"), due("o", "567"), due("m", "abc8"), repeated)}
+    names = {keys: keys[0] for keys in packets}
+    taken = news_first(packets, names, (), set("abcdef"), few)
     assert "".join(packet.keys[0] for packet, _ in taken) == order
 
 
 def test_a_repetition_within_one_pass_is_left_also_where_it_fills_a_small_one() -> None:
-    packets = {("n",): due("n", "1234"), ("r",): due("r", "234")}
-    taken = news_first(packets, {("n",): "n", ("r",): "r"}, (), "", 4)
+    packets = {packet.keys: packet for packet in (due("n", "1234"), due("r", "234"))}
+    taken = news_first(packets, {keys: keys[0] for keys in packets}, (), "", 4)
     assert [packet.keys for packet, _ in taken] == [("n",)]
 
 
