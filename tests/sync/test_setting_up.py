@@ -68,6 +68,34 @@ def test_status_tells_ahead_and_behind_of_what_was_last_fetched(tmp_path: Path) 
     assert "3 behind origin/main, 2 ahead: `vt sync`" in vt("status", cwd=a).stdout
 
 
+def test_a_remote_without_an_upstream_is_told_of_as_a_sync_would_take_it(tmp_path: Path) -> None:
+    a, _ = founded_with_hub(tmp_path)
+
+    def told() -> tuple[str, int, int]:
+        with Vault.open(a, person=True) as vault:
+            standing = vault.status().git
+        return standing.upstream, standing.ahead, standing.behind
+
+    assert told() == ("", 0, 0)  # nothing is known of it yet
+    sync(a)
+    assert git(a, "config", "--get", "branch.main.remote", ok=False) == ""
+    assert told() == ("origin/main", 0, 0)
+    with Vault.open(a, person=True) as vault:
+        vault.remember("Here alone.")
+    assert told() == ("origin/main", 1, 0)
+    assert "next: 1 ahead of origin/main: `vt sync`" in vt("status", cwd=a).stdout
+    git(a, "remote", "add", "backup", "../nowhere.git")
+    assert told() == ("origin/main", 1, 0)
+
+
+def test_with_an_upstream_that_has_nothing_all_commits_are_ahead(tmp_path: Path) -> None:
+    a, hub = founded_with_hub(tmp_path)
+    with Vault.open(a, person=True) as vault:
+        vault.set_up(str(hub))
+        count = int(git(a, "rev-list", "--count", "HEAD"))
+        assert (vault.status().git.ahead, vault.status().git.behind) == (count, 0)
+
+
 def test_a_pull_by_hand_merges_notes_by_the_driver(tmp_path: Path) -> None:
     a, hub = founded_with_hub(tmp_path)
     with Vault.open(a, person=True) as vault:

@@ -226,7 +226,9 @@ def _erasing(
 
 
 @command("export", "vt export ~/ann --all-of ann", "vt export jsonl ~/whole.jsonl", "vt export agents-md CLAUDE.md")
-@click.argument("folder", type=click.Path(), metavar="DIR", help="A folder that is not there yet; or the name of a form.")
+@click.argument(
+    "folder", type=click.Path(), required=False, metavar="DIR", help="A folder that is not there yet; or the name of a form."
+)
 @click.argument("file", type=click.Path(), required=False, metavar="[FILE]", help="The file or folder of that form.")
 @click.option("--all-of", default="", metavar="USER", help="The person; --user does as well.")
 @takes(
@@ -234,23 +236,26 @@ def _erasing(
     budget={"metavar": "BYTES", "type": click.IntRange(1)},
 )  # fmt: skip
 def export(
-    call: Call, folder: str, file: str | None, all_of: str, since: str | None, subject_names: tuple[str, ...], with_hidden: bool,
-    force: bool, budget: int | None,
+    call: Call, folder: str | None, file: str | None, all_of: str, since: str | None, subject_names: tuple[str, ...],
+    with_hidden: bool, force: bool, budget: int | None,
 ) -> Exit:  # fmt: skip
-    """Write out all that is about one person.
+    """Write out one person's or the whole memory.
 
-    Their notes as they are, and records.json: judgements of these, consent, what waits for review, and the turns that
-    this machine keeps. Nothing that is about anybody else.
+    With `--all-of` all that is about one person: their notes as they are, and records.json: judgements of these, consent,
+    what waits for review, and the turns that this machine keeps. Nothing that is about anybody else.
 
     With a form and a file instead: `jsonl` has every field of the whole memory, for `vt import jsonl`; `server-memory` is
     the memory server's graph; `agents-md` puts what you or people you trust wrote or reviewed between two markers of
     AGENTS.md (or of the file that you name), and touches nothing else of it. With a folder: `claude-code` is Claude Code's
     own memory folder, `okf` the Open Knowledge Format 0.2.
     """
+    if folder is None:
+        forms = ", ".join(exporting.FORMS)
+        raise UsageError(f"name a folder and a person, or a form ({forms})", "`vt export jsonl ~/whole.jsonl`")
     if file is None and not (all_of or call.user) and folder in exporting.FORMS:
         if folder != exporting.AGENTS_MD:
-            what = "DIR" if folder in exporting.FOLDERS else "FILE"
-            raise UsageError(f"{folder} is written to a {'folder' if what == 'DIR' else 'file'}", f"`vt export {folder} {what}`")
+            kind, example = ("folder", "~/memory") if folder in exporting.FOLDERS else ("file", "~/memory.jsonl")
+            raise UsageError(f"{folder} is written to a {kind}, which is not named", f"`vt export {folder} {example}`")
         file = "AGENTS.md"
     if file is not None:
         with call.open_vault() as vault:

@@ -90,7 +90,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("consent", "reviewing", "Record if a person wants a memory kept."),
         Listed("people", "people", "List whom memories are about."),
         Listed("forget", "reviewing", "Erase a memory, and refuse its return."),
-        Listed("export", "reviewing", "Write out all that is about one person."),
+        Listed("export", "reviewing", "Write out one person's or the whole memory."),
         Listed("commit", "history", "Commit hand edits."),
         Listed("import", "importing", "Take in notes of other tools."),
     ),

@@ -17,6 +17,7 @@ from typing import Generic, TypeVar, cast
 from vault_tool.errors import Busy, NotFound, StorageError, UsageError, VaultError
 from vault_tool.files.git.run import bounded
 from vault_tool.files.layout import SETTINGS_FILE
+from vault_tool.model.ids import as_prefix
 from vault_tool.util.hints import option, step
 from vault_tool.util.outcome import Outcome, outcome_of
 from vault_tool.util.text import one_line
@@ -140,6 +141,13 @@ def split_name(vault: Context, named: str) -> tuple[str, str] | None:
     if vault.is_alone or not rest.strip() or not (name == GLOBAL or name in vault.machine.vaults):
         return None
     return (name, rest.strip()) if name in others(vault) else None
+
+
+def require_known(vault: Context, named: str) -> None:
+    """Raise UsageError where `named` is an id in another vault, as `team:a1b2c3`, and no vault is called so."""
+    name, _, rest = named.strip().partition(":")
+    if not vault.is_alone and name and as_prefix(rest.strip()) and name not in (folders := others(vault)):
+        raise UsageError(f"no vault is called `{one_line(name, 40)}`", which(folders))
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
         _require_no_page(vault, name)
         _require_not_shared(vault, name)
         _require_no_beginning(vault, name, classes)
+        beside.require_known(vault, name)
         raise NotFound(f"nothing in this vault answers to `{one_line(name, 60)}`{_kinds(classes)}", _advice(name))
     if len({entry.id for entry in matches}) == 1:
         # A copy that somebody else brought takes nothing from the file that is its owner's.

@@ -231,7 +231,8 @@ class TestClaudeCode:
         index = (tmp_path / "memory/MEMORY.md").read_text().splitlines()
         assert index[2].startswith("- [Use pnpm](use-pnpm.md) — Use pnpm, never npm.")
         assert {match[1] for line in index if (match := re.search(r"\]\(([^)]+)\)", line))} == {*names} - {"MEMORY.md"}
-        assert done.left_out["links"] == 1 and done.left_out["types told as project"] >= 1
+        assert done.left_out["links"] == 1 and done.written["told as project"] >= 1
+        assert not any("project" in reason for reason in done.left_out)
 
     def test_it_comes_back_without_doubling_anything(self, vault: Vault, tmp_path: Path) -> None:
         _told(vault)
@@ -339,4 +340,10 @@ def test_the_command_takes_a_folder(vault: Vault, tmp_path: Path) -> None:
     _told(vault)
     said = vt("export", "okf", str(tmp_path / "b"), cwd=vault.root)
     assert said.returncode == Exit.DONE and "left out" in said.stdout
-    assert vt("export", "claude-code", cwd=vault.root).returncode == Exit.USAGE
+    for typed, named in (
+        (("claude-code",), "claude-code is written to a folder, which is not named; `vt export claude-code ~/memory`"),
+        (("jsonl",), "jsonl is written to a file, which is not named; `vt export jsonl ~/memory.jsonl`"),
+        ((), "name a folder and a person, or a form (jsonl, "),
+    ):
+        refused = vt("export", *typed, cwd=vault.root)
+        assert refused.returncode == Exit.USAGE and named in refused.stderr

@@ -400,7 +400,7 @@ def _git_status(vault: Context, pending: Sequence[git.UncommittedFile], remotes:
     if repo is None:
         return GitStatus(absence=vault.git_absence())
     head = git.head(repo)
-    beside = driver.standing(repo, head.branch) if remotes and head.branch else driver.Standing()
+    beside = driver.standing(repo, head.branch, remotes) if remotes and head.branch else driver.Standing()
     return GitStatus(
         branch=head.branch,
         commit=head.commit,

@@ -28,7 +28,7 @@ def claude_code_files(vault: Context, since: str | None, subjects: Sequence[str]
     out.left_out[OVER] += len(out.leaving) - len(current)
     stems = _stems(current)
     files = {f"{stems[memory.entry.path]}.md": _file(out, memory, stems) for memory in current}
-    out.left_out["types told as project"] += sum(memory.entry.type not in (*_KINDS, "fact") for memory in current)
+    out.told_otherwise["told as project"] = sum(_kind(memory) == "project" and memory.entry.type != "fact" for memory in current)
     if not out.is_narrowed:
         out.lost()
         out.left_out["pages"] += len(out.seen.index.catalog.of_kind("page"))

@@ -109,7 +109,7 @@ def _to_folder(
     else:
         files, out, renamed = okf_folder.okf_files(vault, since, subject_names)
     outcome = folder.write(files, force=force)
-    counts = {"files": outcome.written, "unchanged": outcome.unchanged, "removed": outcome.removed}
+    counts = {"files": outcome.written, "unchanged": outcome.unchanged, "removed": outcome.removed, **out.told_otherwise}
     left_out = {**out.left_out, "of an earlier export, edited since": outcome.edited}
     return ExportedAs(
         form=form, path=str(target), changed=bool(outcome.written or outcome.removed), renamed=tuple(renamed),

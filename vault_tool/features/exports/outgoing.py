@@ -61,6 +61,8 @@ class Outgoing:
     ) -> None:  # fmt: skip
         """`since` and `subjects` narrow the memories. Indexes must be fresh."""
         self.left_out: Counter[str] = Counter()
+        self.told_otherwise: Counter[str] = Counter()
+        """Of what leaves, how many are told by another word than they have here."""
         self._whole = vault.with_withheld()
         self.seen = self._whole if with_hidden else vault.seen_by("")
         self._asked = AskedFor(vault, since, subjects)

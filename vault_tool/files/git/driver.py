@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from vault_tool.files.git.remote import meant_of
 from vault_tool.files.git.repo import Repo
 from vault_tool.files.git.run import call
 from vault_tool.util.clock import stamp
@@ -39,19 +41,36 @@ class Standing:
     lacks_driver: bool = False
 
 
-def standing(repo: Repo, branch: str) -> Standing:
-    """The standing of a branch to its upstream, by one process; nothing is asked of the remote."""
+def standing(repo: Repo, branch: str, remotes: Sequence[str]) -> Standing:
+    """The standing of a branch to its upstream; nothing is asked of the remote.
+
+    Of a branch without an upstream it is that to the branch of its name on the remote that a sync would take, once fetched.
+    """
     form = "--format=%(upstream:short)%00%(upstream:track,nobracket)"
     out = call(repo.work_tree, "for-each-ref", form, f"refs/heads/{branch}").out.decode(errors="replace").strip("\n")
     upstream, _, track = out.partition("\0")
     counts = {word: int(number) for word, number in (part.split() for part in track.split(", ") if part.count(" ") == 1)}
+    ahead, behind = counts.get("ahead", 0), counts.get("behind", 0)
+    if track == "gone":
+        # Nothing was sent there yet, or the branch is there no more: all is here alone.
+        ahead = _count(repo, f"refs/heads/{branch}")
+    elif not upstream and (remote := meant_of(remotes)):
+        ours, theirs = f"refs/heads/{branch}", f"refs/remotes/{remote}/{branch}"
+        if call(repo.work_tree, "show-ref", "--verify", "--quiet", theirs).code == 0:
+            upstream = f"{remote}/{branch}"
+            ahead, behind = _count(repo, f"{theirs}..{ours}"), _count(repo, f"{ours}..{theirs}")
     fetched = ""
     if upstream:
         try:
             fetched = stamp(datetime.fromtimestamp((repo.git_dir / "FETCH_HEAD").stat().st_mtime, UTC))
         except OSError:
             fetched = ""
-    return Standing(upstream, counts.get("ahead", 0), counts.get("behind", 0), fetched, lacks_driver(repo))
+    return Standing(upstream, ahead, behind, fetched, lacks_driver(repo))
+
+
+def _count(repo: Repo, commits: str) -> int:
+    out = call(repo.work_tree, "rev-list", "--count", commits, "--").out.strip()
+    return int(out) if out.isdigit() else 0
 
 
 def lacks_driver(repo: Repo) -> bool:

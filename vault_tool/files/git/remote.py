@@ -78,6 +78,11 @@ def remote_names(settings: CommitSettings) -> list[str]:
     return sorted({key.removeprefix("remote.").rpartition(".")[0] for key in keys} - {""})
 
 
+def meant_of(names: Sequence[str]) -> str:
+    """The remote that is meant where none is named: `origin`, else the only one; nothing where that is not clear."""
+    return "origin" if "origin" in names else names[0] if len(names) == 1 else ""
+
+
 def upstream(settings: CommitSettings, branch: str, named: str = "") -> Upstream:
     """The upstream of a branch, or that on the `named` remote.
 
@@ -93,7 +98,7 @@ def upstream(settings: CommitSettings, branch: str, named: str = "") -> Upstream
         return Upstream(configured, merged)
     if not names:
         raise Refused("the vault has no remote to be kept in step with", f"{step('set_up', address=...)} names one")
-    chosen = named or ("origin" if "origin" in names else names[0] if len(names) == 1 else "")
+    chosen = named or meant_of(names)
     if not chosen:
         raise Refused(f"which remote is meant is not said: there are {', '.join(names)}", f"{step('sync', remote=names[0])}")
     return Upstream(chosen, branch)
