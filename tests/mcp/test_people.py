@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import socket
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
 
-from tests.bounds import eventually
+from tests.bounds import PATIENCE, eventually
 from tests.cli.typed import vt
 from tests.founding import found_at
 from tests.git_repos import add_hook, git
@@ -22,10 +27,14 @@ from vault_tool import Vault
 from vault_tool.errors import Busy, ConfigError, Exit, NotFound, Refused, UsageError
 from vault_tool.features.setup import served_people
 from vault_tool.machine import read as read_settings
-from vault_tool.model.served_person import address_of
+from vault_tool.mcp.http import _UntilRemoved
+from vault_tool.mcp.listening import Message
+from vault_tool.model.served_person import ServedPerson, address_of, shown_by
+from vault_tool.util.clock import FixedClock, stamp
 
 JSON = {"content_type": "application/json", "accept": "application/json, text/event-stream"}
 CONFIG = "_config.json"
+TODAY = "2026-07-28"
 
 
 @pytest.fixture
@@ -113,6 +122,35 @@ def test_rows_that_are_none_are_a_fault_and_let_in_nobody(root: Path, people: ob
     with pytest.raises(ConfigError, match="people"):
         read_settings(root / CONFIG, {})
     assert served_people.KnownPeople(root)() == ()
+
+
+def test_a_token_is_good_until_its_end_and_told_as_over_then(root: Path) -> None:
+    with _opened(root) as vault:
+        made = served_people.new_token(vault, "tim", until="2126-06-30")
+        for text, said in (("2001-06-30", "would be refused at once"), ("soon", "is not a time")):
+            with pytest.raises(UsageError, match=said):
+                served_people.new_token(vault, "ann", until=text)
+    assert (made.person.until, made.person.over) == ("2126-06-30", False)
+    clock = FixedClock(datetime(2126, 6, 30, 23, 59, 58, tzinfo=UTC))
+    known = served_people.KnownPeople(root, clock)
+    assert [person.name for person in known()] == ["tim"] and shown_by(made.token, known()) is not None
+    clock.advance(timedelta(seconds=2))
+    assert known() == () and shown_by(made.token, known()) is None
+    with Vault.open(root, person=True, clock=clock) as vault:
+        (tim,) = served_people.people(vault).people
+        assert (tim.name, tim.over) == ("tim", True)
+    assert "2126-06-30" in vt("serve", "--people", cwd=root).stdout
+    renewed = _token(root, "tim")
+    assert shown_by(renewed, known()) is not None  # a new one has no end unless one is given
+
+
+def test_an_end_that_cannot_be_read_serves_nobody(root: Path) -> None:
+    token = _token(root)
+    config = root / CONFIG
+    rows = json.loads(config.read_text())
+    rows["people"]["ann"]["until"] = "one day"
+    config.write_text(json.dumps(rows))
+    assert shown_by(token, served_people.KnownPeople(root)()) is None
 
 
 def test_tokens_are_a_persons_to_make_and_to_take_away(root: Path) -> None:
@@ -323,9 +361,72 @@ def test_a_renewed_token_ends_the_old_one(team: Team) -> None:
     assert [team.call(token, "get", memory_id=team.mine)[0] for token in (old, new)] == [401, 200]
 
 
+@pytest.mark.parametrize("how", ["removed", "renewed", "over"])
+def test_a_stream_that_stays_open_ends_with_its_token(team: Team, how: str) -> None:
+    """By a socket of its own: after the end of the token nothing comes but the end of the answer."""
+    name = f"leaves-{how}"
+    ends = stamp(datetime.now(UTC) + timedelta(seconds=4)) if how == "over" else ""
+    with _opened(team.server.root) as vault:
+        token = served_people.new_token(vault, name, until=ends).token
+    meta = {PROTOCOL_VERSION_META_KEY: TODAY, CLIENT_CAPABILITIES_META_KEY: {}}
+    params = {"notifications": {"resourceSubscriptions": ["vault://core"]}, "_meta": meta}
+    body = json.dumps({"jsonrpc": "2.0", "id": 7, "method": "subscriptions/listen", "params": params}).encode()
+    address = urlsplit(team.server.url)
+    lines = [
+        "POST /mcp HTTP/1.1", f"host: {address.netloc}", f"authorization: Bearer {token}", "content-type: application/json",
+        "accept: application/json, text/event-stream", f"mcp-protocol-version: {TODAY}", "mcp-method: subscriptions/listen",
+        f"content-length: {len(body)}", "", "",
+    ]  # fmt: skip
+    with socket.create_connection((str(address.hostname), address.port or 80), timeout=PATIENCE) as line:
+        line.sendall("\r\n".join(lines).encode() + body)
+        said = b""
+        while b"subscriptions/acknowledged" not in said:
+            part = line.recv(65_536)
+            assert part, said
+            said += part
+        assert said.startswith(b"HTTP/1.1 200")
+        with _opened(team.server.root) as vault:
+            if how == "removed":
+                served_people.remove(vault, name)
+            elif how == "renewed":
+                served_people.new_token(vault, name)
+        rest = b""
+        while not rest.endswith(b"0\r\n\r\n"):
+            part = line.recv(65_536)
+            if not part:
+                break
+            rest += part
+    assert rest == b"0\r\n\r\n"
+
+
+def test_a_quiet_answer_ends_though_nothing_is_sent() -> None:
+    person = ServedPerson("ann", "0" * 64)
+    known = [person]
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def run() -> Message:
+        ends = _UntilRemoved(receive, send, person, lambda: known)
+        await ends.send({"type": "http.response.body", "body": b"first", "more_body": True})
+        waits = asyncio.ensure_future(ends.receive())
+        await asyncio.sleep(0)
+        known.clear()
+        message = await waits
+        await ends.send({"type": "http.response.body", "body": b"too late", "more_body": True})
+        return message
+
+    assert asyncio.run(run()) == {"type": "http.disconnect"}
+    assert [message["body"] for message in sent] == [b"first", b""] and not sent[-1]["more_body"]
+
+
 def test_one_connection_ends_with_its_token(team: Team) -> None:
     from http.client import HTTPConnection
-    from urllib.parse import urlsplit
 
     token = _token(team.server.root, "tim")
     address = urlsplit(team.server.url)

@@ -144,9 +144,9 @@ def test_one_memory_of_another_vault_is_read_by_its_name_there(here: Vault, plac
             assert (read.id, read.vault, read.content) == (theirs.id, "team", JENKINS)
     with pytest.raises(NotFound, match="nothing in this vault"):
         here.get("team:ffffff")
-    for read in (here.get, here.show):
+    for look_up in (here.get, here.show):
         with pytest.raises(UsageError, match="no vault is called `tema`") as unknown:
-            read(f"tema:{theirs.id}")
+            look_up(f"tema:{theirs.id}")
         assert "there are: " in str(unknown.value) and "team" in str(unknown.value)
     with pytest.raises(NotFound, match="nothing in this vault"):
         here.get("tema: a title")

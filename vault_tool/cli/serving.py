@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     import anyio
 
-    from vault_tool.features.setup.served_people import MadeToken, RemovedPerson, ServedPeople
+    from vault_tool.features.setup.served_people import MadeToken, Person, RemovedPerson, ServedPeople
     from vault_tool.mcp.listening import Door
     from vault_tool.owner import upstream
 else:
@@ -95,6 +95,7 @@ def mcp(call: Call, preset: str, only_tools: bool, identity: str, project: str, 
 @click.option("--every", type=click.IntRange(10, 86_400), metavar="SECONDS", help="Sync at once, and then so often.")
 @click.option("--person", default="", metavar="NAME", help="With --new-token: one for a person alone, shown once.")
 @click.option("--scope", type=click.Choice(SCOPES), help="The scope of their token; else write, which is both.")
+@click.option("--until", default="", metavar="TIME", help="Until when their token is good; else till it is taken away.")
 @click.option("--people", "list_people", is_flag=True, help="List who has a token of their own.")
 @click.option("--remove", is_flag=False, flag_value="", default=None, metavar="[NAME]", help="Take a person's token away.")
 def serve(call: Call, preset: str, project: str, model: str, **options: Any) -> Exit:
@@ -130,8 +131,8 @@ def _about_people(call: Call, options: Mapping[str, Any]) -> Exit | None:
     person, removed = options["person"], options["remove"]
     makes = bool(person) and options["new_token"]
     if not (makes or removed is not None or options["list_people"]):
-        if person or options["scope"]:
-            raise UsageError("--person and --scope are for a token of theirs", "add --new-token, or --remove")
+        if person or options["scope"] or options["until"]:
+            raise UsageError("--person, --scope and --until are for a token of theirs", "add --new-token, or --remove")
         return None
     if makes + (removed is not None) + options["list_people"] > 1:
         raise UsageError("one thing at a time", "--new-token, --people or --remove")
@@ -139,7 +140,8 @@ def _about_people(call: Call, options: Mapping[str, Any]) -> Exit | None:
         if options["list_people"]:
             return call.emit(served_people.people(vault), _listed_people)
         if makes:
-            return call.emit(served_people.new_token(vault, person, options["scope"] or WRITE), _made_token)
+            made = served_people.new_token(vault, person, options["scope"] or WRITE, options["until"])
+            return call.emit(made, _made_token)
         if bool(removed) == bool(person):
             raise UsageError("whose token is taken away?", "--remove NAME")
         return call.emit(served_people.remove(vault, removed or person), _removed_person)
@@ -149,7 +151,7 @@ def _made_token(token: MadeToken, short: Short) -> Iterator[Block]:
     person = token.person
     yield fields(
         ("token", token.token), ("of", person.name), ("for", _scope_in_words(person.scope)), ("user", person.user),
-        ("writes as", person.author),
+        ("writes as", person.author), ("until", person.until),
     )  # fmt: skip
     if token.replaced:
         yield "the token they had is refused from now on"
@@ -160,12 +162,16 @@ def _listed_people(listed: ServedPeople, short: Short) -> Iterator[Block]:
     if not listed.people:
         yield "nobody has a token of their own"
         return
-    rows = [(person.name, person.scope, person.user, person.author) for person in listed.people]
-    yield table(("name", "scope", "user", "writes as"), rows)
+    rows = [(person.name, person.scope, person.user, person.author, _end_in_words(person)) for person in listed.people]
+    yield table(("name", "scope", "user", "writes as", "until"), rows)
 
 
 def _removed_person(removed: RemovedPerson, short: Short) -> Iterator[Block]:
     yield f"{removed.name} has no token any more; what they wrote stays under their name"
+
+
+def _end_in_words(person: Person) -> str:
+    return f"{person.until}, over" if person.over else person.until
 
 
 def _scope_in_words(scope: str) -> str:

@@ -218,7 +218,7 @@ PARAMETERS: Mapping[str, str] = {
     "serve": (
         "--preset=PRESET, --project=NAME, --model=NAME, --host=ADDRESS, --port=PORT, names:--name=HOST[:PORT], "
         "origins:--allow-origin=URL, --tls-cert=TLS-CERT, --tls-key=TLS-KEY, --without-tls, --no-token, --new-token, "
-        "--every=SECONDS, --person=NAME, --scope=SCOPE, list_people:--people, --remove=NAME"
+        "--every=SECONDS, --person=NAME, --scope=SCOPE, --until=TIME, list_people:--people, --remove=NAME"
     ),
     "get-stats": "",
     "prove": "--questions=QUESTIONS, --project=NAME, --ask-with=MODEL, --program=PATH",

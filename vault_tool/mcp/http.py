@@ -22,6 +22,9 @@ PATH, ALIVE, READY = "/mcp", "/health", "/health/ready"
 # Of one request: a little more than the longest call may take, which then says in words that it is too long.
 MOST_BYTES = 5 * 2**20
 
+# Seconds between two looks at whether the token of an answer that stays open is still good.
+LOOKS = 0.5
+
 # The people who may ask by tokens of their own, as they are now.
 People = Callable[[], Sequence[ServedPerson]]
 
@@ -73,7 +76,8 @@ def application(server: Server[Any], backend: Backend, door: Door, caller: Calle
                 await _in_time(inner, {**scope, _CALLER: everybody}, receive, send, door.slowest)
             else:
                 asking = asked_by_person(everybody, person)
-                await _in_time(inner, {**scope, _CALLER: asking}, receive, _until_removed(send, person, people), door.slowest)
+                ends = _UntilRemoved(receive, send, person, people)
+                await _in_time(inner, {**scope, _CALLER: asking}, ends.receive, ends.send, door.slowest)
 
     return outer
 
@@ -100,20 +104,44 @@ def _person(scope: Scope, people: People) -> ServedPerson | None:
     return shown_by(token, people()) if token else None
 
 
-def _until_removed(send: Send, person: ServedPerson, people: People) -> Send:
-    """An answer that ends where its person's token was taken away meanwhile: one that stays open says nothing more."""
-    ended = False
+class _UntilRemoved:
+    """A request's two ends, for as long as its person's token is good: an answer that stays open ends soon after it."""
 
-    async def sent(message: Message) -> None:
-        nonlocal ended
-        if ended:
+    def __init__(self, receive: Receive, send: Send, person: ServedPerson, people: People) -> None:
+        self._receive, self._send = receive, send
+        self._person, self._people = person, people
+        self._open = self._ended = False
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer; of one that goes on nothing more, once the token is gone."""
+        if self._ended:
             return
-        if message["type"] == "http.response.body" and message.get("more_body", False) and person not in people():
-            ended = True
-            message = {"type": "http.response.body", "body": b"", "more_body": False}
-        await send(message)
+        if message["type"] == "http.response.body":
+            self._open = message.get("more_body", False)
+            if self._open and self._is_gone():
+                await self._end()
+                return
+        await self._send(message)
 
-    return sent
+    async def receive(self) -> Message:
+        """The client's next message; its going, where the token went while an answer stays open."""
+        coming = asyncio.ensure_future(self._receive())
+        try:
+            while not coming.done():
+                await asyncio.wait({coming}, timeout=LOOKS)
+                if self._open and not coming.done() and self._is_gone():
+                    await self._end()
+                    return {"type": "http.disconnect"}
+            return coming.result()
+        finally:
+            coming.cancel()
+
+    def _is_gone(self) -> bool:
+        return self._person not in self._people()
+
+    async def _end(self) -> None:
+        self._ended, self._open = True, False
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _plain(name: bytes, value: bytes) -> tuple[bytes, bytes]:

@@ -7,8 +7,10 @@ import hmac
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+from vault_tool.util.clock import end_of
 from vault_tool.util.text import normal_name
 
 READ, WRITE = "read", "write"
@@ -27,12 +29,21 @@ _DIGITS = frozenset("0123456789abcdef")
 
 @dataclass(frozen=True, slots=True)
 class ServedPerson:
-    """The person of a token: `hash` is the SHA-256 of the token, `user` the user to whose memories they are bound."""
+    """The person of a token: `hash` is the SHA-256 of the token, `user` the user to whose memories they are bound.
+
+    `until` is when the token ends; one without it ends when it is taken away.
+    """
 
     name: str
     hash: str
     scope: str = READ
     user: str = ""
+    until: str = ""
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether the token has ended."""
+        ends = end_of(self.until) if self.until else None
+        return ends is not None and ends <= now
 
     @property
     def author(self) -> str:
@@ -41,7 +52,8 @@ class ServedPerson:
 
     def row(self) -> dict[str, str]:
         """The row of `_config.json`."""
-        return {"hash": self.hash, "scope": self.scope} | ({"user": self.user} if self.user else {})
+        also = {"user": self.user, "until": self.until}
+        return {"hash": self.hash, "scope": self.scope} | {key: text for key, text in also.items() if text}
 
 
 def address_of(name: str) -> str:
@@ -74,11 +86,13 @@ def read_people(value: Any) -> dict[str, ServedPerson]:
     people: dict[str, ServedPerson] = {}
     for name, row in value.items():
         values = row if isinstance(row, dict) else {}
-        digest, scope, user = values.get("hash"), values.get("scope"), values.get("user", "")
+        digest, scope, user, until = values.get("hash"), values.get("scope"), values.get("user", ""), values.get("until", "")
         is_hash = isinstance(digest, str) and len(digest) == 64 and _DIGITS.issuperset(digest)
         if not is_hash or scope not in SCOPES or not isinstance(user, str) or checked_name(name) != name:
             raise ValueError("must be rows of `hash` and `scope` by name")
-        people[name] = ServedPerson(name, str(digest), str(scope), user)
+        if not isinstance(until, str) or (until and end_of(until) is None):
+            raise ValueError("must have a time as `until`, where a row has one")
+        people[name] = ServedPerson(name, str(digest), str(scope), user, until)
     if len({normal_name(name) for name in people}) < len(people):
         raise ValueError("has one name in two spellings")
     return people

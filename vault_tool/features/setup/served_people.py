@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from vault_tool import machine
@@ -12,6 +13,8 @@ from vault_tool.errors import NotFound, Refused, UsageError, VaultError
 from vault_tool.files.layout import CONFIG_FILE
 from vault_tool.files.local_trust import place
 from vault_tool.model.served_person import MOST, SCOPES, WRITE, ServedPerson, address_of, called, checked_name, hash_of
+from vault_tool.util.clock import Clock, by_day, end_of
+from vault_tool.util.clock import until as end_as_written
 from vault_tool.util.hints import option, shell
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
@@ -22,12 +25,17 @@ _TOKEN_BYTES = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """A person as they are listed: `scope` is what their token is for, `author` whose their commits are."""
+    """A person as they are listed: `scope` is what their token is for, `author` whose their commits are.
+
+    `until` is when the token ends, if it does by itself, and `over` says that it has.
+    """
 
     name: str
     scope: str
     user: str
     author: str
+    until: str = ""
+    over: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +61,16 @@ class RemovedPerson:
     name: str
 
 
-def new_token(vault: Context, name: str, scope: str = WRITE) -> MadeToken:
+def new_token(vault: Context, name: str, scope: str = WRITE, until: str = "") -> MadeToken:
     """Make a token for a person, who writes under their name from then on; bound to the user that the vault is asked for.
 
-    Raises Refused where no person asks, or the vault has no history to say who wrote what, and UsageError for a bad name.
+    With `until` it is refused from then on, a day alone being through its last instant. Raises Refused where no person asks, or
+    the vault has no history to say who wrote what, and UsageError for a bad name or an end that is past.
     """
     require_person(vault, "make a token")
     if scope not in SCOPES:
         raise UsageError(f"`{one_line(scope, 40)}` is no scope", f"one of {', '.join(SCOPES)}")
+    ends = _end(vault, until) if until else ""
     if vault.repo is None:
         raise Refused("this vault has no git history, which says who wrote what", f"{shell(f'git init {vault.root}')} starts one")
     try:
@@ -75,15 +85,16 @@ def new_token(vault: Context, name: str, scope: str = WRITE) -> MadeToken:
         raise Refused("the owner writes under that address", "choose another name")
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     spelling = before.name if before is not None else checked
-    person = ServedPerson(spelling, hash_of(token), scope, vault.who.user or (before.user if before is not None else ""))
+    person = ServedPerson(spelling, hash_of(token), scope, vault.who.user or (before.user if before is not None else ""), ends)
     machine.set_person(_file(vault), spelling, person)
-    return MadeToken(person=_listed(person), token=token, replaced=before is not None)
+    return MadeToken(person=_listed(person, vault.clock.now()), token=token, replaced=before is not None)
 
 
 def people(vault: Context) -> ServedPeople:
     """The people who have tokens."""
     known = vault.machine_settings().people
-    return ServedPeople(people=tuple(_listed(known[name]) for name in sorted(known, key=str.casefold)))
+    now = vault.clock.now()
+    return ServedPeople(people=tuple(_listed(known[name], now) for name in sorted(known, key=str.casefold)))
 
 
 def remove(vault: Context, name: str) -> RemovedPerson:
@@ -99,10 +110,10 @@ def remove(vault: Context, name: str) -> RemovedPerson:
 
 
 class KnownPeople:
-    """The people of a vault as a server asks for them: read again only where the file changed."""
+    """The people of a vault whose tokens are good, as a server asks for them: read again only where the file changed."""
 
-    def __init__(self, root: str | Path) -> None:
-        self._root = Path(root)
+    def __init__(self, root: str | Path, clock: Clock | None = None) -> None:
+        self._root, self._clock = Path(root), clock or Clock()
         self._stamp: tuple[int, ...] = (-1,)
         self._people: tuple[ServedPerson, ...] = ()
 
@@ -119,12 +130,29 @@ class KnownPeople:
             except VaultError:
                 known = {}
             self._people, self._stamp = tuple(known.values()), stamp
-        return self._people
+        if not any(person.until for person in self._people):
+            return self._people
+        now = self._clock.now()
+        return tuple(person for person in self._people if not person.is_over(now))
 
 
 def _file(vault: Context) -> Path:
     return vault.local.place / CONFIG_FILE
 
 
-def _listed(person: ServedPerson) -> Person:
-    return Person(name=person.name, scope=person.scope, user=person.user, author=person.author)
+def _listed(person: ServedPerson, now: datetime) -> Person:
+    return Person(
+        name=person.name, scope=person.scope, user=person.user, author=person.author, until=by_day(person.until),
+        over=person.is_over(now),
+    )  # fmt: skip
+
+
+def _end(vault: Context, text: str) -> str:
+    """The end of a token as it is kept; UsageError for what is no time, or is past."""
+    written = end_as_written(text)
+    if written is None:
+        raise UsageError(f"`{one_line(text, 40)}` is not a time", f"for example {option('until', '2027-06-30')}")
+    ends = end_of(written)
+    if ends is None or ends <= vault.clock.now():
+        raise UsageError(f"a token until {by_day(written)} would be refused at once", "give a time that is to come")
+    return written
