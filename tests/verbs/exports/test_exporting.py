@@ -96,6 +96,41 @@ def test_it_is_imported_by_the_common_rules(vault: Vault, founded_without_git: P
         assert other.import_from(out).imported == 0
 
 
+def test_what_took_the_place_of_what_comes_along_where_both_do(vault: Vault, founded_without_git: Path, tmp_path: Path) -> None:
+    def told(text: str, origin: str = "owner", user: str = "", **more: Any) -> str:
+        return vault.as_(origin=origin, user=user).remember(text, ["Port"], kind="fact", **more).id
+
+    first = told("The port is 8080.")
+    told("The port is 9090 now.", change_targets=[first])
+    linked, newer = told("The gate is of oak."), told("The gate is of steel.")
+    vault.as_(origin="owner").link(newer, "CHANGES", linked, "it was burnt down")
+    firm = told("The wall is red.")
+    told("The wall is green.", "agent", change_targets=[firm])
+    private = told("The key of Ann is brass.", user="ann")
+    ann = vault.as_(origin="owner", user="ann")
+    ann.link(told("The key of Ann is iron.", user="ann"), "CHANGES", private, "Ann lost it")
+    vault.as_(origin="owner").link(newer, "RELATED_TO", first, "both are of the house")
+    before = {entry.title: vault.show(entry.id).status for entry in vault.index.catalog.of_class(RecordClass.OBSERVATION)}
+    assert [title for title, status in before.items() if status == "overtaken"] != []
+    out = tmp_path / "vault.jsonl"
+    vault.export_as("jsonl", out)
+    with Vault.open(own_copy(founded_without_git, tmp_path / "other"), clock=vault.clock) as other:
+        done = other.import_from(out)
+        after = {entry.title: other.show(entry.id).status for entry in other.index.catalog.of_class(RecordClass.OBSERVATION)}
+        overtaken = {title for title, status in before.items() if status == "overtaken"}
+        assert {title for title, status in after.items() if status == "overtaken"} == overtaken
+        assert (done.skipped["edge"], done.skipped["contested-change"]) == (1, 1)
+        assert not [warning for warning in done.warnings if "told here as current" in warning]
+        edges = other.index.catalog.of_class(RecordClass.EDGE)
+        assert len(edges) == 3 and {entry.origin for entry in edges} == {"import"}
+        assert [entry.text("user") for entry in edges if "Ann" in other.show(entry.id).content] == ["ann"]
+        again = other.import_from(out)
+        assert again.imported == again.updated == 0 and len(other.index.catalog.of_class(RecordClass.EDGE)) == 3
+    with Vault.open(own_copy(founded_without_git, tmp_path / "part"), clock=vault.clock) as part:
+        done = part.import_from(out, only="8080|oak")
+        assert "2 memories are told here as current whose places others took there, which was not taken in" in done.warnings
+
+
 def test_a_graph_counts_what_it_cannot_hold(vault: Vault, tmp_path: Path) -> None:
     _told(vault)
     out = tmp_path / "memory.jsonl"

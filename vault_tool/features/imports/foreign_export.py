@@ -17,6 +17,7 @@ from vault_tool.files.render import body_text
 from vault_tool.files.repository_rules import RepositoryRules
 from vault_tool.importing.notes import FROM, ImportOptions, Made, record_from_note
 from vault_tool.importing.sources.foreign_items import (
+    ForeignChange,
     ForeignMemory,
     ForeignNote,
     ForeignPage,
@@ -85,7 +86,8 @@ def import_from(
         each = items if items is not None else KINDS[form].items(files, wishes)
         intake.batches(taking.taken(each), taking.take, _size, "memories", taking.begin)
     done = intake.report(str(source), taking.places.root)
-    return replace(done, form=KINDS[form].words, tried=TRIED, warnings=(*done.warnings, *taking.remarks))
+    remarks = (*taking.remarks, *taking.alone())
+    return replace(done, form=KINDS[form].words, tried=TRIED, warnings=(*done.warnings, *remarks))
 
 
 def _kind(files: ExportFiles, asked: str, shown: str) -> str:
@@ -141,6 +143,7 @@ class _Taking:
         self.places = CopyPaths(intake.name)
         self.remarks: dict[str, None] = {}
         self._ignored: set[str] = set()
+        self._alone: set[str] = set()
 
     def taken(self, items: Iterator[Item]) -> Iterator[Item]:
         """The items that are to be written; the others are counted here, while the vault is not held."""
@@ -150,6 +153,8 @@ class _Taking:
                     self._left(each)
                 case Remark():
                     self.remarks[each.text] = None
+                case ForeignChange():
+                    yield each
                 case ForeignSubject():
                     if not (self.wants.only or self.wants.since):
                         yield each
@@ -172,10 +177,23 @@ class _Taking:
                 self._memory(op, each)
             case ForeignSubject():
                 self.intake.subject(op, each.name, each.role, each.summary)
+            case ForeignChange():
+                if not self.intake.change(op, each.new, each.old, body_text(each.text), each.user):
+                    self._alone.add(each.old)
             case ForeignPage():
                 self._page(op, each)
             case ForeignNote():
                 self._note(op, each)
+
+    def alone(self) -> Iterator[str]:
+        """A sentence on the memories whose place others took there that are not here."""
+        if self._alone:
+            them = (
+                "memory is told here as current whose place another"
+                if len(self._alone) == 1
+                else ("memories are told here as current whose places others")
+            )
+            yield f"{len(self._alone)} {them} took there, which was not taken in"
 
     def _left(self, each: LeftOut) -> None:
         if not each.message:

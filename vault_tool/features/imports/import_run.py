@@ -305,15 +305,23 @@ class Intake:
             for entry in self.vault.index.catalog.by_body(body_hash(record.body))
         )
 
-    def change(self, op: Operation, new: str, old: str) -> None:
-        """Plan the edge that says that a memory of the import changed another, where both are there."""
+    def change(self, op: Operation, new: str, old: str, text: str = "", user: str = "") -> bool:
+        """Plan the edge that says that a memory of the import changed another, where both are there.
+
+        False where the older one is there alone, which is then told as if nothing had taken its place.
+        """
         ends = [self._identity(key) for key in (new, old)]
-        if all(end in self._claimed or self.entry(end) is not None for end in ends):
+        there = [end in self._claimed or self.entry(end) is not None for end in ends]
+        if all(there):
+            if text and self.suspected(f"{new} to {old}", text.encode("utf-8", "replace")):
+                text = ""
             edge = Edge(
                 id=self.derived(f"edge/CHANGES--{new}--{old}"), type="CHANGES", from_id=ends[0], to_id=ends[1],
-                created=self.vault.now(), origin="import", body="A later text of the same memory.",
+                created=self.vault.now(), origin="import", user=user,
+                body=text or "A later text of the same memory.",
             )  # fmt: skip
             self.create(op, edge.id, render(edge), op.place(edge))
+        return all(there) or not there[1]
 
     def leave(self, reason: str, count: int = 1) -> None:
         """Count what is left out as it should be: it is not named."""

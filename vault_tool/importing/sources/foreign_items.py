@@ -128,7 +128,17 @@ class Remark:
     text: str
 
 
-Item = ForeignMemory | ForeignSubject | ForeignPage | ForeignNote | LeftOut | Remark
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignChange:
+    """The memory of one key took the place of that of another; it comes after both. `text` says why."""
+
+    new: str
+    old: str
+    text: str = ""
+    user: str = ""
+
+
+Item = ForeignMemory | ForeignSubject | ForeignPage | ForeignNote | ForeignChange | LeftOut | Remark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

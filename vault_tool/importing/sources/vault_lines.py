@@ -1,4 +1,6 @@
-"""This tool's own lines of JSON, as another vault gives them: observations, what was understood, and subjects."""
+"""This tool's own lines of JSON, as another vault gives them: observations, what was understood, subjects, and what took
+the place of what.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from typing import Any
 
 from vault_tool.files.export_files import ExportFiles
 from vault_tool.importing.sources.foreign_items import (
+    ForeignChange,
     ForeignMemory,
     ForeignSubject,
     Item,
@@ -22,8 +25,11 @@ from vault_tool.importing.sources.foreign_items import (
     values,
 )
 from vault_tool.importing.sources.shapes import first_values
+from vault_tool.model.authority import Act, Effect, authority, by_origin
 from vault_tool.model.types import KEPT_TYPES, is_type_name
+from vault_tool.util.text import unwrap_link
 
+CHANGES = "CHANGES"
 FORMAT = "vault_tool-jsonl"
 VERSION = 1
 
@@ -38,7 +44,11 @@ def fits(files: ExportFiles) -> bool:
 
 
 def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
-    """The memories and subjects; judgements, links and what keeps the other vault's voice are left out and counted."""
+    """The memories and subjects, and then what took the place of what.
+
+    Judgements, other links and what keeps the other vault's voice are left out and counted.
+    """
+    changes = _Changes()
     for file in files.files:
         for piece in values(file):
             record = mapping(getattr(piece, "value", None))
@@ -47,12 +57,54 @@ def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
             elif "format" in record or piece.key in ("format", "version"):
                 continue
             elif "class" in record:
-                yield _record(record) or left(file, piece.number, "it is no record")
+                if not changes.note(record):
+                    yield _record(record) or left(file, piece.number, "it is no record")
             else:
                 kinds = ("journal", "page", "forgotten")
                 yield next(
                     (LeftOut(reason=kind) for kind in kinds if kind in record), left(file, piece.number, "it is no record")
                 )
+    yield from changes.items()
+
+
+class _Changes:
+    """What took the place of what in the other vault, by the word of whoever may say so of it."""
+
+    def __init__(self) -> None:
+        self._origins: dict[str, str] = {}
+        self._users: dict[tuple[str, str], str] = {}
+        self._changes: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def note(self, record: Mapping[str, Any]) -> bool:
+        """Take in what a record says of it; whether it is a link that says nothing else."""
+        head, own = mapping(record.get("head")), line_of(record.get("id"))
+        origin, user = line_of(head.get("origin")), line_of(head.get("user"))
+        if record["class"] == "edge":
+            new, old = unwrap_link(line_of(head.get("from_id"))), unwrap_link(line_of(head.get("to_id")))
+            if record.get("type") != CHANGES or not new or not old:
+                return False
+            self._changes[new, old] = origin, text_of(record.get("content"))
+            self._users[new, old] = user
+            return True
+        self._origins[own] = origin
+        self._users[own, own] = user
+        for old in (*names_of(head.get("change_targets")), *names_of(head.get("supersedes"))):
+            self._changes.setdefault((own, unwrap_link(old)), (origin, ""))
+        return False
+
+    def items(self) -> Iterator[Item]:
+        """Each of them, once all memories are known; what its writer could not decide there is left out here too."""
+        for (new, old), (origin, text) in self._changes.items():
+            if new in self._origins and old in self._origins:
+                decided = authority(Act.OVERTAKE, by_origin(origin), by_origin(self._origins[old])) is Effect.ALLOWED
+                user = next(filter(None, (self._users.get(ends, "") for ends in ((new, old), (new, new), (old, old)))), "")
+                why = text or "It took the place of this where both came from."
+                change = ForeignChange(new=_key(new), old=_key(old), text=why, user=user)
+                yield change if decided else LeftOut(reason="contested-change")
+
+
+def _key(identity: str) -> str:
+    return f"records/{identity}"
 
 
 def _record(record: Mapping[str, Any]) -> Item | None:
@@ -67,7 +119,7 @@ def _record(record: Mapping[str, Any]) -> Item | None:
     if not text or not own or not is_type_name(kind):
         return None
     return ForeignMemory(
-        key=f"records/{own}", text=text, type=kind if record["class"] == "observation" else "insight",
+        key=_key(own), text=text, type=kind if record["class"] == "observation" else "insight",
         title=line_of(record.get("title")),
         source_id=own, tags=names_of(record.get("tags")), subjects=names_of(record.get("subjects")),
         created=moment_of(record.get("created")),
