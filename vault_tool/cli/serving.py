@@ -140,8 +140,8 @@ def _about_people(call: Call, options: Mapping[str, Any]) -> Exit | None:
         if options["list_people"]:
             return call.emit(served_people.people(vault), _listed_people)
         if makes:
-            made = served_people.new_token(vault, person, options["scope"] or WRITE, options["until"])
-            return call.emit(made, _made_token)
+            token = served_people.new_token(vault, person, options["scope"] or WRITE, options["until"])
+            return call.emit(token, _made_token)
         if bool(removed) == bool(person):
             raise UsageError("whose token is taken away?", "--remove NAME")
         return call.emit(served_people.remove(vault, removed or person), _removed_person)

@@ -76,8 +76,8 @@ def application(server: Server[Any], backend: Backend, door: Door, caller: Calle
                 await _in_time(inner, {**scope, _CALLER: everybody}, receive, send, door.slowest)
             else:
                 asking = asked_by_person(everybody, person)
-                ends = _UntilRemoved(receive, send, person, people)
-                await _in_time(inner, {**scope, _CALLER: asking}, ends.receive, ends.send, door.slowest)
+                answering = _UntilRemoved(receive, send, person, people)
+                await _in_time(inner, {**scope, _CALLER: asking}, answering.receive, answering.send, door.slowest)
 
     return outer
 

@@ -52,8 +52,8 @@ class ServedPerson:
 
     def row(self) -> dict[str, str]:
         """The row of `_config.json`."""
-        also = {"user": self.user, "until": self.until}
-        return {"hash": self.hash, "scope": self.scope} | {key: text for key, text in also.items() if text}
+        optional = {"user": self.user, "until": self.until}
+        return {"hash": self.hash, "scope": self.scope} | {key: text for key, text in optional.items() if text}
 
 
 def address_of(name: str) -> str:

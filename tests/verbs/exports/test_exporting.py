@@ -128,7 +128,7 @@ def test_what_took_the_place_of_what_comes_along_where_both_do(vault: Vault, fou
         assert again.imported == again.updated == 0 and len(other.index.catalog.of_class(RecordClass.EDGE)) == 3
     with Vault.open(own_copy(founded_without_git, tmp_path / "part"), clock=vault.clock) as part:
         done = part.import_from(out, only="8080|oak")
-        assert "2 memories are told here as current whose places others took there, which was not taken in" in done.warnings
+        assert "2 older memories came without what took its place there: told here as current" in done.warnings
 
 
 def test_a_graph_counts_what_it_cannot_hold(vault: Vault, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import step
 from vault_tool.util.note_links import NOTE_ENDS
-from vault_tool.util.text import one_line
+from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.folder_project import client_project
 from vault_tool.vault.operation import Operation
@@ -188,12 +188,8 @@ class _Taking:
     def alone(self) -> Iterator[str]:
         """A sentence on the memories whose place others took there that are not here."""
         if self._alone:
-            them = (
-                "memory is told here as current whose place another"
-                if len(self._alone) == 1
-                else ("memories are told here as current whose places others")
-            )
-            yield f"{len(self._alone)} {them} took there, which was not taken in"
+            older = counted(len(self._alone), "older memory", "older memories")
+            yield f"{older} came without what took its place there: told here as current"
 
     def _left(self, each: LeftOut) -> None:
         if not each.message:

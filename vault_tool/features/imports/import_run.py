@@ -311,8 +311,8 @@ class Intake:
         False where the older one is there alone, which is then told as if nothing had taken its place.
         """
         ends = [self._identity(key) for key in (new, old)]
-        there = [end in self._claimed or self.entry(end) is not None for end in ends]
-        if all(there):
+        are_here = [end in self._claimed or self.entry(end) is not None for end in ends]
+        if all(are_here):
             if text and self.suspected(f"{new} to {old}", text.encode("utf-8", "replace")):
                 text = ""
             edge = Edge(
@@ -321,7 +321,7 @@ class Intake:
                 body=text or "A later text of the same memory.",
             )  # fmt: skip
             self.create(op, edge.id, render(edge), op.place(edge))
-        return all(there) or not there[1]
+        return all(are_here) or not are_here[1]
 
     def leave(self, reason: str, count: int = 1) -> None:
         """Count what is left out as it should be: it is not named."""

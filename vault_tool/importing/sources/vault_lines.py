@@ -68,7 +68,7 @@ def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
 
 
 class _Changes:
-    """What took the place of what in the other vault, by the word of whoever may say so of it."""
+    """The changes of memories by others in the other vault, by the word of whoever may say so of them."""
 
     def __init__(self) -> None:
         self._origins: dict[str, str] = {}
