@@ -6,9 +6,10 @@ import hashlib
 import shutil
 import subprocess
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from tests.git_repos import git
 from vault_tool import Vault

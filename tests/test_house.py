@@ -38,6 +38,11 @@ def test_only_the_index_speaks_sql() -> None:
     assert {path: texts for path, texts in found.items() if texts} == {}
 
 
+def test_no_class_is_a_dataclass() -> None:
+    makers = [path for path in PACKAGE.rglob("*.py") if re.search(r"^\s*(from|import) dataclasses\b", path.read_text(), re.M)]
+    assert not makers, "each costs a cold command most of a millisecond: derive from `Struct` of `util/structs.py`"
+
+
 def test_a_statement_is_noticed_whatever_its_case() -> None:
     assert statements("x = f'SELECT id FROM entries WHERE n IN ({m})'") and statements('y = """\n  delete from entries"""')
     assert not statements("z = 'Select a memory'")

@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from msgspec.structs import asdict
 
 from vault_tool import machine
 from vault_tool.cli.output import to_json
@@ -132,7 +133,7 @@ def test_nothing_is_written_with_a_fault(path: Path) -> None:
 
 def test_no_way_of_showing_shows_the_key() -> None:
     settings = Machine(openai_key=Key(SECRET))
-    shown = [repr(settings), str(settings.openai_key), f"{settings.openai_key}", to_json(settings), repr(vars(settings))]
+    shown = [repr(settings), str(settings.openai_key), f"{settings.openai_key}", to_json(settings), repr(asdict(settings))]
     assert not [text for text in shown if SECRET in text]
     with pytest.raises(TypeError):
         pickle.dumps(settings.openai_key)

@@ -15,8 +15,7 @@ pytestmark = pytest.mark.without_git
 
 VERB = '''
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Longest(Answer):
+class Longest(Answer, kw_only=True):
     """The answer of `longest`."""
 
     results: tuple[str, ...]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
 from typing import Any
+
+from msgspec import field
 
 from vault_tool.errors import ConfigError
 from vault_tool.model.types import FORMER_SECTIONS, CoreSection, RecordClass, Registry, TypeSpec, is_type_name
 from vault_tool.util.hints import step
 from vault_tool.util.json_text import flaw_in, shown_place
+from vault_tool.util.structs import Struct, defaults
 from vault_tool.util.text import one_line
 
 PERSPECTIVES: Mapping[str, str] = {
@@ -43,71 +45,86 @@ _MOST_PARTS = 100
 _MOST_TOLD = 10
 
 
-def _option(default: Any, sentence: str, *choices: str) -> Any:
-    metadata = {"sentence": sentence, "choices": choices}
-    if isinstance(default, (dict, list)):
-        return field(default_factory=lambda: default, metadata=metadata)
-    return field(default=default, metadata=metadata)
-
-
-@dataclass(frozen=True, slots=True)
-class RecallSettings:
+class RecallSettings(Struct):
     """`[recall]` of `vault.toml`; `strong_models` are words in the names of models, in any case."""
 
     strong_models: tuple[str, ...] = STRONG_MODELS
 
 
-@dataclass(frozen=True)
-class Config:
+class Option(Struct):
+    """An option for its reader: its sentence, and the values that it may have (any, where there are none)."""
+
+    sentence: str
+    choices: tuple[str, ...] = ()
+
+
+class Config(Struct):
     """Settings of `vault.toml`. Never a secret, an address or a provider: a pulled vault must not send text anywhere."""
 
-    links: str = _option("plain", "How the tool writes subjects into heads.", "plain", "wikilink")
-    language: str = _option(
-        "english", "The language whose word endings full text search ignores; `none` for none.", "none", *LANGUAGES
-    )
-    core_budget: int = _option(12000, "Most characters that CORE.md may take.")
-    core_section_limit: int = _option(15, "Has no effect any more: CORE.md has a budget and no limit of lines.")
-    share_use: bool = _option(True, "Whether commits carry each day's use of memories, so that a clone knows it.")
-    lock_wait: float = _option(10.0, "Most seconds to wait for another process's lock.")
-    embedding_wait: float = _option(2.0, "Most seconds in all that an answer waits for an embedder.")
-    session_gap_minutes: float = _option(
-        30.0, "Minutes without bring_to_mind after which a session is taken to have lost its context."
-    )
-    notes: str = _option(
-        "",
+    links: str = "plain"
+    language: str = "english"
+    core_budget: int = 12000
+    core_section_limit: int = 15
+    share_use: bool = True
+    lock_wait: float = 10.0
+    embedding_wait: float = 2.0
+    session_gap_minutes: float = 30.0
+    notes: str = ""
+    write_policy: str = "auto"
+    understanding_policy: str = "auto"
+    review: tuple[str, ...] = ()
+    turn_writes: str = "child"
+    skipped_turns_days: int = 14
+    turn_log: bool = True
+    turn_log_turns: int = 1000
+    turn_log_bytes: int = 4_000_000
+    repo_ids: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    types: Registry = Registry()
+    recall: RecallSettings = RecallSettings()
+    perspectives: Mapping[str, str] = field(default_factory=lambda: dict(PERSPECTIVES))
+    active_perspectives: tuple[str, ...] = ()
+
+
+_OPTIONS: Mapping[str, Option] = {
+    "links": Option("How the tool writes subjects into heads.", ("plain", "wikilink")),
+    "language": Option("The language whose word endings full text search ignores; `none` for none.", ("none", *LANGUAGES)),
+    "core_budget": Option("Most characters that CORE.md may take."),
+    "core_section_limit": Option("Has no effect any more: CORE.md has a budget and no limit of lines."),
+    "share_use": Option("Whether commits carry each day's use of memories, so that a clone knows it."),
+    "lock_wait": Option("Most seconds to wait for another process's lock."),
+    "embedding_wait": Option("Most seconds in all that an answer waits for an embedder."),
+    "session_gap_minutes": Option("Minutes without bring_to_mind after which a session is taken to have lost its context."),
+    "notes": Option(
         "`..`: the notes of the folder that this vault's own lies in are served too, where they are, and never written.",
-        "",
-        "..",
-    )
-    write_policy: str = _option("auto", "Whether agents' observations wait for a person's review.", "auto", "review")
-    understanding_policy: str = _option("auto", "Whether agents' understandings wait for a person's review.", "auto", "review")
-    review: tuple[str, ...] = _option(
-        (), "Types or classes of which agents' memories wait for a person's review, beside what the two policies say."
-    )
-    turn_writes: str = _option(
-        "child", "Who writes what turns accept: the owner or a process of its own, or the next write.", "child", "later"
-    )
-    skipped_turns_days: int = _option(14, "Days that a turn which wrote nothing is kept on this machine, for a second look.")
-    turn_log: bool = _option(True, "Whether this machine keeps a log of turns: what was said, judged and recalled in each.")
-    turn_log_turns: int = _option(1000, "Most turns in that log; the oldest leave.")
-    turn_log_bytes: int = _option(4_000_000, "Most bytes of that log; the oldest leave.")
-    repo_ids: tuple[str, ...] = _option((), "More names under which requests may mean this vault, beside its own id and name.")
-    projects: tuple[str, ...] = _option((), "Tags that are projects, for what spans several in REFLECTION.md.")
-    types: Registry = _option(Registry(), "Types of this vault: `[types.<name>]` with class, weight, importance, section.")
-    recall: RecallSettings = _option(
-        RecallSettings(),
-        "What recall weighs: `[recall]` with strong_models, words in the names of models whose conclusions sink less with age.",
-    )
-    perspectives: Mapping[str, str] = _option(dict(PERSPECTIVES), "Embedding angles: `[perspectives]` with name = instruction.")
-    active_perspectives: tuple[str, ...] = _option(
-        (),
-        "Those of the perspectives that are embedded and asked; none named: all, for a model that is known to heed instructions.",
-    )
+        ("", ".."),
+    ),
+    "write_policy": Option("Whether agents' observations wait for a person's review.", ("auto", "review")),
+    "understanding_policy": Option("Whether agents' understandings wait for a person's review.", ("auto", "review")),
+    "review": Option("Types or classes of which agents' memories wait for a person's review, beside what the two policies say."),
+    "turn_writes": Option(
+        "Who writes what turns accept: the owner or a process of its own, or the next write.", ("child", "later")
+    ),
+    "skipped_turns_days": Option("Days that a turn which wrote nothing is kept on this machine, for a second look."),
+    "turn_log": Option("Whether this machine keeps a log of turns: what was said, judged and recalled in each."),
+    "turn_log_turns": Option("Most turns in that log; the oldest leave."),
+    "turn_log_bytes": Option("Most bytes of that log; the oldest leave."),
+    "repo_ids": Option("More names under which requests may mean this vault, beside its own id and name."),
+    "projects": Option("Tags that are projects, for what spans several in REFLECTION.md."),
+    "types": Option("Types of this vault: `[types.<name>]` with class, weight, importance, section."),
+    "recall": Option(
+        "What recall weighs: `[recall]` with strong_models, words in the names of models whose conclusions sink less with age."
+    ),
+    "perspectives": Option("Embedding angles: `[perspectives]` with name = instruction."),
+    "active_perspectives": Option(
+        "Those of the perspectives that are embedded and asked; none named: all, for a model that is known to heed instructions."
+    ),
+}
 
 
 def sentences() -> dict[str, str]:
     """Each option of `vault.toml` with its sentence, for documents and `vt config`."""
-    return {option.name: str(option.metadata["sentence"]) for option in fields(Config)}
+    return {name: option.sentence for name, option in _OPTIONS.items()}
 
 
 def toml_table(text: str) -> dict[str, Any]:
@@ -126,8 +143,7 @@ def toml_table(text: str) -> dict[str, Any]:
     return table
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct):
     """An option that this version does not know: `place` is its name in the file, `message` says so."""
 
     place: str
@@ -151,15 +167,15 @@ def _loaded(text: str, where: str, unknown: list[Unknown], *, stops: bool = True
     except ValueError as fault:
         raise ConfigError(f"{where}: {fault}", f"mend {where} in an editor") from fault
     faults: list[str] = []
-    known = {option.name: option for option in fields(Config)}
+    usual = defaults(Config)
     values: dict[str, Any] = {}
     for name, value in table.items():
-        option = known.get(name)
+        option = _OPTIONS.get(name)
         if option is None:
             unknown.append(Unknown(name, f"unknown option `{one_line(name, 40)}`"))
             continue
-        reader = _READERS.get(name) or _SCALARS[type(option.default)]
-        choices = option.metadata["choices"]
+        reader = _READERS.get(name) or _SCALARS[type(usual[name])]
+        choices = option.choices
         read = reader(name, _without_unknown(name, value, unknown), faults)
         if choices and read is not None and read not in choices:
             faults.append(f"`{name}` must be one of {', '.join(choices)}, not {_shown(value)}")

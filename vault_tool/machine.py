@@ -6,9 +6,11 @@ import json
 import re
 import urllib.parse
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import field
+from msgspec.structs import asdict, replace
 
 from vault_tool.errors import ConfigError
 from vault_tool.model import served_person
@@ -16,6 +18,7 @@ from vault_tool.util import atomic
 from vault_tool.util.folder import opened
 from vault_tool.util.hints import step
 from vault_tool.util.json_text import read_own
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
@@ -87,30 +90,31 @@ class Key:
         raise TypeError("a key is not written anywhere")
 
 
-def _option(default: Any, sentence: str, variable: str = "", *choices: str) -> Any:
-    return field(default=default, metadata={"sentence": sentence, "variable": variable, "choices": choices})
+class Option(Struct):
+    """An option for its reader: its sentence, the environment variable that overrides it, and the values that it may have."""
+
+    sentence: str
+    variable: str = ""
+    choices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(Struct):
     """Settings of `_config.json` and the environment: all that belongs to this machine, not to the vault, secrets too."""
 
-    provider: str = _option("auto", "Who turns texts into vectors; auto takes what is at hand.", "VAULT_PROVIDER", *PROVIDERS)
-    model: str = _option("", "The model of the provider; empty for its usual one.", "VAULT_EMBEDDING_MODEL")
-    ollama_host: str = _option(OLLAMA_HOST, "Where Ollama answers.", "OLLAMA_HOST")
-    openai_key: Key = _option(Key(), "The key for OpenAI.", "OPENAI_API_KEY")  # noqa: RUF009  (as immutable as a text)
-    openai_url: str = _option(OPENAI_URL, "Where OpenAI, or what speaks like it, answers.", "OPENAI_BASE_URL")
-    models: str = _option("", "The folder that holds all-MiniLM-L6-v2; empty for Chroma's own.", "VAULT_MODELS")
-    vectors: str = _option(EXACT, "Who answers by vectors: exact, chroma, or a Chroma server's URL.", "VAULT_VECTORS")
-    vectors_token: Key = _option(  # noqa: RUF009  (as above)
-        Key(), "The token for a Chroma server.", "VAULT_VECTORS_TOKEN"
-    )
-    owners: tuple[str, ...] = _option((), "The owner's addresses in commits; none: git's own user.email.", "VAULT_OWNERS")
-    owners_sign: str = _option("off", "Whether only the owner's signed commits count.", "VAULT_OWNERS_SIGN", "on", "off")
-    trusted: tuple[str, ...] = _option((), "People whose word is told as theirs: addresses, or *@example.org.")
-    sync_every: int = _option(0, "After how many seconds a process in the background syncs; 0 for never.")
-    unattended: str = _option("off", "Whether commands answer for a person where none stands at them.", "", "on", "off")
-    owner: str = _option("on", "Whether a process may be started in the background.", "VAULT_OWNER", "on", "off")
+    provider: str = "auto"
+    model: str = ""
+    ollama_host: str = OLLAMA_HOST
+    openai_key: Key = Key()
+    openai_url: str = OPENAI_URL
+    models: str = ""
+    vectors: str = EXACT
+    vectors_token: Key = Key()
+    owners: tuple[str, ...] = ()
+    owners_sign: str = "off"
+    trusted: tuple[str, ...] = ()
+    sync_every: int = 0
+    unattended: str = "off"
+    owner: str = "on"
     projects: Mapping[str, str] = field(default_factory=dict)
     """How the projects of folders are called, by the folder's path."""
     people: Mapping[str, ServedPerson] = field(default_factory=dict)
@@ -119,26 +123,45 @@ class Machine:
     """The person's other vaults that may be asked beside this one: their folders by name; no setting of the lists."""
     review: tuple[str, ...] = ()
     """More types or classes of which agents' memories wait for a person here than `vault.toml` says; no setting of the lists."""
-    sources: Mapping[str, str] = field(default_factory=dict, compare=False)
+    sources: Mapping[str, str] = field(default_factory=dict)
     """Where each option that was set was set: `_config.json` or a variable's name."""
     fault: str = ""
     """Why nothing of it is used, where it cannot be read; the provider is then `none`."""
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the settings are the same, wherever they were set."""
+        return isinstance(other, Machine) and asdict(self) | {"sources": other.sources} == asdict(other)
 
     def __hash__(self) -> int:
         return hash(tuple(getattr(self, option) for option in _OPTIONS))
 
 
-_OPTIONS = {option.name: option for option in fields(Machine) if option.metadata}
+_OPTIONS: Mapping[str, Option] = {
+    "provider": Option("Who turns texts into vectors; auto takes what is at hand.", "VAULT_PROVIDER", PROVIDERS),
+    "model": Option("The model of the provider; empty for its usual one.", "VAULT_EMBEDDING_MODEL"),
+    "ollama_host": Option("Where Ollama answers.", "OLLAMA_HOST"),
+    "openai_key": Option("The key for OpenAI.", "OPENAI_API_KEY"),
+    "openai_url": Option("Where OpenAI, or what speaks like it, answers.", "OPENAI_BASE_URL"),
+    "models": Option("The folder that holds all-MiniLM-L6-v2; empty for Chroma's own.", "VAULT_MODELS"),
+    "vectors": Option("Who answers by vectors: exact, chroma, or a Chroma server's URL.", "VAULT_VECTORS"),
+    "vectors_token": Option("The token for a Chroma server.", "VAULT_VECTORS_TOKEN"),
+    "owners": Option("The owner's addresses in commits; none: git's own user.email.", "VAULT_OWNERS"),
+    "owners_sign": Option("Whether only the owner's signed commits count.", "VAULT_OWNERS_SIGN", ("on", "off")),
+    "trusted": Option("People whose word is told as theirs: addresses, or *@example.org."),
+    "sync_every": Option("After how many seconds a process in the background syncs; 0 for never."),
+    "unattended": Option("Whether commands answer for a person where none stands at them.", "", ("on", "off")),
+    "owner": Option("Whether a process may be started in the background.", "VAULT_OWNER", ("on", "off")),
+}
 
 
 def sentences() -> dict[str, str]:
     """Each option with its sentence."""
-    return {name: str(option.metadata["sentence"]) for name, option in _OPTIONS.items()}
+    return {name: option.sentence for name, option in _OPTIONS.items()}
 
 
 def variable_of(name: str) -> str:
     """The environment variable that overrides an option."""
-    return str(_OPTIONS[name].metadata["variable"])
+    return _OPTIONS[name].variable
 
 
 def read(path: Path, environ: Mapping[str, str], *, own_file: bool = True) -> Machine:
@@ -334,7 +357,7 @@ def _checked(name: str, value: Any, source: str, faults: list[str]) -> Any:
     if not isinstance(value, str) or len(value) > _LONGEST or not value.isprintable():
         faults.append(f"{where} must be a text of one line")
         return None
-    choices = _OPTIONS[name].metadata["choices"]
+    choices = _OPTIONS[name].choices
     if choices and value not in choices:
         faults.append(f"{where} must be one of {', '.join(choices)}, not {one_line(value, 40)!r}")
         return None

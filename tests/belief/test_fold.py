@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import count
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from vault_tool.belief.fold import BOUND, FLOOR, Belief, Meter, counting, fold, in_order, preview
 from vault_tool.model.authority import AGENT, OWNER, by_origin
@@ -22,7 +22,7 @@ def signal(kind: SignalKind = SignalKind.TRUTH, value: float = 1.0, **more: obje
     number = next(_numbers)
     at = "2026-11-20T10:00:00+00:00"
     base = Signal(id=f"{number:08d}", at=at, target="m", kind=kind, value=value, session=f"s{number}", model=f"m{number}")
-    return replace(base, **{"origin": "agent", "confidence": 1.0, "evidence": ("test:one",), **more})  # type: ignore[arg-type]
+    return replace(base, **{"origin": "agent", "confidence": 1.0, "evidence": ("test:one",), **more})
 
 
 _ats = st.builds(
@@ -243,7 +243,7 @@ def test_sessions_that_voted_it_down_are_counted_once_each() -> None:
 
 
 def taking_back(one: Signal, **more: object) -> Signal:
-    return replace(signal(SignalKind.WITHDRAWN), withdraws=one.id, evidence=(), confidence=None, **more)  # type: ignore[arg-type]
+    return replace(signal(SignalKind.WITHDRAWN), withdraws=one.id, evidence=(), confidence=None, **more)
 
 
 @given(_lists, st.floats(0, 1), st.booleans())
@@ -273,7 +273,7 @@ def test_what_was_taken_back_is_as_if_it_had_not_been_said(signals: list[Signal]
 def test_the_owner_takes_back_all_and_others_their_own(
     kind: SignalKind, said_by: dict[str, str], taken_by: dict[str, str], counts: bool
 ) -> None:
-    one = replace(signal(kind), **said_by)  # type: ignore[arg-type]
+    one = replace(signal(kind), **said_by)
     other = signal(SignalKind.USEFUL, origin="owner")
     gone = withdrawals(in_order([one, other, taking_back(one, **taken_by)]))
     assert [*gone] == ([one.id] if counts and kind is not SignalKind.CONSENT else [])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import exp, log2
 from typing import get_args
@@ -10,6 +9,7 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from vault_tool.belief.decay import entry_decay
 from vault_tool.belief.fold import Belief, fold

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from vault_tool.features.setup import setup
 from vault_tool.features.subjects import subjects
 from vault_tool.features.understandings import understandings
 from vault_tool.util.json_text import json_name, seldom_told
+from vault_tool.util.structs import Struct
 from vault_tool.vault.generated_pages import GeneratedPage
 
 HOLD_THE_LOCK = """
@@ -118,7 +118,7 @@ def test_a_search_says_what_is_doubtful(person: Person) -> None:
 def test_json_has_the_names_of_the_results_fields(person: Person) -> None:
     one, other = person.remembers("One.", "-s", "A"), person.remembers("Two.", "-s", "A")
     made = person.gets("create-understanding", "Both.", "-s", "A", "--summary", "A is both", "--source", one, "--source", other)
-    expected: dict[tuple[str, ...], type] = {
+    expected: dict[tuple[str, ...], type[Struct]] = {
         ("remember", "Three."): RememberedObservation,
         ("link", one, "CAUSES", other, "because"): links.Linked,
         ("related", one): get.Relations,
@@ -144,7 +144,7 @@ def test_json_has_the_names_of_the_results_fields(person: Person) -> None:
         ("config",): setup.ShownSettings,
     }
     for arguments, result in expected.items():
-        named = {json_name(field.name) for field in fields(result)} - {*seldom_told(result)}
+        named = set(map(json_name, result.__struct_fields__)) - {*seldom_told(result)}
         assert person.gets(*arguments).keys() == named, arguments
 
 

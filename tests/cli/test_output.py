@@ -4,7 +4,6 @@ import json
 import os
 import sys
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -41,8 +40,7 @@ pytestmark = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer(Saved):
+class Answer(Saved, kw_only=True):
     """A verb's result with a title and fresh or stale indexes."""
 
     title: str = "An answer"

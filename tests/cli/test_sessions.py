@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from vault_tool.features.sessions.ending import SessionEnd
 from vault_tool.features.sessions.orient import CoreUnderstanding, GuardedPage, Orientation
 from vault_tool.features.sessions.session_context import SessionContext
 from vault_tool.util.json_text import json_name, seldom_told
+from vault_tool.util.structs import Struct
 from vault_tool.vault.seen import Cleared
 
 TOPIC = "redis idle connections"
@@ -32,9 +32,9 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return person
 
 
-def names(kind: type) -> set[str]:
+def names(kind: type[Struct]) -> set[str]:
     """The names of a result's fields where nothing is said that is seldom said."""
-    return {json_name(field.name) for field in fields(kind)} - {*seldom_told(kind)}
+    return set(map(json_name, kind.__struct_fields__)) - {*seldom_told(kind)}
 
 
 def test_orient_is_readable_and_whole(agent: Person) -> None:

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from vault_tool.consolidation import ledger
 from vault_tool.consolidation.ledger import TITLED, Ledger, LedgerLine, SettledPacket

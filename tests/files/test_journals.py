@@ -6,13 +6,13 @@ import errno
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.bounds import PATIENCE
 from tests.verbs.looking import identity

@@ -5,10 +5,10 @@ import os
 import stat
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from vault_tool.errors import Refused, StorageError
 from vault_tool.features.turns.turns import TURNS, QueuedTurn, SkippedTurn, Turns

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import replace
 from datetime import date
 
 import pytest
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from tests.generate.hostile import PAYLOADS
 from tests.generate.made import entry

@@ -8,12 +8,12 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from tests.bounds import PATIENCE
 from tests.founding import found_at
@@ -245,7 +245,7 @@ def test_nothing_that_is_given_unasked_passes_for_the_clients_frame(client: str,
         vault.episode(f"Redis {said}", f"Tried redis idle connections {said}; it failed.")
     given = [hook(root, START, client, source="startup"), hook(root, PROMPT, client, prompt=ASKED)]
     with Vault.open(root, session="s1") as vault:
-        given.append(json.dumps(asdict(vault.orient()), ensure_ascii=False))
+        given.append(json.dumps(to_builtins(vault.orient()), ensure_ascii=False))
         given.append(vault.core(preview=True).text)
         given.append((vault.core(), (root / "CORE.md").read_text())[1])
     for text in given:

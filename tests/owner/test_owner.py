@@ -442,4 +442,5 @@ def test_what_asks_the_owner_loads_next_to_nothing(owned: Owned) -> None:
     )  # fmt: skip
     assert "Stone" in done.stdout
     loaded = set(json.loads(done.stderr.replace("'", '"')))
-    assert not loaded & {"click", "pathlib", "typing", "dataclasses", "subprocess", "sqlite3", "numpy", "vault_tool.errors"}
+    unneeded = {"click", "pathlib", "typing", "dataclasses", "msgspec", "subprocess", "sqlite3", "numpy", "vault_tool.errors"}
+    assert not loaded & unneeded

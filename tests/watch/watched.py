@@ -10,10 +10,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from msgspec import to_builtins
 
 from tests.bounds import CAMPAIGN, PATIENCE, eventually
 from tests.git_repos import git
@@ -106,7 +107,7 @@ class Inside(Heard):
 
     def _tell(self, told: WatchReport) -> None:
         for change in told.changes:
-            self._says(asdict(change))
+            self._says(to_builtins(change))
         if told.remark:
             self._says({"remark": told.remark})
 

@@ -7,12 +7,12 @@ them, their history stays, and what other memories rest on is not changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from vault_tool.errors import NotFound, VaultError
 from vault_tool.files.layout import VAULT
 from vault_tool.util.hints import worded
+from vault_tool.util.structs import Struct
 from vault_tool.vault.context import Context
 from vault_tool.vault.plain_words import PlainWords
 from vault_tool.verbs import agent_files
@@ -28,8 +28,7 @@ class MemoryToolError(Exception):
     """A command that was not done; its text is the reply, with `is_error`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct):
     """The reply to the model as the result of its call."""
 
     text: str

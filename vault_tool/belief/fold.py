@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from math import isfinite
 from operator import attrgetter
+
+from msgspec import field
 
 from vault_tool.model.authority import AGENT, OWNER, Party, contributor_of, counts, is_review
 from vault_tool.model.signals import MOST_USES, Signal, SignalKind, Use, withdrawals
 from vault_tool.model.snapshot import is_from_others
 from vault_tool.util.clock import parse_time
+from vault_tool.util.structs import Struct
 
 UTILITY_START = 0.5
 DAMPING = 0.5
@@ -30,8 +32,7 @@ _OWNER = "owner"
 NO_REASON = "nobody said why"
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct):
     """One signal's effect on one value: the step it asked for, the step that was taken, and why they differ (or "")."""
 
     before: float
@@ -41,8 +42,7 @@ class Move:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Belief:
+class Belief(Struct):
     """The sum of all signals of one memory; every number but the counts is in 0..1.
 
     `utility` is the global prior: a moving average over all contexts, hence weighted to what is recent. `by_problem`

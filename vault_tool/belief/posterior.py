@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import exp, isfinite, lgamma, log, log1p
 
 from vault_tool.belief.fold import UTILITY_START, counting, target_of, weight_of
 from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.util.structs import Struct
 
 # How many full judgements the starting value is worth.
 PRIOR_STRENGTH = 2.0
@@ -15,8 +15,7 @@ PRIOR_STRENGTH = 2.0
 _STEPS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Posterior:
+class Posterior(Struct):
     """A Beta distribution over a value in 0..1: its mean and the central interval that holds 90 % of it."""
 
     alpha: float

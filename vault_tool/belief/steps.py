@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isfinite, log
 
@@ -14,6 +13,7 @@ from vault_tool.model.signals import Signal, SignalKind, Use, withdrawals
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import TypeSpec
 from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.structs import Struct
 
 # So many points of a curve are computed for the past, and half as many for what is to come.
 _POINTS = 60
@@ -25,8 +25,7 @@ _ACCESSES = 100
 _AHEAD = timedelta(days=365)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, kw_only=True):
     """One signal and what it did: truth and utility (0..1) after it, and by how much it moved the one that it is about (`of`).
 
     `by` is who said it, `limited` why it moved less than it asked for, `withdrawn_at` when it was taken back: then it moves
@@ -48,16 +47,14 @@ class Step:
     withdrawn_at: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct):
     """The decay score at a moment."""
 
     at: str
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(Struct):
     """The time from which an unused memory is of a lower standing."""
 
     standing: Standing

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from vault_tool.model.problems import Problem, Severity
+from vault_tool.util.structs import Struct
 
 # Of one kind so many are told one by one; where there are more, these many of their files are named.
 FEW = 10
@@ -19,8 +19,7 @@ MOST = 100
 _OWN = re.compile(r"`[^`]*`|\S*/\S*|\b[0-9a-f]{6,}\b|\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class LikeFindings:
+class LikeFindings(Struct):
     """Several findings of one kind: how many there are, the first of their files, and what the first of them says."""
 
     code: str
@@ -38,8 +37,7 @@ class LikeFindings:
         return Problem(where, 0, self.code, self.severity, f"{self.count:,} alike: {self.message}", self.hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct):
     """Findings as they are told: one by one, those that are alike once, and `left_out` not at all."""
 
     problems: tuple[Problem, ...]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import Registry
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 _SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct):
     """A vault at one moment: its notes, its types, and the ids that a person had forgotten."""
 
     snapshot: Snapshot

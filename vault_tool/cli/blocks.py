@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -14,6 +13,7 @@ from vault_tool.model.details import Details, in_lines, in_words
 from vault_tool.model.snapshot import from_trusted, is_trusted
 from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.hints import MARK
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.util.vault_names import HERE, vaults_in_words
 
@@ -56,43 +56,37 @@ _GAP = "  "
 BAR = "|"
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Struct):
     """A line that names what follows."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Struct):
     """A note's text: each of its lines behind a bar, so that none can pass for a line of ours."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Printed:
+class Printed(Struct):
     """A text of several lines that the tool made itself, as it is."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Struct):
     """A text in git's diff format."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(Struct):
     """Names with their values, one a line; empty values are left out."""
 
     pairs: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct):
     """Rows under column names; `right` are the columns of numbers. Without rows the line `empty` stands instead."""
 
     columns: tuple[str, ...]

@@ -7,12 +7,15 @@ import json
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+from msgspec import field
 
 from vault_tool.cli import forwarded
 from vault_tool.mcp import server
 from vault_tool.owner.protocol import BEAT, LONGEST_LINE
+from vault_tool.util.structs import Struct
 
 if TYPE_CHECKING:
     from vault_tool.mcp.server import Asked
@@ -28,16 +31,14 @@ _PIECE = 2**16
 _BEGINNING = 120
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct):
     """Where a conversation stands between two calls: the lines that opened it, and what was read and is not answered."""
 
     opening: tuple[bytes, ...] = ()
     unread: bytes = b""
 
 
-@dataclass(slots=True)
-class Conversation:
+class Conversation(msgspec.Struct):
     """A client that is served until either end closes the connection, or until it goes on elsewhere.
 
     `used(use, identity)` is how the vault is used; `moves` says whether it is to go on elsewhere, asked before each call.
@@ -54,11 +55,11 @@ class Conversation:
     _leaving: asyncio.Event = field(default_factory=asyncio.Event)
     _loop: asyncio.AbstractEventLoop | None = None
     _left: Standing | None = None
-    _asked: Asked = field(init=False)
+    _asked: Asked = field(default_factory=lambda: server.Asked())
 
     async def serve(self) -> Standing | None:
         """Serve it until it ends, or moves: then from where it is to go on."""
-        self._loop, self._asked = asyncio.get_running_loop(), server.Asked()
+        self._loop = asyncio.get_running_loop()
         self.line.setblocking(False)
         identity = str(self.request.get("identity") or "")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import click
+from msgspec.structs import replace
 
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, fields

@@ -5,10 +5,11 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
+
+from msgspec.structs import replace
 
 from vault_tool.errors import VaultError
 from vault_tool.mcp.backends import Call, Cancelled, Progress, failed, resource, versions
@@ -125,4 +126,4 @@ def _ready(use: Use, request: Request, progress: Progress) -> Mapping[str, Any]:
 
 def caller_of(request: Request) -> Caller:
     """The caller that a request names."""
-    return Caller(**{field.name: str(request.get(field.name) or "") for field in fields(Caller)})
+    return Caller(**{name: str(request.get(name) or "") for name in Caller.__struct_fields__})

@@ -7,9 +7,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
+
+import msgspec
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.errors import VaultError
 from vault_tool.mcp.backends import Answer, Call
@@ -33,8 +36,7 @@ _SHARE, _LONGEST = 0.2, 0.05
 Exclusive = Callable[[str], AbstractContextManager[Vault]]
 
 
-@dataclass(slots=True)
-class _Waiting:
+class _Waiting(msgspec.Struct):
     """A call that waits, and what became of it."""
 
     call: Call

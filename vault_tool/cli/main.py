@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -18,6 +17,7 @@ from vault_tool.cli.options import common_options
 from vault_tool.cli.table import ELSEWHERE, FIRST, SECTIONS
 from vault_tool.errors import Exit, StorageError, VaultError
 from vault_tool.util.deferred import deferred
+from vault_tool.util.structs import Struct
 
 if TYPE_CHECKING:
     import traceback
@@ -44,8 +44,7 @@ group = LazyGroup(
 group = click.version_option(package_name="vault_tool", prog_name=PROGRAM)(group)
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct):
     """A failure as people and programs are told of it: `code` is its class in words."""
 
     code: str

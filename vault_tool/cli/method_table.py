@@ -61,7 +61,7 @@ _CLASS = '''
 class Vault(Context):
     """An open vault. `Vault.open(path)` finds it; every verb of the command line is a method with the same parameters.
 
-    Results are frozen dataclasses whose fields have the names of the command line's JSON. A program that writes is
+    Results are frozen structs whose fields have the names of the command line's JSON. A program that writes is
     an agent unless it says otherwise: `Vault.open(path, origin="owner")`. What only a person may do is refused to it, unless
     it says that a person asks: `Vault.open(path, person=True)`.
     """

@@ -7,17 +7,18 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
+from msgspec.structs import replace
 
 from vault_tool.cli import output, twins
 from vault_tool.cli.blocks import Block
 from vault_tool.cli.lazy import RUNNING
 from vault_tool.errors import Exit, UsageError
 from vault_tool.model.ids import SHOWN_PREFIX
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import HALF_A_CHARACTER, is_unicode, one_line
 from vault_tool.vault import lean_values
 from vault_tool.vault.person import at_terminal, of_command
@@ -40,8 +41,7 @@ Render: TypeAlias = Callable[[Result, Short], Iterable[Block]]
 RenderWith: TypeAlias = Callable[[Result, Iterable[Item], Short], Iterable[Block]]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct):
     """One run of `vt`: what the common options say, before or after the command (after wins)."""
 
     vault: str = ""
@@ -91,7 +91,7 @@ class Call:
         """The same of a result whose list called `name` is given beside it, and printed as it comes."""
         settings_fault = vault.settings_fault
         if self.lean:
-            whole = replace(result, **{name: tuple(items)})  # type: ignore[type-var]  # a result is a dataclass
+            whole = replace(result, **{name: tuple(items)})  # type: ignore[type-var]  # a result is a struct
             return output.emit_lean(_leaned(whole, vault), result, settings_fault)
         blocks = _in_time(result, render(result, items, _short_in(vault)))
         return output.emit_with(result, name, items, blocks, as_json=self.json, settings_fault=settings_fault)

@@ -184,7 +184,7 @@ def remarks(result: object) -> Iterator[str]:
 
 
 def to_json(value: object) -> str:
-    """JSON with an indent of 2 and a final newline; dataclasses are objects, paths are text."""
+    """JSON with an indent of 2 and a final newline; structs are objects, paths are text."""
     options = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
     try:
         text = orjson.dumps(value, default=_plain_value, option=options).decode("utf-8")

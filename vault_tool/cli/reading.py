@@ -12,10 +12,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
+
+from msgspec import to_builtins
 
 from vault_tool.cli.answering import SharedVault
 from vault_tool.cli.conversation import Conversation
@@ -100,7 +101,7 @@ class Reader:
     def _forwarded(self, call: Call) -> Answer:
         # No other owner is looked for: with this one this process ends, too.
         connect = partial(fitting, self._root, SILENCE / 4)
-        request = {**call_of(call.tool, call.arguments), **asdict(call.caller)}
+        request = {**call_of(call.tool, call.arguments), **to_builtins(call.caller)}
         exchange = Exchange(connect, request, may_repeat=may_be_called_again(call.tool), progress=call.progress)
         try:
             answer = exchange.run()

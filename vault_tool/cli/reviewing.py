@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Body, Heading, Table, detail_fields, fields, table

@@ -6,12 +6,12 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from subprocess import DEVNULL
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
+from msgspec.structs import replace
 
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.options import Call, Decorated, Short, command
@@ -27,6 +27,7 @@ from vault_tool.owner import front
 from vault_tool.owner.relay import folder_of, session_of
 from vault_tool.util.deferred import deferred
 from vault_tool.util.location import Location
+from vault_tool.util.structs import Struct
 from vault_tool.util.vault_names import names_at
 from vault_tool.vault import one_thread
 from vault_tool.vault.person import require_person
@@ -189,8 +190,7 @@ def _safe(options: Mapping[str, Any]) -> tuple[str, str]:
     return cert, key
 
 
-@dataclass(frozen=True, slots=True)
-class Serving:
+class Serving(Struct):
     """Where a server is found, and which file holds what a client must show."""
 
     url: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.embedding import offer_model

@@ -9,12 +9,12 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import to_builtins
 
 from vault_tool.cli import answering, output
 from vault_tool.cli.blocks import printable
@@ -28,6 +28,7 @@ from vault_tool.owner import address
 from vault_tool.owner.client import reach
 from vault_tool.owner.spawning import IDLE, OWNER_WAIT, make_way, started
 from vault_tool.util.deferred import deferred
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.watch import watcher as file_watcher
 
@@ -128,8 +129,7 @@ def owner(call: Call, background: bool, ends: bool, idle: float, for_commands: b
         return Exit.DONE
 
 
-@dataclass(frozen=True, slots=True)
-class Presence:
+class Presence(Struct):
     """Whether an owner answers now, and what became of the wish."""
 
     answers: bool
@@ -264,7 +264,7 @@ def _tell(report: WatchReport) -> None:
 
 
 def _tell_json(report: WatchReport) -> None:
-    lines = [asdict(change) for change in report.changes]
+    lines = [to_builtins(change) for change in report.changes]
     if report.remark:
         lines.append({"remark": report.remark})
     output.write("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))

@@ -8,7 +8,6 @@ import secrets
 import webbrowser
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from vault_tool.files.layout import LOCAL
 from vault_tool.files.local_trust import place
 from vault_tool.mcp import listening
 from vault_tool.util.deferred import deferred
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import with_article
 from vault_tool.vault.person import require_person
 from vault_tool.verbs import vault
@@ -46,8 +46,7 @@ _PATIENCE = 3.0
 _OPENING = "page-start.html"
 
 
-@dataclass(frozen=True, slots=True)
-class WebPage:
+class WebPage(Struct):
     """Where the page is: the link opens it once, within an hour. `running` says that another process serves it already."""
 
     url: str

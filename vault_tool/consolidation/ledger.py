@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from msgspec import field
+
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, normal_name, one_line
 
 # Characters of an id in a ledger: 48 bits, which no two notes of one vault share.
@@ -27,24 +29,21 @@ _IDS_AT_END = re.compile(r":(?: `[0-9a-f]{8}-[0-9a-f]{4}`)*\r?$", re.ASCII)
 _ID = re.compile(r"`([0-9a-f]{8}-[0-9a-f]{4})`", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerLine:
+class LedgerLine(Struct):
     """One memory in a ledger: its id and what it is called."""
 
     id: str
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class SettledPacket:
+class SettledPacket(Struct):
     """A packet that was settled: what it is called, and the ids of the memories that it showed."""
 
     label: str
     ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ledger:
+class Ledger(Struct, kw_only=True):
     """The record of a pass; while it is open only what was new, its packets and the counts before are known.
 
     `packets` and `left` are lines for people. `settled` are the packets that were written of, `skipped` those of which nothing
@@ -69,8 +68,7 @@ class Ledger:
     new_as_written: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReadLedger:
+class ReadLedger(Struct):
     """The part of a ledger that the tool reads back: the beginnings of the ids that it took in, and whether it is ended.
 
     `listed` is false for a ledger of another hand, which does not name what was new. `unread` are those that it left new,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import first_tokens, tokens
 
 # So many current observations a subject has before it is worth a first understanding, and a pair before it is a relation.
@@ -41,8 +41,7 @@ _PAIR = 0.5
 _A_HUNDRED = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Due:
+class Due(Struct, kw_only=True):
     """A subject, or a pair of them, with the new memories that make it due and what each weighs.
 
     `tokens` is about how long their texts are, `shaken` says that a source of the present understanding is overtaken or
@@ -79,8 +78,7 @@ class Due:
         return unknown >= ENOUGH or 2 * unknown >= len(current)
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct):
     """A text as it fits a budget; `whole` is false where its end was left out."""
 
     text: str

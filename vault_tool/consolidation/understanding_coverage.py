@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
+
+import msgspec
+from msgspec import field
 
 from vault_tool.consolidation.packets import MOST_TAGS
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.supersession import Place, place_of
 from vault_tool.model.types import RecordClass
+from vault_tool.util.structs import Struct
 
 # The subjects of something, by what identifies them.
 Keys = frozenset[str]
@@ -24,8 +27,7 @@ _PAIR = 2
 _Synthesis = tuple[str, str, frozenset[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Sighting:
+class Sighting(Struct):
     """One observation: its id, its subjects, when it was written, and in which generation."""
 
     id: str
@@ -34,8 +36,7 @@ class Sighting:
     generation: int | None = None
 
 
-@dataclass(slots=True)
-class SubjectCount:
+class SubjectCount(msgspec.Struct):
     """The observations of one subject, counted; mutable, because it is counted up."""
 
     observations: int = 0
@@ -43,8 +44,7 @@ class SubjectCount:
     generation: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SubjectCoverage:
+class SubjectCoverage(Struct):
     """Subjects with their counts, pairs with how many observations they share, and how far understandings are behind.
 
     `behind` counts for an understanding's id the observations of its subjects that were written after it and that it

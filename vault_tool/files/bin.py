@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from vault_tool.files.inbox import About, about_of
 from vault_tool.files.layout import LOCAL, ignored_name
@@ -18,6 +19,7 @@ from vault_tool.model.ids import canonical
 from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder, write_in
 from vault_tool.util.clock import moment
 from vault_tool.util.json_text import read_own
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import content_hash
 
 BIN = f"{LOCAL}/bin"
@@ -28,8 +30,7 @@ DAYS = 30
 _DAY = len("2026-11-20")
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedDraft:
+class RefusedDraft(Struct):
     """A draft that was refused at `at`: its id, its file's name and bytes in the inbox, and why it waited there."""
 
     id: str
@@ -53,7 +54,7 @@ class DraftBin:
 
     def keep(self, draft: RefusedDraft) -> None:
         """Keep a draft, on the disk when this returns; one of the same id that lies there already is replaced."""
-        content = {"id": draft.id, "name": draft.name, "at": draft.at, "about": asdict(draft.about)}
+        content = {"id": draft.id, "name": draft.name, "at": draft.at, "about": to_builtins(draft.about)}
         # Latin-1 holds every byte as one character.
         line = json.dumps(content | {"text": draft.data.decode("latin-1")}, ensure_ascii=True)
         older = self._named(draft.id)

@@ -10,8 +10,9 @@ import base64
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, partial
+
+from vault_tool.util.structs import Struct
 
 # Words for a password in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Chinese, Japanese.
 _SAID_PASSWORD = (
@@ -81,8 +82,7 @@ _MNEMONIC_STOP = frozenset((
 _FEWEST_MNEMONIC = 12
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(Struct):
     """A way to write a credential down: a pattern with a group `value`, and what the value must look like."""
 
     kind: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from vault_tool.files.reader import Listing, Scan, Stat
+from vault_tool.util.structs import Struct
 
 # Stands for the stat of a file whose content must be compared again, whatever its stat says.
 DOUBT: Stat = (-1, -1, -1, -1)
@@ -14,8 +14,7 @@ _TICK = 20_000_000
 _SECOND = 1_000_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Struct):
     """`suspects` are new to us or look different; only their content says whether they are. `gone` are not there now."""
 
     suspects: Mapping[str, Stat]

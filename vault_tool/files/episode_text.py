@@ -9,9 +9,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import quote, unquote
+
+import msgspec
+from msgspec import field
 
 from vault_tool.files.layout import journal_date
 from vault_tool.model.problems import Problem, warning
@@ -36,8 +38,7 @@ LONGEST_LINE = 2**16
 _LONG_LINES = deferred_pattern(rb"^[^\n]{%d,}" % (LONGEST_LINE + 1), re.MULTILINE)
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(msgspec.Struct):
     """An entry whose lines are still being read."""
 
     at: str

@@ -16,7 +16,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, Self
@@ -24,6 +23,7 @@ from typing import IO, BinaryIO, Self
 from vault_tool.errors import NotFound, Refused
 from vault_tool.model.problems import Problem, warning
 from vault_tool.util.clock import stamp
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import is_unicode, one_line
 
 MOST_MEMBERS = 50_000
@@ -47,8 +47,7 @@ class Torn(Refused):
     """A file of an export that cannot be read to its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportFile:
+class ExportFile(Struct):
     """One file: its path in the export (through zips too), its size when unpacked, when it was last written (or empty)."""
 
     path: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat as kinds
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,11 +14,11 @@ from vault_tool.files.reader import LARGEST
 from vault_tool.model.problems import Problem, note, warning
 from vault_tool.util.clock import stamp
 from vault_tool.util.folder import opened
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignFile:
+class ForeignFile(Struct):
     """A regular file: its path below the folder with `/` between parts, its size in bytes, when it was last written."""
 
     path: str
@@ -32,8 +31,7 @@ class ForeignFile:
         return stamp(datetime.fromtimestamp(self.mtime_ns / 1e9, UTC))
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct):
     """The files found by one walk, in the order of their paths; `passed_over` names the others, each with its reason."""
 
     files: tuple[ForeignFile, ...]

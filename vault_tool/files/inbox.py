@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import field, to_builtins
 
 from vault_tool.files.layout import LOCAL, ignored_name
 from vault_tool.files.local_trust import place
 from vault_tool.model.ids import canonical
 from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder
 from vault_tool.util.json_text import read_own
+from vault_tool.util.structs import Struct
 
 INBOX = f"{LOCAL}/inbox"
 
@@ -21,8 +23,7 @@ _ABOUT = "about"
 _DECIDED = "decided.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(Struct):
     """Why a memory waits: since when, held by which verb, for what reason, and what a person needs to judge it.
 
     `edges` are whole edge notes, as text, that are written with the memory once it is accepted.
@@ -44,7 +45,7 @@ class Inbox:
     def put(self, identity: str, name: str, data: bytes, about: About) -> str:
         """Keep a note, on the disk when this returns; its path, relative to the root. A note of that name is replaced."""
         # What is said of it comes first: a kill between the two leaves no note without its context.
-        self._kept.write(_about_name(identity), json.dumps(asdict(about), ensure_ascii=True).encode(), _ABOUT)
+        self._kept.write(_about_name(identity), json.dumps(to_builtins(about), ensure_ascii=True).encode(), _ABOUT)
         self._kept.write(name, data)
         return f"{INBOX}/{name}"
 

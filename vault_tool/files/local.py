@@ -10,11 +10,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from vault_tool.errors import Refused
 from vault_tool.files import local_trust
@@ -28,6 +30,7 @@ from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import deferred, uuid
 from vault_tool.util.folder import opened
 from vault_tool.util.json_text import read_own
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import content_hash, one_line
 
 if TYPE_CHECKING:
@@ -71,8 +74,7 @@ _MARKED = 256
 _TOLD = 300
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedWrite:
+class PlannedWrite(Struct):
     """One file that an operation will write: the hash of what it holds before, and its bytes after (None: no file)."""
 
     path: str
@@ -80,8 +82,7 @@ class PlannedWrite:
     after: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class PendingOperation:
+class PendingOperation(Struct):
     """An operation begun and not known to be committed: `files` are paths with the hash they get (None: removed).
 
     `writes`, `episodes` and `signals` are what it is about to write, so that the next one can finish it after a kill.
@@ -105,8 +106,7 @@ class PendingOperation:
         return replace(self, files=tuple(files), writes=(), episodes=(), signals=())
 
 
-@dataclass(frozen=True, slots=True)
-class UseLog:
+class UseLog(Struct):
     """The log of one day's uses from `start` on: its `uses`, where its last whole line ends, and a `mark` of what ends there.
 
     `torn` is what stands behind that and may be whole all the same.
@@ -244,7 +244,7 @@ class LocalFolder:
         """Write an operation down before its first file is written (again, with more files, as they become known)."""
         if not _OPERATION.fullmatch(operation.id):
             raise ValueError(f"not an operation's id: {operation.id!r}")
-        content = asdict(operation) | {"signals": [signal_line(signal) for signal in operation.signals]}
+        content = to_builtins(operation) | {"signals": [signal_line(signal) for signal in operation.signals]}
         text = json.dumps(content, default=_as_text, ensure_ascii=False).encode("utf-8", "surrogatepass")
         name = f"{operation.id}.json"
         self._kept.write(name, _with_seal(_PENDING, name, text), _PENDING)

@@ -11,12 +11,13 @@ import hmac
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic
+
+from msgspec.structs import replace
 
 from vault_tool.errors import GitError, Refused, VaultError
 from vault_tool.files.git.repo import Repo, fields, moved_by_us
@@ -26,6 +27,7 @@ from vault_tool.util.atomic import write_in
 from vault_tool.util.deferred import shutil, tempfile
 from vault_tool.util.folder import opened
 from vault_tool.util.hints import shell
+from vault_tool.util.structs import Struct
 from vault_tool.util.user_folder import PRIVATE_FILE, PRIVATE_FOLDER, data_folder
 
 NAMES = (LOCAL, CACHE, CONFIG_FILE)
@@ -58,8 +60,7 @@ class Doubt(Enum):
     ELSEWHERE = "elsewhere"
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
+class Trust(Struct):
     """Where this machine's own files of a vault are: below `place`, which is the vault's root where there is no doubt.
 
     `tracked` are the paths that git has now, `commit` one that had them since the mark was made.
@@ -71,8 +72,7 @@ class Trust:
     commit: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct):
     """One user's word for a folder: the commit, and git's index, when all was well there."""
 
     mark: str

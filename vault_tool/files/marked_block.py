@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from vault_tool.errors import Refused
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 BEGIN = "<!-- vault:begin -->"
@@ -15,8 +15,7 @@ _BOM = b"\xef\xbb\xbf"
 _MARKER = re.compile(rb"[ \t]*<!--[ \t]*vault:(begin|end)[ \t]*-->[ \t]*\r?\n?")
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedBlock:
+class MarkedBlock(Struct):
     """A file parted at its markers: the bytes before the block (the first marker is their last line), in it, and after it."""
 
     before: bytes

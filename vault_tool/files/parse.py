@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from vault_tool.util import note_links
 from vault_tool.util.clock import stamped, until
 from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.hints import shell, step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import body_hash, content_hash, first_sentence, one_line, prose_lines, unwrap_link
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ _CANONICAL = deferred_pattern(r"-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?", re.ASCII)
 _WHOLE = deferred_pattern(r"\d{1,15}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Struct):
     """A file's text as parsed.
 
     `record_class` is None for a page (no head of ours). `readable` is false when the text cannot be used as it

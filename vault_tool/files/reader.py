@@ -9,17 +9,19 @@ import time
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeAlias
+
+from msgspec import field
 
 from vault_tool.errors import Busy, Refused
 from vault_tool.files.layout import SETTINGS_FILE, VAULT, ignored_folder, name_key
 from vault_tool.model.problems import Problem, error, note, warning
 from vault_tool.util.folder import Descent, Folder, opened
 from vault_tool.util.note_links import is_note
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 # Size in bytes, mtime and ctime in nanoseconds, inode: what changes when a file does.
@@ -49,8 +51,7 @@ def fingerprint(info: os.stat_result) -> Stat:
     return info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino & _INODE
 
 
-@dataclass(frozen=True, slots=True)
-class FolderScan:
+class FolderScan(Struct):
     """One folder as it was looked into: its own mtime, ctime and inode, the folders below it, and what was odd in it."""
 
     stat: tuple[int, int, int]
@@ -58,8 +59,7 @@ class FolderScan:
     faults: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Trusted:
+class Trusted(Struct):
     """The folders that need no second look: their own stat is unchanged; with the files known in them.
 
     A folder's times change when a file in it comes, goes or is replaced, not when one is written in place: so those in
@@ -71,8 +71,7 @@ class Trusted:
     always: frozenset[str]
 
 
-@dataclass(frozen=True)
-class Scan:
+class Scan(Struct, dict=True):
     """The files of a vault as one walk saw them. `partial` says that some folder could not be looked into.
 
     `folders` maps each folder's path (relative to the root) to its files; folders without any are left out. `looks`

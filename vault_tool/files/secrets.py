@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
 
 from vault_tool.files import credentials
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import content_hash
 
 # At the end of a line it says that what looks like a secret there is none, or is meant to be kept.
@@ -60,8 +60,7 @@ _LONGEST_LINE = 4_000
 _OVERLAP = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Secret:
+class Secret(Struct):
     """One hit: its line (from 1), what kind it looks like, and at most four of its first characters.
 
     `value` is for comparing alone: it is in no text form of this object, and must not be shown or stored.
@@ -70,11 +69,25 @@ class Secret:
     line: int
     kind: str
     shown: str
-    value: str = field(repr=False, compare=False)
+    value: str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and self._shown() == other._shown()
+
+    def __hash__(self) -> int:
+        return hash(self._shown())
+
+    def __repr__(self) -> str:
+        return f"Secret{self._shown()!r}"
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        return [("line", self.line), ("kind", self.kind), ("shown", self.shown)]
+
+    def _shown(self) -> tuple[int, str, str]:
+        return self.line, self.kind, self.shown
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(Struct):
     """A format of our own; `hints` are lower-case texts of which one is in each hit, so that most rules need not run.
 
     `gate`, where there is one, is a cheaper pattern that must match the lower-case text first.
@@ -87,8 +100,7 @@ class _Rule:
     least: int = 0  # digits that a value in letters of both cases must have; 0: `_is_random` decides
 
 
-@dataclass(frozen=True, slots=True)
-class _Detector:
+class _Detector(Struct):
     """A detector of the library, with what must be in a text before it is loaded and asked: as of a rule of our own."""
 
     module: str

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from msgspec import field
+from msgspec.structs import asdict, replace
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import LOCAL
@@ -20,6 +22,7 @@ from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import filelock
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
+from vault_tool.util.structs import Struct
 
 # How long the state of a session is kept after its last call.
 LIFE = timedelta(days=30)
@@ -40,8 +43,7 @@ _POLL_SECONDS = 0.01
 _MOST_KNOWN = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct):
     """One memory that a session was shown: when first and last, and by which verbs."""
 
     first: str
@@ -49,8 +51,7 @@ class Shown:
     how: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentSession:
+class AgentSession(Struct, kw_only=True):
     """The state of one session. Times are ISO 8601 in UTC.
 
     `token` is the last heartbeat and `asked` the moment of its `bring_to_mind`; `seen` is the log by which results are
@@ -261,7 +262,7 @@ def _is_over(folder: Folder, name: str, moment: datetime) -> bool:
 
 def _as_json(session: AgentSession) -> bytes:
     shown = {identity: [shown.first, shown.last, *shown.how] for identity, shown in session.shown.items()}
-    values = {column.name: getattr(session, column.name) for column in fields(session)} | {"shown": shown}
+    values = asdict(session) | {"shown": shown}
     return json.dumps(values, ensure_ascii=False).encode()
 
 

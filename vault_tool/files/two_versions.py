@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from vault_tool.util.structs import Struct
 
 OPEN = "<!-- two versions: keep one, or both -->"
 OR = "<!-- or -->"
@@ -13,8 +14,7 @@ MARKS = frozenset({OPEN, OR, END})
 OPEN_BYTES = OPEN.encode()
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct):
     """A place kept twice: the numbers (from 0) of its first and last line, both comments included, and what they enclose."""
 
     first: int

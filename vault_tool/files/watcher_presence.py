@@ -7,15 +7,17 @@ import os
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from vault_tool.files.layout import LOCAL, OWNER_FILE
 from vault_tool.util.atomic import storage, write_in
 from vault_tool.util.deferred import filelock
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
+from vault_tool.util.structs import Struct
 
 LOCK_FILE = "owner.lock"
 WATCH_FILE = "watch.json"
@@ -24,8 +26,7 @@ _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(Struct):
     """The process that holds a vault's owner lock; `nonce` tells one of its lives from another with the same pid.
 
     `protocol` is that of the socket on which it answers, 0 where it listens on none; `background` says that nobody
@@ -57,8 +58,7 @@ class Owner:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(Struct):
     """A watcher's record: `mode` is `events` or `polling`, `degraded` the reason why it is not as good as it could be."""
 
     pid: int
@@ -113,7 +113,7 @@ def say(root: Path, record: Owner | Watch) -> None:
     """Write a record of this process down for others; raises StorageError."""
     name = OWNER_FILE if isinstance(record, Owner) else WATCH_FILE
     with _local(root) as folder:
-        data = json.dumps(asdict(record)).encode()
+        data = json.dumps(to_builtins(record)).encode()
         write_in(folder, name, data, durable=False, mode=_PRIVATE_FILE)
 
 

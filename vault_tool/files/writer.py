@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from vault_tool.errors import NotFound, Refused, StaleEdit
@@ -16,13 +15,13 @@ from vault_tool.files.local import LocalFolder
 from vault_tool.util import atomic
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import content_hash
 
 ATTEMPTS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct):
     """The result of one write to the file at `path`: its bytes before and after (None: there is no file).
 
     `conflict` is the path of the copy that keeps what somebody else saved in the same instant.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from vault_tool.errors import Refused, UsageError
 from vault_tool.util.atomic import storage, write_in
 from vault_tool.util.folder import opened
 from vault_tool.util.hints import option
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 LISTING = ".vault-export.json"
@@ -23,8 +23,7 @@ _PRIVATE_FOLDER = 0o700
 _SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct):
     """The outcome: how many files were written, how many are as they were, how many of an earlier export were taken away, and
     how many of these stayed because another hand changed them.
     """

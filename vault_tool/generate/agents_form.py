@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import date
+
+from msgspec.structs import replace
 
 from vault_tool.generate.core_forms import CoreItem, CoreText, PromptForm
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import CoreSection, RecordClass
 from vault_tool.util.clock import parse_time
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
 
 DOUBTFUL = 0.4
@@ -41,8 +41,7 @@ class Beside(NamedTuple):
     reviewed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CoreItem:
+class CoreItem(Struct):
     """A memory that may stand on the page, with what is believed of it and what is told with it.
 
     `solves` is the problem that it solves, `tried` are the tactics that failed at that or at itself, the newest first;
@@ -97,8 +96,7 @@ class CoreItem:
         return f"{_words(claim.entry, short, BESIDE_LENGTH)}{marked}"
 
 
-@dataclass(frozen=True, slots=True)
-class CoreText:
+class CoreText(Struct):
     """A soul, protocol or orientation: the active one of its type, with its body.
 
     `untouched` says that it is the text that a new vault is given: nobody rewrote it.
@@ -110,8 +108,7 @@ class CoreText:
     untouched: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ImportMap:
+class ImportMap(Struct):
     """The notes of one import that are not used yet: how many, its largest folders, and the notes that most link to."""
 
     name: str

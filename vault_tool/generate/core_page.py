@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
+
+import msgspec
 
 from vault_tool.generate.budget import cut, shares
 from vault_tool.generate.core_forms import NO_REST, CoreItem, CoreText, Form, ImportMap, Rest, TrackedForm, common
@@ -15,6 +16,7 @@ from vault_tool.generate.core_order import Claim, Claims, in_order, is_over
 from vault_tool.generate.core_project import CoreProject
 from vault_tool.generate.escape import block, inline, quote
 from vault_tool.model.types import KEPT_TYPES, CoreSection, Registry
+from vault_tool.util.structs import Struct
 
 WARNING_LENGTH = 300
 
@@ -29,8 +31,7 @@ _TYPICAL = 15
 _DATE = re.compile(r"^(> Last updated: )\d{4}-\d{2}-\d{2}", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class CoreGroup:
+class CoreGroup(Struct):
     """Sections that serve one need, and the share of the page's room that is theirs, whatever the others want."""
 
     share: float
@@ -52,8 +53,7 @@ GROUPS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class CorePage:
+class CorePage(Struct):
     """The page, the ids of what its lines show, and how many of each section were looked at for it."""
 
     text: str
@@ -153,8 +153,7 @@ def _cut(text: str, limit: int, form: Form) -> str:
     return shown
 
 
-@dataclass(slots=True)
-class _Filled:
+class _Filled(msgspec.Struct):
     """The lines of a page, the ids of what they show, and how many of each section were looked at."""
 
     text: str
@@ -162,8 +161,7 @@ class _Filled:
     reach: Mapping[CoreSection, int]
 
 
-@dataclass(slots=True)
-class _Queue:
+class _Queue(msgspec.Struct):
     """The items of one group in the order in which they are given room: `at` is the next."""
 
     share: float

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 
 
-@dataclass(frozen=True, slots=True)
-class CoreProject:
+class CoreProject(Struct):
     """A project by all its names, and the names of the others, all normalised."""
 
     names: frozenset[str]

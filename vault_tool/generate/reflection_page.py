@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from heapq import nlargest, nsmallest
 from itertools import combinations
@@ -14,6 +13,7 @@ from vault_tool.generate.escape import inline, words
 from vault_tool.generate.page_lines import link, provenance
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, normal_name, tag_name
 
 THEMES = 8
@@ -33,8 +33,7 @@ _EVERYWHERE = frozenset({"", "global"})
 _LIVE = ", those of this machine that no commit has among them"
 
 
-@dataclass(frozen=True, slots=True)
-class Concern:
+class Concern(Struct):
     """A concern for the owner: `kind` (contested, questionable, uncovered, stale), which entries, and why."""
 
     kind: str
@@ -42,8 +41,7 @@ class Concern:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Tagged:
+class _Tagged(Struct):
     """A memory with its tags and its projects in the form in which they are compared, each once."""
 
     entry: Entry

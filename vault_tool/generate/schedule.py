@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import slug
 
 # What may be run each day: a command, what it does, and when cron runs it.
@@ -16,8 +16,7 @@ DAILY: Mapping[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(Struct, kw_only=True):
     """The units that run one command daily, and the crontab line that does the same."""
 
     command: str
@@ -28,8 +27,7 @@ class Job:
     cron: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Schedule:
+class Schedule(Struct, kw_only=True):
     """The jobs of a vault; `install` says what to type once their units are in place. `reflect` does what `core` does too."""
 
     jobs: tuple[Job, ...]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from vault_tool.util.structs import Struct
 
 _TEXTS = Path(__file__).parent / "texts"
 
 
-@dataclass(frozen=True, slots=True)
-class Starter:
+class Starter(Struct):
     """The first understanding of one of the kept types."""
 
     type: str

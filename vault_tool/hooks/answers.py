@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
@@ -28,6 +27,7 @@ from vault_tool.model.details import in_words
 from vault_tool.model.snapshot import from_trusted, is_trusted
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import MARK, worded
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import BYTES_A_TOKEN, counted, first_tokens, one_line, tokens
 from vault_tool.vault import core_making, page_at_start, resolve, seen, shortened, work_left
 from vault_tool.vault.context import Context, find
@@ -182,8 +182,7 @@ def _compacts(vault: Context) -> None:
         seen.store(vault).update(vault.who.session, moment, lambda state: state.compacts(moment.isoformat()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct):
     """Where a session starts: its folder, its client, and the file in which this keeps it."""
 
     folder: str

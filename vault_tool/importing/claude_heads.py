@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
 
 from vault_tool.files.frontmatter import Raw
 from vault_tool.importing import dates
 from vault_tool.model.ids import canonical
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 # What Claude Code calls its kinds of memories, as types of ours.
@@ -22,8 +22,7 @@ INDEX = "memory.md"
 _LISTED = re.compile(r"[ \t]*[-*+] +(?:\[[^\]]*\]\([^()\s]+\.md\)|\[\[[^\]]+\]\])")
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryHead:
+class MemoryHead(Struct):
     """The fields of a memory file's head as ours; `kind` is Claude Code's own word for it.
 
     `id` and `digest` are of a memory that an export of a vault wrote: its id, and the hash of the text as it wrote it.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from vault_tool.errors import EditRefused
 from vault_tool.files import frontmatter
@@ -20,6 +21,7 @@ from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, Severity, note, warning
 from vault_tool.model.types import RecordClass, Registry, is_type_name
 from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import content_hash, one_line
 
 FROM = "imported_from"
@@ -31,8 +33,7 @@ _MARKERS = b"<<<<<<< "
 _COPY_LINE = re.compile(rb'^[ ]*copy_hash: "?([0-9a-f]{32})"?\r?\n', re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportOptions:
+class ImportOptions(Struct, kw_only=True):
     """The options of an import that apply to every note."""
 
     type: str = "general"
@@ -42,8 +43,7 @@ class ImportOptions:
     source_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class Made(Struct, kw_only=True):
     """The outcome for one note: `data` is None where nothing can be kept, `identity` empty where it stays a page."""
 
     data: bytes | None = None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line, plain_line, prose_lines
 
 LONGEST = 200
@@ -44,8 +44,7 @@ def title_of(path: str, head: Mapping[str, object], prose: str) -> str:
     return (best.text if best else "") or folder or stem
 
 
-@dataclass(frozen=True, slots=True)
-class _Heading:
+class _Heading(Struct):
     """A heading's level and text, and whether nothing of the note's own text stands above it."""
 
     level: int

@@ -10,11 +10,12 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from msgspec import field
+from msgspec.structs import asdict, replace
 
 from vault_tool.errors import GitError, NotFound, Refused
 from vault_tool.files import git, reader
@@ -27,6 +28,7 @@ from vault_tool.index.catalog import Catalog
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Put, pulled, trusted
 from vault_tool.util.hints import shell
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -64,8 +66,7 @@ PERSONS = frozenset({"", "edit", "commit", "review", "undo"})
 _TRUSTS = "trusts "
 
 
-@dataclass(frozen=True, slots=True)
-class TrustedAuthors:
+class TrustedAuthors(Struct):
     """By which commits the owner speaks: the authors' addresses, lower case, and whether only validly signed ones count."""
 
     addresses: frozenset[str] = frozenset()
@@ -93,8 +94,7 @@ class TrustedAuthors:
         return "\n".join((*sorted(self.addresses), *trusts, "signed" if self.signed else ""))
 
 
-@dataclass(frozen=True, slots=True)
-class Foreign:
+class Foreign(Struct):
     """A text that another person's commit brought: the blob of a note, or one line of a journal by its `digest`."""
 
     path: str
@@ -104,8 +104,7 @@ class Foreign:
     commit: str
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryDelta:
+class HistoryDelta(Struct):
     """The part of the history to take in: texts that came with it, commits that HEAD has no longer (`whole`: all before)."""
 
     came: tuple[Foreign, ...] = ()
@@ -181,8 +180,7 @@ def hid_by(texts: Iterable[str], blob: str) -> tuple[str, ...] | None:
     return tuple(map(str, orjson.loads(encoded)))
 
 
-@dataclass(frozen=True, slots=True)
-class TakenAway:
+class TakenAway(Struct):
     """A note of the owner's that another person's commit deleted: its id, its blob, by whom, when, and the commit.
 
     Not where it was: a path holds words of the title, which may be forgotten later.
@@ -603,7 +601,7 @@ class _Fold:
 
 def digest(signal: Signal) -> str:
     """A digest that tells one line of a journal from another, however it is spaced."""
-    return "line:" + hashlib.blake2b(orjson.dumps(signal), digest_size=16).hexdigest()
+    return "line:" + hashlib.blake2b(orjson.dumps(signal, default=asdict), digest_size=16).hexdigest()
 
 
 def work_tree_blobs(repo: git.Repo | None, paths: Collection[str]) -> dict[str, str]:

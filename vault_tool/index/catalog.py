@@ -6,7 +6,6 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -27,6 +26,7 @@ from vault_tool.model.snapshot import Entry, Snapshot, owners_first
 from vault_tool.model.supersession import longest_chain
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.gc_paused import no_collection
+from vault_tool.util.structs import Struct
 
 # What a file of the vault is, beside what journals are: a note with a record, any other text, and what nothing is made of.
 RECORD, PAGE, UNREADABLE, FORGOTTEN, CONFLICT = "record", "page", "unreadable", "forgotten", "conflict"
@@ -35,8 +35,7 @@ NOTES = frozenset({RECORD, PAGE, UNREADABLE})
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct):
     """A markdown file that is no record: searchable as text."""
 
     path: str
@@ -44,8 +43,7 @@ class Page:
     preview: str
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct):
     """The known content of a file: its kind, its size in bytes and its hash (empty: it could not be read)."""
 
     kind: str
@@ -53,8 +51,7 @@ class Known:
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Struct):
     """How much the vault holds; `notes` is every markdown file that is no journal and no conflict copy."""
 
     notes: int

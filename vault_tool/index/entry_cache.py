@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from operator import attrgetter
+
+from msgspec.structs import replace
 
 from vault_tool.index.database import Database
 from vault_tool.index.schema import DROPPED, ENTRY, entries_at, entry_of

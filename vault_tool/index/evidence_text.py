@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 
 import orjson
 
@@ -11,6 +10,7 @@ from vault_tool.files.parse import parse
 from vault_tool.model.fields import SCHEMA
 from vault_tool.model.snapshot import ENDS, is_from_others
 from vault_tool.model.types import Registry
+from vault_tool.util.structs import Struct
 
 # What may be put to a note, or taken from it, without a word of it being another's.
 ADDED = frozenset({"tags", "pinned", "subjects", "related_to", "updated"})
@@ -24,8 +24,7 @@ _ALIASES = "aliases"
 _REGISTRY = Registry()
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct):
     """A digest of a note's body and fields, its origin apart; empty for a text that cannot be read, which is like no other.
 
     `label` says that the head names a contributor, as older versions of the tool wrote it there.

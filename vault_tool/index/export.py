@@ -10,17 +10,18 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec.structs import asdict
 
 from vault_tool.files.layout import CACHE, STATE_FILE
 from vault_tool.files.local_trust import place
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.seals import IndexState, SealedFile, lock
 from vault_tool.model.types import RecordClass
+from vault_tool.util.structs import Struct
 
 VERSION = 2
 STATE_VERSION = 1
@@ -32,8 +33,7 @@ _SHARE = 0.05
 _References = dict[str, dict[str, list[str]]]
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedFile:
+class ExportedFile(Struct):
     """A derived file for other programs, written whole: of a large vault, therefore, only when enough has changed.
 
     `lock` is held while it is written, for which others wait `wait` seconds.
@@ -161,8 +161,7 @@ _BEGINNING = b'{"version":%d,' % STATE_VERSION
 _ENTRY = rb'("(?:[^"\\]|\\.)*"):(\{[^{}]*\})'
 
 
-@dataclass(frozen=True, slots=True)
-class StateRow:
+class StateRow(Struct):
     """One memory's derived numbers; `last_accessed` is empty for one that was never used, null in the file."""
 
     access_count: int = 0
@@ -173,19 +172,14 @@ class StateRow:
 
 
 def _state_json(row: StateRow) -> bytes:
-    return orjson.dumps(row if row.last_accessed else {**_plain(row), "last_accessed": None})
-
-
-def _plain(row: StateRow) -> dict[str, Any]:
-    return {field.name: getattr(row, field.name) for field in fields(row)}
+    return orjson.dumps(asdict(row) if row.last_accessed else {**asdict(row), "last_accessed": None})
 
 
 def _state_row(values: Mapping[str, Any]) -> StateRow:
     return StateRow(**{**values, "last_accessed": values.get("last_accessed") or ""})
 
 
-@dataclass(frozen=True, slots=True)
-class StateFile:
+class StateFile(Struct):
     """`_state.json` of one vault."""
 
     root: Path

@@ -8,11 +8,12 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import field
 
 from vault_tool.files import tombstones
 from vault_tool.index.catalog import Catalog
@@ -20,12 +21,12 @@ from vault_tool.model.authority import OWNER, Act, Effect, Party, authority, by_
 from vault_tool.model.ids import canonical
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.structs import Struct
 
 _SHA1 = 40
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignGrave:
+class ForeignGrave(Struct):
     """A tombstone that another person's commit brought: the blob of the file at its path, its author, and when.
 
     `whose` is whose the note was that the same commit took away, as an origin: the empty text is the owner's, None says that
@@ -42,8 +43,7 @@ class ForeignGrave:
     """That note's blob; its path, which holds words of it, is in the history alone."""
 
 
-@dataclass(frozen=True)
-class Graves:
+class Graves(Struct, dict=True):
     """The ids that were forgotten: `ours` for good, `theirs` by others, each with who says so."""
 
     ours: frozenset[str] = frozenset()
@@ -107,8 +107,7 @@ NONE = Graves()
 OWNED = "mark:owned"
 
 
-@dataclass(frozen=True, slots=True)
-class GraveNews:
+class GraveNews(Struct):
     """The history's tombstones that the catalogue does not know yet: see `HistoryDelta`."""
 
     rows: tuple[ForeignGrave, ...] | None = None

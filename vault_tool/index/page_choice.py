@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec import to_builtins
 
 from vault_tool.files.layout import CACHE
 from vault_tool.files.local_trust import place
@@ -18,6 +18,7 @@ from vault_tool.index.schema import ENTRY, PROJECT, REVIEW, entry_of
 from vault_tool.index.seals import SealedFile, lock
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 
 _LOCK = "page.lock"
@@ -25,8 +26,7 @@ _MEMORIES = tuple(record_class.value for record_class in MEMORIES)
 _COUNT = "SELECT count(*) FROM entries WHERE class IN (?, ?)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportRows:
+class ImportRows(Struct, kw_only=True):
     """One import, as the page tells it: how many notes, the largest folders, the rows of the most linked."""
 
     name: str
@@ -35,8 +35,7 @@ class ImportRows:
     linked: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageChoice:
+class PageChoice(Struct, kw_only=True):
     """A choice of `rows` as of a `moment`: of a `build` of the catalogue under `settings`, when its last entry and signal had
     these numbers, and when it held so many `memories`; `elsewhere` is how many were of other projects than the page's.
     """
@@ -62,8 +61,7 @@ def choice_of(build: str, settings: str) -> str:
     return f"{build} {settings}"
 
 
-@dataclass(frozen=True, slots=True)
-class SinceChoice:
+class SinceChoice(Struct):
     """The changes since a choice: the rows written, the ids judged, and how many rows are gone or were written over."""
 
     written: tuple[int, ...]
@@ -91,7 +89,7 @@ class ChoiceFile:
     def write(self, choice: PageChoice) -> None:
         """Replace it; whoever is at it already writes one that is as good. Raises Busy and StorageError."""
         with lock(self._cache / _LOCK, 0.0, "the page's choice"):
-            self._file.replace(orjson.dumps(asdict(choice)), choice.of, synced=False)
+            self._file.replace(orjson.dumps(to_builtins(choice)), choice.of, synced=False)
 
     @property
     def _file(self) -> SealedFile:

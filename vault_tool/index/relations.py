@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from vault_tool.index.visibility import Request, visible
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.supersession import Place, place_of, superseded_by
 from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 
 _MEMORIES = tuple(record_class.value for record_class in MEMORIES)
@@ -140,8 +140,7 @@ def _group(catalog: Catalog, name: str) -> tuple[str, ...]:
     return names_of(subjects[0]) if len(subjects) == 1 else (normal_name(name),)
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct):
     """A subject as memories are tagged with it; `entry` is its file, None for one that is only named.
 
     `key` is the file's id, else the normalised name; `names` are the normalised names that mean this subject alone.

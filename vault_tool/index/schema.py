@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import orjson
+from msgspec.structs import asdict
 
 from vault_tool.files.layout import AROUND
 from vault_tool.files.reader import Listing
@@ -241,7 +242,7 @@ def problem_of(row: Sequence[Any]) -> Problem:
 
 def signal_row(path: str, signal: Signal) -> tuple[Any, ...]:
     """A signal as a row."""
-    return path, signal.at, signal.id, signal.target, orjson.dumps(signal)
+    return path, signal.at, signal.id, signal.target, orjson.dumps(signal, default=asdict)
 
 
 def signal_of(data: bytes) -> Signal:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -13,10 +12,10 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
 from vault_tool.files.local_trust import place
 from vault_tool.index.seals import SealedFile, lock
+from vault_tool.util.structs import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Screened:
+class Screened(Struct):
     """The content hashes of clean files under one set of rules (`rules`, any text that changes when they do)."""
 
     root: Path

@@ -9,7 +9,6 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -22,6 +21,7 @@ from vault_tool.files.layout import CACHE
 from vault_tool.files.reader import fingerprint
 from vault_tool.util import atomic
 from vault_tool.util.deferred import shutil
+from vault_tool.util.structs import Struct
 
 _SEAL_BYTES = 512
 # So long a lock is waited for before what this process itself left behind is looked for, in seconds.
@@ -41,8 +41,7 @@ class IndexState(Enum):
     SPOILT = "spoilt"
 
 
-@dataclass(frozen=True, slots=True)
-class SealedFile:
+class SealedFile(Struct):
     """One derived file or folder and the seal that vouches for it: the stat that it had after our last write.
 
     A file that was cut, edited, copied, replaced or deleted has another stat, so that one look tells. The seal is

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
 from typing import Any
@@ -19,6 +18,7 @@ from vault_tool.index.schema import CREATED, ENTRY, GENERATION, PROJECT, SESSION
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.structs import Struct
 
 # Of a longer session only the first so many records are put in order.
 _MOST = 5000
@@ -163,8 +163,7 @@ def _is_text(session: str) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct):
     """The paths of one session's records in their order, and the place of each in it."""
 
     order: tuple[str, ...]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Literal
 
+from msgspec import field
+
 from vault_tool.model import authority
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
+from vault_tool.util.structs import Struct
 
 # In the order in which they are looked for: the first that holds, and that matters for the purpose, is the reason.
 Reason = Literal[
@@ -66,8 +68,7 @@ def _no(_: Entry) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct):
     """The asker, the time and the purpose: everything that decides beside the record itself.
 
     `user` is None for whoever keeps the vault, who is told of everybody's. `withheld` are the ids that nobody is told of,

@@ -5,18 +5,17 @@ from __future__ import annotations
 import shlex
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from vault_tool.hooks.clients import EVENTS, NATIVE, SECONDS
+from vault_tool.util.structs import Struct
 
 # Milliseconds that a client may wait for the first answer of a server, where that can be said.
 PATIENCE = 30_000
 
 
-@dataclass(frozen=True, slots=True)
-class UserMachine:
+class UserMachine(Struct):
     """One person's machine: what the environment and the platform say of where settings are."""
 
     environ: Mapping[str, str]
@@ -51,8 +50,7 @@ class UserMachine:
         return Path(self.environ.get(variable) or self.home / name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
+class Client(Struct, kw_only=True):
     """One client: the file that lists its servers, the path of names in it, and what stands there of one.
 
     `add` and `remove` are its own commands (`NAME` and `COMMAND` stand for these); `hooks` is the file of its hooks.

@@ -9,7 +9,6 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from threading import Thread
@@ -20,6 +19,7 @@ from vault_tool.hooks.clients import NATIVE, PROMPT, START
 from vault_tool.install.clients import CLIENTS, Client, UserMachine
 from vault_tool.install.settings import SettingsFile, is_ours
 from vault_tool.install.stub import Stub, listening
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
 from vault_tool.vault.context import find
 
@@ -30,8 +30,7 @@ _LABEL = "Memory: notes of earlier sessions"
 _HIDDEN = ("ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDECODE", "CLAUDE_CODE_SESSION_ID")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Struct, kw_only=True):
     """One thing that was tried; `ok` is None for what cannot be tried here, `said` what was seen or what to do."""
 
     what: str
@@ -39,8 +38,7 @@ class Check:
     said: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
+class Delivery(Struct, kw_only=True):
     """The checks of one client, in order; `delivered` says that all of it worked that can be tried."""
 
     client: str

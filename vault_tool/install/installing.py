@@ -9,7 +9,6 @@ import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,22 +17,21 @@ from vault_tool.errors import ConfigError, StorageError, UsageError
 from vault_tool.install.clients import CLIENTS, Client, UserMachine, hook_items
 from vault_tool.install.settings import SettingsFile
 from vault_tool.util import atomic
+from vault_tool.util.structs import Struct
 
 _PRIVATE = 0o600
 _SECONDS = 60
 _LARGEST = 2**24
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(Struct, kw_only=True):
     """One file that is changed: its path, and the difference as text."""
 
     path: str
     diff: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Installation:
+class Installation(Struct, kw_only=True):
     """The work that `install` did, or would do (`dry_run`): commands of the client's own, and files; both empty if all was so."""
 
     client: str
@@ -45,8 +43,7 @@ class Installation:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _InstallPlan:
+class _InstallPlan(Struct):
     commands: tuple[tuple[str, ...], ...]
     files: tuple[SettingsFile, ...]
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from msgspec import field
+
+from vault_tool.util.structs import Struct
 
 _SPACE = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.S)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
@@ -24,8 +27,7 @@ class InvalidJsonc(ValueError):
         super().__init__(f"line {self.line}: expected {expected}")
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct):
     """A value and where it stands. `members` are those of an object or a list, each with its name or place and its start."""
 
     value: Any

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -12,6 +11,7 @@ from vault_tool.mcp import answering, resources
 from vault_tool.mcp.table import TOOLS
 from vault_tool.mcp.tools import Caller
 from vault_tool.model import served_person
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ class Cancelled(BaseException):
     """The client no longer waits for a call: raised within it where it reports its progress, past all that handles faults."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct):
     """The answer to a call: as text, and as values unless the text is an error that a model can mend."""
 
     text: str
@@ -113,8 +112,7 @@ def _unneeded() -> None:
     """Whether a call is still waited for, where that is not looked after."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct):
     """A call of a tool as a use of an open vault; `require_wanted` raises Cancelled once the caller gave up."""
 
     tool: str

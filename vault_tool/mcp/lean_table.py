@@ -6,13 +6,12 @@ Each is its verb with fewer parameters and plain names. Both presets take a para
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from vault_tool.model.memory_names import PLAIN_NAMES
+from vault_tool.util.structs import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class LeanTool:
+class LeanTool(Struct):
     """A tool of the small preset: its description and its parameters with theirs, in order; `needed` has the required ones."""
 
     about: str

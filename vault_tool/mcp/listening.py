@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -18,6 +17,7 @@ import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from vault_tool.errors import Busy, Refused, UsageError
+from vault_tool.util.structs import Struct
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -43,8 +43,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Door:
+class Door(Struct):
     """Where is listened, under which names it is asked for, and what must be shown: no `token` is needed where it is empty."""
 
     host: str

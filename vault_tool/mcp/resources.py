@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import unquote
 
 import orjson
 
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.mcp.answering import bounded
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault.resolve import short
 from vault_tool.verbs.vault import Vault
@@ -18,8 +18,7 @@ MARKDOWN, JSON = "text/markdown", "application/json"
 _SCHEME = "vault://"
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct):
     """The text of a resource and its media type."""
 
     text: str

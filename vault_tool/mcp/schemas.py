@@ -5,7 +5,6 @@ It is kept, for to list the tools is what clients do first, and must not wait un
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import json
 import sys
@@ -13,7 +12,9 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
 
 from vault_tool.index.vectors.status import VectorStatus
 from vault_tool.mcp.lean_table import LEAN, LEAN_TOOLS, NAMES, VERBS, LeanTool
@@ -290,9 +291,9 @@ def _cut(schema: Schema, *, in_time: bool = False) -> Schema:
 
 def _of(kind: Any) -> Schema:
     origin, inner = get_origin(kind), get_args(kind)
-    if dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         hints = get_type_hints(kind, {**_UNLOADED, **vars(sys.modules[kind.__module__])})
-        return _object(**{json_name(name): _of(hints[name]) for name in told_fields(cast(type, kind))})
+        return _object(**{json_name(name): _of(hints[name]) for name in told_fields(kind)})
     if origin in (Union, types.UnionType):
         return _any([_of(member) for member in inner if member is not types.NoneType])
     if origin is Literal:

@@ -6,14 +6,15 @@ Everything else of a tool follows from the verb itself; `vault_tool/mcp/tools.js
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import field
+
 from vault_tool.mcp.lean_table import LEAN as LEAN
+from vault_tool.util.structs import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
+class Described(Struct):
     """A verb as a tool: when to use it, an example, and what it does to the vault.
 
     `omit` are fields of its result that repeat what the caller gave, or tell an agent nothing.

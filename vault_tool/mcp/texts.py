@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from vault_tool.util.structs import Struct
 
 INSTRUCTIONS = """\
 A memory that you share with the people you work with: markdown notes in git, written by them, by you and by agents before you.
@@ -27,8 +28,7 @@ Ids may be prefixes; titles work too. What a person must decide (reviewing, forg
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct):
     """A text that a person may start: what it is for, what it takes (name, meaning) and the tools that it speaks of."""
 
     title: str

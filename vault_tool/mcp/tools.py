@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -13,6 +12,7 @@ from vault_tool.errors import UsageError
 from vault_tool.mcp.lean_table import LEAN, NAMES
 from vault_tool.mcp.table import RENAMED, TOOLS
 from vault_tool.model import served_person
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import tokens
 from vault_tool.util.vault_names import with_vaults
 
@@ -30,8 +30,7 @@ _READ = ("name", "description", "inputSchema")
 Tool = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct):
     """The caller behind a connection, where a call does not say otherwise. It is always an agent."""
 
     session: str = ""
@@ -82,8 +81,7 @@ def plain_names(preset: str, tool: str) -> Mapping[str, str]:
     return {ours: theirs for theirs, ours in names.items() if theirs in takes}
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedTool:
+class OfferedTool(Struct):
     """A tool with about how many tokens it takes in a model's context, and those of its small form where it has one."""
 
     name: str
@@ -95,8 +93,7 @@ class OfferedTool:
     lean_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
+class Preset(Struct):
     """A preset with how many tools it has, and about how many tokens they take."""
 
     preset: str
@@ -104,8 +101,7 @@ class Preset:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class Offered:
+class Offered(Struct):
     """All tools, and both presets. A token is counted as four bytes, which is near for English and JSON."""
 
     presets: tuple[Preset, ...]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.features.pages import pages
 from vault_tool.model.parameter_table import NARROWS
 from vault_tool.util.clock import parse_time
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import BYTES_A_TOKEN
 from vault_tool.vault import core_making, page_at_start, seen, work_left
 from vault_tool.vault.lean import Short, without_empty
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 _LISTS_BY = frozenset({"kinds", *NARROWS, "of_session", "limit"})
 
 
-@dataclass(frozen=True, slots=True)
-class StartPage:
+class StartPage(Struct):
     """The page of a session's start, in the lean form alone."""
 
     text: str

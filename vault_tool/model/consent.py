@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from vault_tool.model.signals import REFUSALS, ConsentState, Signal, SignalKind
 from vault_tool.model.snapshot import Entry, is_from_others
+from vault_tool.util.structs import Struct
 
 _OWNER = "owner"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsentRecord:
+class ConsentRecord(Struct, kw_only=True):
     """One consent record: who answered (a user, or `owner`; empty for a question), when, in which turn.
 
     `counts` is false for an answer of somebody who may not give it.
@@ -26,8 +25,7 @@ class ConsentRecord:
     counts: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Consent:
+class Consent(Struct):
     """The consent records of one memory, oldest first."""
 
     records: tuple[ConsentRecord, ...] = ()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
 from vault_tool.model.ids import as_prefix
 from vault_tool.util.deferred import deferred_pattern
+from vault_tool.util.structs import Struct
 
 # How references are written, for hints.
 FORMS = (
@@ -38,8 +38,7 @@ class EvidenceKind(StrEnum):
     EPISODE = "episode"
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct):
     """One reference taken apart.
 
     `target` is a file's path relative to its work tree, a commit, an id or a prefix of one, a date, or plain text.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from vault_tool.util.structs import Struct
 
 # The code of a date ahead of the clock: known of each note, and told in one line of all.
 DATED_AHEAD = "dated-ahead"
@@ -17,8 +18,7 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Problem:
+class Problem(Struct, order=True):
     """One thing wrong in one file; `path` is relative to the vault's root, `line` counts from 1 (0: the whole file)."""
 
     path: str

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
+
+from msgspec import field
 
 from vault_tool.model.fields import SCHEMA
 from vault_tool.model.made_titles import title_now
 from vault_tool.model.types import RecordClass
+from vault_tool.util.structs import Struct, defaults
 
 # A typed head: text, float, int, bool, None, lists of text, and (unknown fields only) nested lists and maps. Plain JSON.
 Head: TypeAlias = dict[str, Any]
@@ -16,8 +18,7 @@ Head: TypeAlias = dict[str, Any]
 _KEYWORDS = {"pass_id": "pass"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Struct, kw_only=True):
     """The fields of every record: `extra` holds the fields that are not ours, kept as they are."""
 
     record_class: ClassVar[RecordClass]
@@ -43,8 +44,7 @@ class Record:
         return str(getattr(self, "title", "") or getattr(self, "name", "") or self.id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workspace(Record):
+class Workspace(Record, kw_only=True):
     """The vault itself: `id` and `name` are what contracts call `repo_id`."""
 
     record_class = RecordClass.WORKSPACE
@@ -53,8 +53,7 @@ class Workspace(Record):
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject(Record):
+class Subject(Record, kw_only=True):
     """A stipulated, named region: an anchor without evidence of its own."""
 
     record_class = RecordClass.SUBJECT
@@ -71,8 +70,7 @@ class Subject(Record):
     pinned: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered(Record):
+class Remembered(Record, kw_only=True):
     """The fields that observations and understandings share: subjects, weights and provenance."""
 
     title: str = ""
@@ -98,8 +96,7 @@ class Remembered(Record):
         return title_now(self.record_class, self.title, getattr(self, "summary", ""), self.body) or self.id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation(Remembered):
+class Observation(Remembered, kw_only=True):
     """Evidence: immutable, temporal, tagged with any number of subjects."""
 
     record_class = RecordClass.OBSERVATION
@@ -119,8 +116,7 @@ class Observation(Remembered):
     as_of: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Understanding(Remembered):
+class Understanding(Remembered, kw_only=True):
     """The current best synthesis: revised only by a new one that supersedes it."""
 
     record_class = RecordClass.UNDERSTANDING
@@ -132,8 +128,7 @@ class Understanding(Remembered):
     pass_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edge(Record):
+class Edge(Record, kw_only=True):
     """A typed link between two memories whose body says why; titles inform, ids decide."""
 
     record_class = RecordClass.EDGE
@@ -154,8 +149,7 @@ class Edge(Record):
     project: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consolidation(Record):
+class Consolidation(Record, kw_only=True):
     """One pass of consolidation; its body is the ledger, its parents the passes before it."""
 
     record_class = RecordClass.CONSOLIDATION
@@ -175,10 +169,10 @@ CLASSES: Mapping[RecordClass, type[Record]] = {
 def _layout(kind: type[Record]) -> dict[str, Any]:
     """Attribute names with their defaults, in the order of the class's schema (body and extra aside)."""
 
-    known = {f.name: (() if f.default is MISSING else f.default) for f in fields(kind)}
+    known = defaults(kind)
     attribute = {key: name for name, key in _KEYWORDS.items()}
     order = (attribute.get(key, key) for key in SCHEMA[kind.record_class])
-    return {name: known[name] for name in order}
+    return {name: known.get(name, ()) for name in order}
 
 
 _LAYOUT: dict[type[Record], dict[str, Any]] = {kind: _layout(kind) for kind in CLASSES.values()}

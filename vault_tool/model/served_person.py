@@ -6,11 +6,11 @@ import hashlib
 import hmac
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from vault_tool.util.clock import end_of
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 
 READ, WRITE = "read", "write"
@@ -27,8 +27,7 @@ _RESERVED = frozenset({"owner", "agent", "import", "nobody", "unknown"})
 _DIGITS = frozenset("0123456789abcdef")
 
 
-@dataclass(frozen=True, slots=True)
-class ServedPerson:
+class ServedPerson(Struct):
     """The person of a token: `hash` is the SHA-256 of the token, `user` the user to whose memories they are bound.
 
     `until` is when the token ends; one without it ends when it is taken away.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from vault_tool.model.snapshot import is_from_others
+from vault_tool.util.structs import Struct
 
 # So many uses of one memory on one day are believed of a journal's line.
 MOST_USES = 1_000_000
@@ -39,8 +39,7 @@ class ConsentState(StrEnum):
 REFUSALS = (ConsentState.REFUSED, ConsentState.WITHDRAWN)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signal:
+class Signal(Struct, kw_only=True):
     """One line of `signals/YYYY-MM.<writer>.jsonl`; ordered by `(at, id)` whatever file it stands in.
 
     `value` is a target in 0..1 for truth and utility, and a count for `use` (accesses of one memory on one day).
@@ -102,8 +101,7 @@ def withdrawals(ordered: Sequence[Signal]) -> Mapping[str, Signal]:
     return by_target
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+class Use(Struct, kw_only=True):
     """One access of a memory, known to this machine alone until a commit carries its day's sum as a signal."""
 
     at: str
@@ -111,8 +109,7 @@ class Use:
     session: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodeEntry:
+class EpisodeEntry(Struct, kw_only=True):
     """One entry of a day's log: `at` is UTC, `path` is relative to the vault's root (empty for a note of its own).
 
     `session` is the conversation that it tells of; empty where nobody said.

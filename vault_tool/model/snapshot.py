@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from vault_tool.model.problems import Problem
 from vault_tool.model.supersession import longest_chain, superseded_by
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import end_of, moment
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 
 _PULLED = "pulled ("
@@ -62,8 +62,7 @@ class Put(NamedTuple):
 ENDS = ("expires", "until")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct):
     """One record without its body: its typed head, where it is, and what was read off its text.
 
     `title` is never empty (a subject's is its name). `links` are weak links: the targets of `[[...]]` in the body.
@@ -202,8 +201,7 @@ def owners_entry(entries: Sequence[Entry]) -> Entry | None:
     return own[0] if len(own) == 1 else None
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(Struct, dict=True):
     """All entries of a vault at one moment, in the order of their paths, with the relations that follow from them.
 
     `barred` are the supersessions (the newer one's id, the older one's) for which their writer had no authority.
@@ -211,8 +209,8 @@ class Snapshot:
 
     entries: tuple[Entry, ...] = ()
     pages: tuple[str, ...] = ()
-    problems: tuple[Problem, ...] = field(default=(), repr=False)
-    barred: frozenset[tuple[str, str]] = field(default=frozenset(), repr=False)
+    problems: tuple[Problem, ...] = ()
+    barred: frozenset[tuple[str, str]] = frozenset()
 
     @cached_property
     def by_id(self) -> Mapping[str, tuple[Entry, ...]]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
+from msgspec import field
+
 from vault_tool.util.deferred import difflib
+from vault_tool.util.structs import Struct
 
 
 class RecordClass(StrEnum):
@@ -45,8 +47,7 @@ class CoreSection(StrEnum):
 FORMER_SECTIONS: Mapping[str, CoreSection] = {"In Motion": CoreSection.WHERE_LEFT}
 
 
-@dataclass(frozen=True, slots=True)
-class TypeSpec:
+class TypeSpec(Struct):
     """One type: `weight` multiplies its decay score, `importance` (0..1) is its default, `known` is false for a guess."""
 
     name: str
@@ -130,8 +131,7 @@ def near_type(name: str, types: Iterable[str]) -> str:
     return next(iter(difflib.get_close_matches(name.casefold(), alike, 1, _SLIP)), "")
 
 
-@dataclass(frozen=True)
-class Registry:
+class Registry(Struct):
     """All types of a vault: the built-in ones, extended and overridden by `[types.<name>]` in `vault.toml`."""
 
     specs: Mapping[str, TypeSpec] = field(default_factory=lambda: {spec.name: spec for spec in BUILT_IN})

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from vault_tool.errors import VaultError, VaultGone
 from vault_tool.mcp.backends import Answer, Backend, Cancelled, Progress, failed
@@ -51,14 +52,14 @@ class RelayBackend:
     def __init__(self, location: Location, caller: Caller, alone: Backend) -> None:
         self._location = location
         self._owners = Owners(location.root)
-        self._caller = asdict(caller)
+        self._caller = to_builtins(caller)
         self._alone = alone
         self._threads = ThreadPoolExecutor(_AT_ONCE, "owner's answers")
 
     def asked_by(self, caller: Caller) -> RelayBackend:
         """See `Backend.asked_by`."""
         other = copy(self)
-        other._caller, other._alone = asdict(caller), self._alone.asked_by(caller)
+        other._caller, other._alone = to_builtins(caller), self._alone.asked_by(caller)
         return other
 
     def may(self, tool: str) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+import msgspec
+from msgspec import field
 
 from vault_tool.model.snapshot import Entry
 
@@ -12,8 +14,7 @@ from vault_tool.model.snapshot import Entry
 Key: TypeAlias = tuple[str, str]
 
 
-@dataclass(slots=True)
-class Candidate:
+class Candidate(msgspec.Struct):
     """One memory in the running. `words` is its full-text score as a share of what is attainable, `covered` the part of the
     question's words that it has (by rarity; None: nobody looked), `cosine` is in standard deviations above what the
     question has in common with any memory (None: it has no vector yet). `mention` is what it counts that a conversation mentions

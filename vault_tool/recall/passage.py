@@ -6,10 +6,10 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from vault_tool.recall.question import frames
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import PART, one_line
 
 _LEAST_PART = 0.6
@@ -27,8 +27,7 @@ _WIDE = 0x2E80
 _MOST_PLACES = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Struct):
     """A passage of a text: from `start` to `stop`, and how it reads, with an ellipsis where the text goes on."""
 
     text: str

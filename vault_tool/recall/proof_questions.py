@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from vault_tool.util.structs import Struct
 
 Words: TypeAlias = tuple[str, ...]
 
@@ -21,8 +22,7 @@ _MOST_WORDS = 24
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class ProofQuestion:
+class ProofQuestion(Struct):
     """A question made of one memory: the words that are asked, in the memory's order, and the words that were left out."""
 
     identity: str

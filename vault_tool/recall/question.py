@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from vault_tool.recall import time_words, times
 from vault_tool.recall.wishes import asks_for_advice
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 
 if TYPE_CHECKING:
@@ -106,8 +106,7 @@ _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _ENDS = re.compile(r"[.?!…,;\n]")
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct):
     """A question as it is searched for: `words` for full text, `text` for vectors, the `names` that may be in it.
 
     `spelled` are its words but the first as they stand, where none of them tells anything: `what is now?` may ask for what

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import Any, Generic, TypeVar
 
 from vault_tool.recall.question import words_of
 from vault_tool.recall.weights import Weights
+from vault_tool.util.structs import Struct
 
 _One = TypeVar("_One")
 
@@ -16,8 +16,7 @@ _One = TypeVar("_One")
 _ALL = 2**31
 
 
-@dataclass(frozen=True, slots=True)
-class CopyText(Generic[_One]):
+class CopyText(Struct, Generic[_One]):
     """A memory with what copies are told by. Two are copies only where all of `same` is equal (None: it has no copies), and
     of copies the one with the highest `stands` does. `text` is its beginning, and `source` where it came from ("" for
     what a person wrote or reviewed): by these lookalikes are told.
@@ -30,8 +29,7 @@ class CopyText(Generic[_One]):
     stands: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Selected(Generic[_One]):
+class Selected(Struct, Generic[_One]):
     """One that is answered, with the exact copies that it stands for."""
 
     of: _One

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from vault_tool.recall import time_words as words
+from vault_tool.util.structs import Struct
 
 # How much it counts to be of a time that is named, by how many days that is at most: many memories are of a year.
 _WORTH = ((2, 1.0), (10, 0.9), (45, 0.8), (130, 0.6))
@@ -33,8 +35,7 @@ _READ = 600
 _MONTHS_A_YEAR, _SHORT = 12, 4
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct):
     """Days from `first` until before `over`; `worth` (0..1) is how much it counts to be of them, `lags` whether what is
     told soon after may be of them too, and `yearly` says that they are meant of any year.
     """
@@ -74,8 +75,7 @@ class Span:
         return tuple(replace(self, first=_shifted(self.first, by), over=_shifted(self.over, by)) for by in (shift, shift - 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Times:
+class Times(Struct):
     """The times that a question names, the `rest` of it, the `share` of its telling words that they are, and whether no other
     tells anything: `what happened on 7 May 2023?`."""
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from vault_tool.recall import update_words as w
 from vault_tool.recall.question import COMMON
+from vault_tool.util.structs import Struct
 
 # Longer texts are compared by their beginnings; a long message says its news among the first clauses.
 _LETTERS = 2400
@@ -40,16 +42,14 @@ _CLOCK = re.compile(r"\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b\.?", re.IGNORECASE)
 _DATE = re.compile(r"\b(\d{1,2})\.?\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)([a-z]*)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(Struct):
     """The value in a newer text and the one it replaces, both as they are read; `""` where a text only denies."""
 
     before: str
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(Struct):
     """One word as it is compared: `form` is normal, `text` as it stands, `name` that it is written as names are, `leads` that a
     colon stands after it.
     """
@@ -60,8 +60,7 @@ class _Word:
     leads: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Clause:
+class _Clause(Struct):
     words: tuple[_Word, ...]
     denied: bool
     moved: bool
@@ -69,8 +68,7 @@ class _Clause:
     telling: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
+class _Text(Struct):
     clauses: tuple[_Clause, ...]
     event: bool
     also: bool
@@ -236,8 +234,7 @@ def _compared(older: _Clause, newer: _Clause) -> tuple[list[_Region], list[str]]
     return list(_regions(blocks, theirs, ours, newer.moved)), common
 
 
-@dataclass(frozen=True, slots=True)
-class _Region:
+class _Region(Struct):
     """A place where two clauses differ: the telling words there of the older and of the newer one, and what stands before."""
 
     before: tuple[_Word, ...]

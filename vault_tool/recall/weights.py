@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from types import MappingProxyType
+
+from msgspec.structs import replace
+
+from vault_tool.util.structs import Struct
 
 # Below this match nothing is sent, by any door, though somebody asks: such a memory has nothing of the question, nor does what is
 # beside it or linked to it. It has a tenth of the question's words, or a meaning two deviations from chance, that fits by more.
 LEAST = 0.01
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
+class Weights(Struct, kw_only=True):
     """How one profile weighs what it found. Measured on conversations and long messages alike with one setting: chosen with each
     conversation left out in turn, round numbers from the middle of what is as good; a quarter more or less of any of the
     fusion's changes the figures by less than a point.

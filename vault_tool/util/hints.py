@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
+
+from msgspec import field
 
 from vault_tool.errors import CLOSE_CLAUSE, OPEN_CLAUSE
 from vault_tool.errors import MARK as MARK
 from vault_tool.errors import bare as bare
 from vault_tool.util.deferred import deferred_pattern
+from vault_tool.util.structs import Struct
 
 # `MARK` stands at the beginning of a step; a variation selector, which is shown as nothing, and passes for a printable
 # character. `OPEN_CLAUSE` and `CLOSE_CLAUSE` stand around what is said only where the door has all that it names. Two selectors
@@ -34,8 +36,7 @@ _VALUES: Mapping[str, Value] = {"...": OPEN, "True": True, "False": False}
 _STRAY = deferred_pattern(f"(?<=`){MARK}|{OPEN_CLAUSE}|{CLOSE_CLAUSE}")
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct):
     """A next step: a verb, and the arguments that are known; those that are to be found are `...`."""
 
     verb: str

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import orjson
 
 from vault_tool.util.json_text import MOST_LEVELS
+from vault_tool.util.structs import Struct
 
 # So much is read at once, and a piece that is longer is passed over.
 CHUNK = 2**20
@@ -35,8 +35,7 @@ _AN_OBJECT = re.compile(r'\{\s*"')
 _TRIES = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct):
     """One value of a stream, or a fault: its number, and the `key` of it or of its list in an outer object."""
 
     number: int

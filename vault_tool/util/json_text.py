@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from math import isfinite
 from typing import Any
 
+import msgspec
 import orjson
 
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import HALF_A_CHARACTER, is_unicode, one_line
 
 # Values nested deeper are refused: code that walks them would run out of stack, and no caller means them.
@@ -18,11 +19,9 @@ MOST_LEVELS = 100
 
 _BOM = b"\xef\xbb\xbf"
 _WIDEST = 2**63
-_SELDOM = "told where it says something"
 
 
-@dataclass(frozen=True, slots=True)
-class Flaw:
+class Flaw(Struct):
     """The reason why a value cannot be stored: the keys and indexes that lead to it, what is wrong, and what to do."""
 
     place: tuple[str | int, ...]
@@ -31,8 +30,8 @@ class Flaw:
 
 
 def json_fields(value: object) -> dict[str, Any] | None:
-    """A result as an object of JSON, None for what is no dataclass; `record_class` is its `class`, a word that Python keeps."""
-    if not is_dataclass(value) or isinstance(value, type):
+    """A result as an object of JSON, None for what is no struct; `record_class` is its `class`, a word that Python keeps."""
+    if not isinstance(value, msgspec.Struct):
         return None
     names, seldom = _names(type(value))
     values = {name: getattr(value, attribute) for name, attribute in names}
@@ -42,24 +41,19 @@ def json_fields(value: object) -> dict[str, Any] | None:
     return values
 
 
-def told_where_any(default: Any) -> Any:
-    """A field of a result that its JSON has only where it says something."""
-    return field(default=default, metadata={_SELDOM: True})
-
-
-def seldom_told(result: type) -> tuple[str, ...]:
-    """The names in JSON of those fields of a result that are there only where they say something."""
-    return tuple(json_name(each.name) for each in fields(result) if _SELDOM in each.metadata)
+def seldom_told(result: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The names in JSON of those fields of a result that are there only where they say something: its `told_where_any`."""
+    return tuple(map(json_name, getattr(result, "told_where_any", ())))
 
 
 @cache
-def _names(result: type) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+def _names(result: type[msgspec.Struct]) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     return tuple((json_name(name), name) for name in told_fields(result)), seldom_told(result)
 
 
-def told_fields(result: type) -> list[str]:
+def told_fields(result: type[msgspec.Struct]) -> list[str]:
     """The fields of a result in the order in which they are told: `freshness` stands before its `stands_before`."""
-    names = [field.name for field in fields(result)]
+    names = list(result.__struct_fields__)
     if "freshness" in names and (before := getattr(result, "stands_before", "")):
         names.remove("freshness")
         names.insert(names.index(before) if before in names else len(names), "freshness")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, TypedDict
 
@@ -15,6 +14,7 @@ from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import body_hash
 from vault_tool.vault.context import Context
 
@@ -25,8 +25,7 @@ _CLASSES = frozenset({RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, Record
 HYPOTHESIS_NOTICE = "Memories are hypotheses: check them against what you see now, which wins; write a conflict back."
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct):
     """A mark beside a status: `by` are ids of memories, or the address of the person it is of, `why` is in words."""
 
     mark: str
@@ -64,8 +63,7 @@ class StatusFields(TypedDict):
     marks: tuple[Mark, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HasStatus:
+class HasStatus(Struct, kw_only=True):
     """The status of a memory for its reader: waiting, expired, superseded, overtaken, contested, failed, solved, questioned,
     doubtful or current, the first that holds. `status_by` are the ids of what makes it so, `status_why` says it in words,
     `marks` are what holds besides.
@@ -116,8 +114,7 @@ _WORDS = {"doubtful": "believed to be false", "unsettled": "not settled", "perha
           "review_due": "review due"}  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Headline(HasStatus):
+class Headline(HasStatus, kw_only=True):
     """Which memory it is, of what class and type, what it is called, and what it is about.
 
     `observed` is when it was so, by default when it was written; `confidence` (0..1) how sure its writer was, by default 0.8.
@@ -135,8 +132,7 @@ class Headline(HasStatus):
     details: Details
 
 
-@dataclass(frozen=True, slots=True)
-class Rival:
+class Rival(Struct):
     """The other one of two that contest each other: its id, its line, and who wrote it. The owner settles it by a review."""
 
     id: str

@@ -9,9 +9,11 @@ import os
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from msgspec import field, to_builtins
+from msgspec.structs import replace
 
 from vault_tool.config import Config, load_known, review_words
 from vault_tool.errors import ConfigError, GitError, VaultError
@@ -23,6 +25,7 @@ from vault_tool.model.problems import Problem, note, warning
 from vault_tool.util.atomic import PrivateFolder
 from vault_tool.util.hints import step
 from vault_tool.util.json_text import read_own
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 
@@ -32,8 +35,7 @@ if TYPE_CHECKING:
 _FILE = "reviews.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct):
     """Words that others' commits took out of the settings, the last of these commits, its author and its time in seconds."""
 
     words: tuple[str, ...] = ()
@@ -47,8 +49,7 @@ class Held:
         return str(uuid.UUID(self.commit[:32]))
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(Struct):
     """The progress of this machine: as of which file what is held, and the changes that a person decided on, by commit."""
 
     stamp: str = ""
@@ -179,7 +180,7 @@ def _kept(vault: Context) -> _Kept:
 
 
 def _keep(vault: Context, stored: _Kept) -> None:
-    _folder(vault).write(_FILE, json.dumps(asdict(stored)).encode() + b"\n")
+    _folder(vault).write(_FILE, json.dumps(to_builtins(stored)).encode() + b"\n")
 
 
 def _folder(vault: Context) -> PrivateFolder:

@@ -9,7 +9,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar, cast
@@ -20,6 +19,7 @@ from vault_tool.files.layout import SETTINGS_FILE
 from vault_tool.model.ids import as_prefix
 from vault_tool.util.hints import option, step
 from vault_tool.util.outcome import Outcome, outcome_of
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.util.user_folder import global_vault_at
 from vault_tool.vault.context import Context
@@ -150,8 +150,7 @@ def require_known(vault: Context, named: str) -> None:
         raise UsageError(f"no vault is called `{one_line(name, 40)}`", which(folders))
 
 
-@dataclass(frozen=True, slots=True)
-class Told(Generic[T]):
+class Told(Struct, Generic[T]):
     """The answers of other vaults by their names, and for each that gave none the reason."""
 
     answers: Mapping[str, T]

@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from copy import copy
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypedDict
+
+from msgspec.structs import replace
 
 from vault_tool import machine
 from vault_tool.config import Config, load
@@ -31,6 +32,7 @@ from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.hints import if_there, option, shell, step
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.location import Location
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line, with_article
 from vault_tool.util.user_folder import global_place, global_vault_at
 from vault_tool.vault import registered, settings_in_force
@@ -71,8 +73,7 @@ class Closes(Protocol):
         """Let go of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Who:
+class Who(Struct):
     """The caller: written into its records as provenance. Raises UsageError for values that are no Unicode text."""
 
     origin: str = "agent"
@@ -99,8 +100,7 @@ class Who:
         }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Freshness:
+class Freshness(Struct):
     """How an answer's indexes stand to the files: what was taken in just now, and what could not be."""
 
     checked: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, date
 
 from vault_tool.files.layout import CORE_FILE
@@ -11,13 +10,13 @@ from vault_tool.index.page_choice import present_count
 from vault_tool.index.relations import supersession
 from vault_tool.model.problems import Problem, note
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 from vault_tool.vault.core_of_day import made
 
 
-@dataclass(frozen=True, slots=True)
-class CoreAge:
+class CoreAge(Struct):
     """By how many memories and days CORE.md is behind."""
 
     memories: int = 0

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.belief.fold import Belief
 from vault_tool.generate.agents_form import AgentsForm, inert_text
@@ -12,6 +14,7 @@ from vault_tool.generate.core_page import core_page
 from vault_tool.generate.page_lines import vouched
 from vault_tool.index.relations import supersession
 from vault_tool.model.snapshot import Entry, is_trusted
+from vault_tool.util.structs import Struct
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context
 from vault_tool.vault.core_making import identity_texts, moment_of
@@ -23,8 +26,7 @@ from vault_tool.vault.folder_project import core_project
 _SHORTEST_LINE = 16
 
 
-@dataclass(frozen=True, slots=True)
-class FilePage:
+class FilePage(Struct):
     """The page, how many memories it shows, and how many it does not, by the reason."""
 
     text: str

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from heapq import nsmallest
+
+import msgspec
+from msgspec import field
 
 from vault_tool.belief.fold import Belief
 from vault_tool.files import layout
@@ -19,6 +21,7 @@ from vault_tool.index.schema import linked_as
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, CoreSection, RecordClass
 from vault_tool.util.clock import moment as moment_of
+from vault_tool.util.structs import Struct
 from vault_tool.vault.answers import NO_ANSWER
 from vault_tool.vault.contests import all_overtaken, contested
 from vault_tool.vault.context import Context
@@ -39,8 +42,7 @@ _WHOLE = "single_subject"
 _BATCH = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class CoreMaterial:
+class CoreMaterial(Struct):
     """The items of a page, what imports brought, how many memories there are in all, and how many of these `elsewhere`, of
     other projects; `most` items of each section were kept, and `whole` says that these are all.
     """
@@ -53,8 +55,7 @@ class CoreMaterial:
     elsewhere: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Solver:
+class _Solver(Struct):
     """The facts about a memory that solves a problem, or is one."""
 
     pulled: bool
@@ -62,8 +63,7 @@ class _Solver:
     able: bool
 
 
-@dataclass(slots=True)
-class _Import:
+class _Import(msgspec.Struct):
     """The unused memories of one import, not reviewed or pinned: as memories while they are few, then by their places."""
 
     few: list[Claim] = field(default_factory=list)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.errors import GitError
 from vault_tool.files import frontmatter
@@ -18,6 +20,7 @@ from vault_tool.model.authority import Effect, authority, by_origin, replacing
 from vault_tool.model.problems import Severity
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import with_article
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import body_of
@@ -27,8 +30,7 @@ from vault_tool.vault.context import Context
 _USUAL = f"{VAULT}/understandings/*.md"
 
 
-@dataclass(frozen=True, slots=True)
-class CoreKind:
+class CoreKind(Struct):
     """The understandings of one such type: `good` ones that nothing good replaces, the newest last; and what is not served.
 
     `refused` says of the files of the others why not: somebody else's commit brought them, or they have faults. In place

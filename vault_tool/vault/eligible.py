@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import product
+
+import msgspec
+from msgspec import field
 
 from vault_tool.consolidation import ledger, packets
 from vault_tool.consolidation.ledger import PacketName
@@ -15,6 +17,7 @@ from vault_tool.index.relations import Piece, Region, Regions, regions_of, under
 from vault_tool.index.timeline import entries_of, questioned
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import BYTES_A_TOKEN, normal_name
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.contests import all_overtaken
@@ -34,8 +37,7 @@ _LINE = 10
 _AGAINST = ("CHANGES", "CONTRADICTS", "QUESTIONS")
 
 
-@dataclass(slots=True)
-class Touched:
+class Touched(msgspec.Struct):
     """The packets that new memories are in, whether or not there is enough for one; mutable, because it is collected.
 
     `related` are by packet the ids of those that were related to an understanding of its subjects.
@@ -64,8 +66,7 @@ class Touched:
                     self.add([region.key for region in spoken], entry.id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Eligible:
+class Eligible(Struct, kw_only=True):
     """A packet with enough in it: what is new, of whom, how many observations there are, and what is understood already."""
 
     due: Due
@@ -74,8 +75,7 @@ class Eligible:
     understanding: Entry | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Settled:
+class _Settled(Struct):
     """The matters that the ledgers settled: by packet, the packets with nothing to say, and memories read before ledgers
     said it by packet; `doubtful` passes have a ledger of another hand, and stand for all that was before them.
     """

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from vault_tool.errors import GitError, VaultError
 from vault_tool.files import git, layout, reader
@@ -15,6 +16,7 @@ from vault_tool.index.relations import successors
 from vault_tool.model.evidence import EvidenceKind, Reference, read_reference
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
@@ -44,8 +46,7 @@ class EvidenceState(StrEnum):
     MALFORMED = "malformed"
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceCheck:
+class EvidenceCheck(Struct):
     """One reference as it was written, how it stands, and why (or "")."""
 
     reference: str

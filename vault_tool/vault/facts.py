@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -144,10 +143,15 @@ def _selection(result: Any, first: bool) -> tuple[tuple[str, Callable[[Memory], 
     """The fields of a result that are facts: each with how it is read, and what stands for an empty text."""
     names = FIRST_NAMES if first else {}
     selected = (
-        (field.name, FACTS.get(names.get(field.name, field.name)), None if "None" in str(field.type) else ...)
-        for field in fields(result)
+        (name, FACTS.get(names.get(name, name)), None if "None" in _annotation(result, name) else ...)
+        for name in result.__struct_fields__
     )
     return tuple((name, read, instead) for name, read, instead in selected if read is not None)
+
+
+def _annotation(result: type, name: str) -> str:
+    """The type of a field as its class has it."""
+    return next(str(kind.__annotations__[name]) for kind in result.__mro__ if name in vars(kind).get("__annotations__", ()))
 
 
 def copied(result: Callable[..., _Result], source: object, **more: Any) -> _Result:
@@ -161,6 +165,6 @@ def copied(result: Callable[..., _Result], source: object, **more: Any) -> _Resu
 
 @cache
 def _shared(result: Any, source: Any) -> tuple[tuple[str, str], ...]:
-    names = {field.name for field in fields(source)}
-    named = ((field.name, field.name if field.name in names else FIRST_NAMES.get(field.name, "")) for field in fields(result))
+    names = frozenset(source.__struct_fields__)
+    named = ((name, name if name in names else FIRST_NAMES.get(name, "")) for name in result.__struct_fields__)
     return tuple((name, theirs) for name, theirs in named if theirs in names)

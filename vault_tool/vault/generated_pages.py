@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import attrgetter
+
+from msgspec.structs import replace
 
 from vault_tool.belief.fold import question_of
 from vault_tool.consolidation.understanding_coverage import Sighting, contested, coverage, current
@@ -22,14 +23,15 @@ from vault_tool.index.visibility import Request, visible
 from vault_tool.model.snapshot import ENDS, Entry, Snapshot
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import BYTES_A_TOKEN, counted
 from vault_tool.vault import screening
 from vault_tool.vault.contests import all_contested
-from vault_tool.vault.context import Context
+from vault_tool.vault.context import NOT_COMPARED, Context, Freshness
 from vault_tool.vault.core_making import PAGE_TOKENS, WholeCore, moment_of, nothing_waits
 from vault_tool.vault.folder_project import core_project
 from vault_tool.vault.operation import Operation, Saved, put, writing
-from vault_tool.vault.request import Answer
+from vault_tool.vault.request import Envelope
 from vault_tool.vault.standing import Weighed
 
 # From so many observations a subject without an understanding, or one that they have overtaken, is named.
@@ -44,14 +46,14 @@ _MERGES = re.compile(rb"^- \*\*Type:\*\* vault-merge\r?$", re.MULTILINE)
 _IMPORTED_MERGES = re.compile(rb"^## \d\d:\d\d - merged? |^- \*\*Type:\*\* (?:vault-)?merge\r?$", re.MULTILINE | re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GeneratedPage(Saved, Answer):
+class GeneratedPage(Saved, Envelope, kw_only=True):
     """A generated page; `changed` says whether the tracked file differs from it in more than a date."""
 
     path: str
     text: str
     characters: int
     changed: bool
+    freshness: Freshness = NOT_COMPARED
 
 
 def make_core(vault: Context, budget: int | None = None) -> GeneratedPage:
@@ -148,8 +150,7 @@ _READ = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(Struct):
     """The material of REFLECTION.md: the memories that nothing supersedes, weighed, with subjects and passes, and as of when.
 
     Of their heads there is what it reads.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from dataclasses import asdict
+
+from msgspec import to_builtins
 
 from vault_tool.consolidation import ledger
 from vault_tool.files import reader
@@ -30,7 +31,7 @@ class Memories(Store):
             consent = consent_of(entry, self.vault.index.catalog.signals(entry.id))
             about = {
                 "id": entry.id, "type": entry.type, "file": f"{NOTES}/{entry.path}", "consent": consent.state,
-                "consents": [asdict(record) for record in consent.records],
+                "consents": [to_builtins(record) for record in consent.records],
             }  # fmt: skip
             yield "memories", json.dumps(about, ensure_ascii=False)
             yield f"{NOTES}/{entry.path}", reader.read(self.vault.root, entry.path).decode("utf-8", "surrogateescape")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Unpack
 
 from vault_tool.errors import UsageError, VaultError
@@ -19,6 +18,7 @@ from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.recall.wishes import INSTRUCTION, wish_in
 from vault_tool.util.clock import end_of, parse_time, stamp, until
 from vault_tool.util.hints import option, step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name, one_line, unwrap_link, with_article
 from vault_tool.vault import contests, registered, resolve
 from vault_tool.vault.context import Context
@@ -202,8 +202,7 @@ def without_authority(vault: Context, record: Observation) -> tuple[tuple[Entry,
     return contests.unchanged_by(vault, record), contests.without_effect(vault, record)
 
 
-@dataclass(frozen=True, slots=True)
-class Tagging:
+class Tagging(Struct):
     """The subjects of a new memory: names as their files have them, those minted for it, and near misses of these."""
 
     names: tuple[str, ...]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from vault_tool.consolidation import ledger
 from vault_tool.index.relations import Region, Regions, active, regions_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
+from vault_tool.util.structs import Struct
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class Passes:
+class Passes(Struct):
     """The passes of consolidation: the newest ones, the one that is not ended, and when the last one began ("" for never)."""
 
     generation: int

@@ -6,10 +6,13 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.errors import EditRefused, Refused, StaleEdit, StorageError, UsageError
 from vault_tool.files import frontmatter, journals, layout, tombstones, writer
@@ -41,8 +44,7 @@ _ADVICE = {"conflict-markers": "put them between ``` lines, as code"}
 _FEW = 20
 
 
-@dataclass(slots=True)
-class _Plan:
+class _Plan(msgspec.Struct):
     """The plan of an operation; mutable because verbs build it step by step under the lock."""
 
     created: dict[str, bytes] = field(default_factory=dict)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from vault_tool.errors import Busy, StorageError
@@ -24,6 +23,7 @@ from vault_tool.index.suspects import numbered
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import BYTES_A_TOKEN
 from vault_tool.vault import screening
 from vault_tool.vault.context import Context
@@ -124,8 +124,7 @@ def _is_worn(state: _State) -> bool:
     return bool(changes.gone) or len(changes.written) + len(changes.judged) >= _WORN
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(Struct):
     """The vault as a caller without a user sees it, how far its catalogue had come (taken before anything is read by it), and the
     project that a page is for.
     """

@@ -10,12 +10,14 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields, make_dataclass, replace
 from datetime import datetime
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+from msgspec.structs import asdict, replace
 
 from vault_tool.errors import UsageError
 from vault_tool.files import git, tombstones
@@ -28,6 +30,7 @@ from vault_tool.machine import Machine
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.util.clock import FixedClock, stamp
 from vault_tool.util.deferred import shutil, tempfile
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_moment
@@ -91,8 +94,7 @@ class PastVault(Context):
         """Nothing; see `settle`."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Then:
+class _Then(Struct):
     """A time that was asked for: the moment, how it is told, and the commit that was the last one then (None: none yet)."""
 
     moment: datetime
@@ -144,9 +146,9 @@ def told_in_time(result: _Result, vault: Context) -> _Result:
 
 def told_as_of(result: _Result, words: str) -> _Result:
     """An answer that says, in a field `past`, as of when it is."""
-    if not hasattr(result, "__dataclass_fields__"):
+    if not isinstance(result, Struct):
         return result
-    values: dict[str, Any] = {field.name: getattr(result, field.name) for field in fields(result)}  # type: ignore[arg-type]
+    values: dict[str, Any] = asdict(result)
     kind: Any = type(result)
     with_past: Any = _with_past(kind)
     return with_past(**values, past=words)  # type: ignore[no-any-return]
@@ -160,17 +162,8 @@ def _with_past(kind: type) -> type:
         return {**kind.lean(self, short), "past": self.past}  # type: ignore[attr-defined]
 
     more = {"lean": lean} if hasattr(kind, "lean") else {}
-    answer_class = make_dataclass(
-        kind.__name__,
-        [("past", str)],
-        bases=(kind,),
-        namespace={**more, "__doc__": kind.__doc__},
-        frozen=True,
-        kw_only=True,
-        slots=True,
-    )
-    answer_class.__module__ = kind.__module__
-    return answer_class
+    names = {**more, "__doc__": kind.__doc__}
+    return msgspec.defstruct(kind.__name__, [("past", str)], bases=(kind,), namespace=names, module=kind.__module__, kw_only=True)
 
 
 def erase(vault: Context) -> bool:
@@ -211,8 +204,7 @@ def _then(vault: Context, text: str) -> _Then:
     return _Then(moment, name, None, first.at.date().isoformat())
 
 
-@dataclass(frozen=True, slots=True)
-class _Hidden:
+class _Hidden(Struct):
     """The bounds of what may be seen now, whatever the time: forgotten ids, all that was said of consent, and whom memories are
     about.
     """

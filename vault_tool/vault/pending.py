@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypedDict
+
+from msgspec.structs import replace
 
 from vault_tool.errors import Busy, EditRefused, NotFound, Refused, StaleEdit, StorageError
 from vault_tool.files import frontmatter, git, journals, layout, writer
@@ -16,6 +17,7 @@ from vault_tool.files.local import PendingOperation, PlannedWrite
 from vault_tool.files.parse import parse
 from vault_tool.model.ids import new_id
 from vault_tool.model.signals import EpisodeEntry, Signal
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import content_hash, one_line
 from vault_tool.vault.context import Context
 
@@ -40,8 +42,7 @@ class SavedFields(TypedDict):
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
+class Saved(Struct, kw_only=True):
     """The outcome of an operation's writes.
 
     `committed` false with a `reason` means: saved, but not in git's history yet. `attention` says that a person is

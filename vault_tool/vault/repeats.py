@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from vault_tool.errors import EditRefused, Refused
 from vault_tool.files.frontmatter import AddItems, Change, Set
@@ -17,6 +18,7 @@ from vault_tool.model.records import Observation
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import body_hash, normal_name, one_line, tag_name
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
@@ -34,8 +36,7 @@ _FIRST = ("failure_mode", "rationale", "evidence", "confidence", "importance", "
 _NOT_TAKEN = (*_FIRST, *(name for name in repeated("dropped") if name not in _FIRST))
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Struct):
     """A repeat's effect on the known memory: its `subjects` now, the `added` and the `dropped` parts.
 
     `withheld` says that the memory is told to nobody.

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from msgspec.structs import force_setattr
 
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.util.atomic import storage_error
 from vault_tool.util.hints import option
+from vault_tool.util.structs import Struct
 from vault_tool.vault import past
 from vault_tool.vault.context import NOT_COMPARED, Freshness
 
@@ -26,16 +28,20 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Result = TypeVar("_Result")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """The envelope of an answer, filled by `run`: `freshness` tells how the indexes stood to the files.
+class Envelope:
+    """The part that all answers share, filled by `run`: `freshness` tells how the indexes stood to the files.
 
-    In JSON it stands before the field that `stands_before` names, and at the end where there is none.
+    In JSON it stands before the field that `stands_before` names, and at the end where there is none. Two structs with fields
+    cannot be bases of one class: an answer that extends another struct extends this, and declares `freshness` itself.
     """
 
     __slots__ = ()
 
     stands_before = "notice"
+
+
+class Answer(Struct, Envelope, kw_only=True):
+    """An answer with its envelope."""
 
     freshness: Freshness = NOT_COMPARED
 
@@ -130,9 +136,9 @@ def within(vault: Context) -> Iterator[None]:
 
 def in_envelope(vault: Context, result: _Result) -> _Result:
     """An answer with what every answer says; what is no answer stays as it is."""
-    if isinstance(result, Answer):
+    if isinstance(result, Envelope):
         # It was made just now, and nobody has it yet; a copy of forty fields would cost a warm `get` one part in two hundred.
-        object.__setattr__(result, "freshness", vault.looks.told or vault.looks.last)
+        force_setattr(cast("Struct", result), "freshness", vault.looks.told or vault.looks.last)
     return result
 
 

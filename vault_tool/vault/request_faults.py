@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
+from vault_tool.util.structs import Struct
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class RequestFault:
+class RequestFault(Struct, order=True):
     """One fault: `pointer` (RFC 6901; "" is the whole request), what is wrong there, and what would be right."""
 
     pointer: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
+
+from msgspec import to_builtins
 
 from vault_tool.consolidation import similar_names as similar_names_module
 from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError, VaultError
@@ -170,7 +171,7 @@ def vault_holding(vault: Context, named: str, *, begun: bool = False) -> Context
 
 def seen_by(shared: Context, vault: Context) -> Context:
     """The global vault as whoever asks `vault`, with what was allowed there."""
-    beside = shared.as_(**asdict(vault.who))
+    beside = shared.as_(**to_builtins(vault.who))
     beside.allow_secrets = vault.allow_secrets
     return beside
 

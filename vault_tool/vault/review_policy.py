@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -16,6 +15,7 @@ from vault_tool.model import authority
 from vault_tool.model.records import Edge, Record
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import body_hash, normal_body
 from vault_tool.vault import asked_reviews, screening
 from vault_tool.vault.context import Context
@@ -32,8 +32,7 @@ UNDERSTANDINGS_WAIT = "agents' understandings are reviewed in this vault (`under
 IDENTITY_WAITS = "only its owner says what a vault's soul and protocol are"
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedForReview:
+class QueuedForReview(Struct):
     """A memory that waits: its id, its file below `_local/inbox/`, and why.
 
     `duplicate_of` is its own id where the same text waited already, or this very memory was decided before; nothing

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from vault_tool.errors import Refused
 from vault_tool.files import frontmatter, git, reader, secrets, tombstones
@@ -12,6 +13,7 @@ from vault_tool.index.screened import Screened
 from vault_tool.model.problems import Problem, warning
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.hints import if_there, option
+from vault_tool.util.structs import Struct
 
 if TYPE_CHECKING:
     from vault_tool.files.secrets import Secret
@@ -22,8 +24,7 @@ if TYPE_CHECKING:
 OR_ALLOWED = if_there(f", or say {option('allow_secret', True)}")
 
 
-@dataclass(frozen=True, slots=True)
-class ScreenedText:
+class ScreenedText(Struct):
     """A text that is about to be written: what a person would call it, what it says, and its file if it has one already.
 
     `head` is how many of its lines are a head that the tool writes; `place` is then said of the lines below it. `derived`:
@@ -52,7 +53,7 @@ def edits(vault: Context, path: str, changes: Iterable[frontmatter.Change]) -> I
     """The values that an edit gives to a head's fields, and the file that it would commit with them."""
     yield ScreenedText(path, _decoded(_read(vault, path)), path)
     for change in changes:
-        values = [str(value) for field in fields(change) for value in _texts(getattr(change, field.name))]
+        values = [str(value) for name in change.__struct_fields__ for value in _texts(getattr(change, name))]
         yield ScreenedText(f"{change.key} of {path}", "\n".join(values))
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 
 from vault_tool.errors import Busy, Refused, StorageError, UsageError
 from vault_tool.files.sessions import AgentSession, Sessions
 from vault_tool.util.hints import option
+from vault_tool.util.structs import Struct
 from vault_tool.vault.context import Context
 from vault_tool.vault.request import verb
 
@@ -18,8 +18,7 @@ UNKEPT = (Busy, StorageError, Refused)
 NO_SESSION = f"no session is named, so nothing is kept of what was shown: pass {option('session')}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cleared:
+class Cleared(Struct, kw_only=True):
     """How many memories the seen log held before it was emptied."""
 
     cleared: int

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from vault_tool.config import Config, load, load_known
@@ -14,6 +13,7 @@ from vault_tool.files import git
 from vault_tool.files.layout import SETTINGS_FILE
 from vault_tool.model.problems import Problem, error, warning
 from vault_tool.util.hints import if_there, shell, step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 # So many commits that changed the file are looked at for one that can be read.
@@ -24,8 +24,7 @@ _WITHOUT_EFFECT = re.compile(r"^[ \t]*(core_section_limit)[ \t]*=", re.MULTILINE
 _MARKER = re.compile(r"^(<<<<<<< |=======$|>>>>>>> )")
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsInForce:
+class SettingsInForce(Struct):
     """The settings in force. `remark` says in one line that they differ from the file's; `problems` are the file's faults."""
 
     config: Config

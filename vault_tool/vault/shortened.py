@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Protocol, TypeVar
+
+from msgspec.structs import replace
 
 from vault_tool.model.details import Details
 from vault_tool.recall.passage import part_of, passage
@@ -86,4 +87,4 @@ def _cut(result: _Result, details: Details, without: str, budget: int, room: int
 
 def _with(result: _Result, content: str, details: Details, cut: str) -> _Result:
     changed: Any = {"content": content, "details": details, "cut": cut}
-    return replace(result, **changed)  # type: ignore[type-var]  # results are dataclasses
+    return replace(result, **changed)  # type: ignore[type-var]  # results are structs

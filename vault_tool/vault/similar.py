@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
@@ -13,6 +12,7 @@ from typing import TypeAlias
 from vault_tool.errors import Busy, StorageError, VaultError
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import body_hash
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
@@ -34,8 +34,7 @@ _IN_THIS_PROCESS = "local"
 _Alike: TypeAlias = tuple[Entry, float, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Similar:
+class Similar(Struct):
     """A memory that says nearly the same; `likeness` is 0..1, `same_type` false where it says so as another type.
 
     `by` says what is alike: `words` (the share in common) or `meaning` (the cosine of the texts).

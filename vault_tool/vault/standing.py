@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from vault_tool.model.signals import Signal, Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import Registry
 from vault_tool.util.clock import Clock, stamp
+from vault_tool.util.structs import Struct
 
 DEFAULT_CONFIDENCE = 0.8
 
@@ -41,8 +41,7 @@ SCORE_DIGITS = 4
 SMALL = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Weighed:
+class Weighed(Struct):
     """One memory with what is believed of it and its decay score."""
 
     entry: Entry

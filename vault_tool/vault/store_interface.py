@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_body
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ _IDS = re.compile(r"\b(?:id|from_id|to_id): ([0-9a-f-]{36})")
 Rewrites = Mapping[str, tuple[bytes, bytes]]
 
 
-@dataclass(frozen=True, slots=True)
-class Traces:
+class Traces(Struct):
     """By what a text that repeats one of the memories is known: ids, paths, titles, and passages of what they say.
 
     With a `user` all is meant that is about them, and nothing else is known of it.
@@ -60,8 +59,7 @@ class Phase(Enum):
     DERIVED = "after"
 
 
-@dataclass(frozen=True, slots=True)
-class Cleaned:
+class Cleaned(Struct):
     """A place that was cleaned of memories: how many things went there, or a `remark` on what could not go."""
 
     place: str

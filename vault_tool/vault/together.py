@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+import msgspec
+from msgspec import field
+
 from vault_tool.files import git
+from vault_tool.util.structs import Struct
 
 T = TypeVar("T")
 
@@ -14,8 +17,7 @@ T = TypeVar("T")
 _WAITING = "waiting:"
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting(Generic[T]):
+class _Waiting(Struct, Generic[T]):
     """An operation that is written: what its commit is to hold and to say, and what is left to do once that was tried."""
 
     name: str
@@ -25,8 +27,7 @@ class _Waiting(Generic[T]):
     settle: Callable[[git.Commit], T]
 
 
-@dataclass(slots=True)
-class Together(Generic[T]):
+class Together(msgspec.Struct, Generic[T]):
     """Writes under this hold of the lock that wait for its end; T is the outcome of each operation.
 
     Each stays announced until then: after a kill the next one to hold the lock commits it.

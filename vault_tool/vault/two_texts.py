@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+
+from msgspec.structs import replace
 
 from vault_tool.errors import GitError, Refused
 from vault_tool.files import conflict_copies, frontmatter, git, reader, two_versions
@@ -16,13 +17,13 @@ from vault_tool.files.layout import is_around
 from vault_tool.files.parse import parse
 from vault_tool.index.catalog import CONFLICT
 from vault_tool.util.clock import stamp
+from vault_tool.util.structs import Struct
 from vault_tool.vault.context import Context
 
 COPY, FIELD, PLACE = "copy", "field", "place"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TwoTexts:
+class TwoTexts(Struct, kw_only=True):
     """Two texts of one thing, of which a person keeps one, or both: of a whole note, of a field, or of a place of the body.
 
     `this` is what stands in the note now, or first, and `that` the other: a copy's text, a field's kept one, or the second.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
 from vault_tool.errors import Busy, VaultError
 from vault_tool.files.layout import CACHE, LOCAL, VECTORS
@@ -13,6 +12,7 @@ from vault_tool.files.local_trust import place
 from vault_tool.index.vectors import chroma_client, maintenance
 from vault_tool.model.problems import Problem, note
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 
@@ -29,8 +29,7 @@ SERVER_SECONDS = 2.0
 _SOME = 1_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpkeepResult:
+class UpkeepResult(Struct, kw_only=True):
     """The result of one run: texts embedded or refused and notes written to Chroma in it, notes still behind, and why.
 
     `embedder` is empty where nobody embeds; `fault` is empty also where another process is at it.

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from vault_tool.files.layout import AROUND, VAULT
 from vault_tool.index.catalog import NOTES, UNREADABLE, Catalog, Known
 from vault_tool.model.problems import Problem, Severity
+from vault_tool.util.structs import Struct
 
 _BELOW = (f"{VAULT}/", AROUND)
 
 ADDED, MODIFIED, MOVED, REMOVED, PROBLEM = "added", "modified", "moved", "removed", "problem"
 
 
-@dataclass(frozen=True, slots=True)
-class NoteChange:
+class NoteChange(Struct):
     """One logical change of one note; `was` is where a moved one stood, `line` and `message` tell of a problem."""
 
     change: str

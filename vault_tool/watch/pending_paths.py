@@ -5,14 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import field
+
+from vault_tool.util.structs import Struct
 
 # The doubt after which even a comparison needs another: folders are listened to again only after it is raised.
 OVERFLOW = "the system could not keep all changes for us"
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(Struct):
     """When a file was last heard of (monotonic seconds), and whether a program still has it open after writing to it.
 
     `moved` says that the system told where it went, so that it need not be waited for.
@@ -23,8 +25,7 @@ class Touch:
     moved: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Cookie:
+class Cookie(Struct):
     """A file of ours whose coming back proves that all earlier changes were heard of too, and then looked at."""
 
     name: str
@@ -32,8 +33,7 @@ class Cookie:
     looked: threading.Event = field(default_factory=threading.Event)
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct):
     """The paths to look at now; `doubt` says why only a look at all files will do."""
 
     touched: dict[str, Touch]

@@ -7,7 +7,8 @@ import platform
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from vault_tool.errors import Refused, StorageError, VaultError, VaultGone
 from vault_tool.files import reader, watcher_presence
@@ -20,6 +21,7 @@ from vault_tool.index.refresh.diff import head_signature
 from vault_tool.index.vault_index import Refresh
 from vault_tool.util.atomic import temporary_name
 from vault_tool.util.folder import opened
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 from vault_tool.watch.change_feed import ChangeFeed, NoteChange
@@ -49,8 +51,7 @@ _PROOF = 2.0
 _EVENTS, _POLLING = "events", "polling"
 
 
-@dataclass(frozen=True, slots=True)
-class WatchReport:
+class WatchReport(Struct):
     """A watcher's report: changes of notes, or one `remark` on its own work."""
 
     changes: tuple[NoteChange, ...] = ()

@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import Self
@@ -19,6 +18,7 @@ from vault_tool.features.sync.syncing import sync
 from vault_tool.features.turns import accept
 from vault_tool.features.turns.backstop import backstop
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 from vault_tool.vault.page_at_start import keep_choice
@@ -62,8 +62,7 @@ class Remaining(IntEnum):
     """The rest needs an embedder, and there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkResult:
+class WorkResult(Struct):
     """The result of a job: a message for a person, if there is one, and the work that is left."""
 
     message: str = ""

@@ -6,7 +6,6 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, quote
 
@@ -14,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from vault_tool.errors import Busy, NotFound, Refused, StorageError, UsageError, VaultError
+from vault_tool.util.structs import Struct
 from vault_tool.vault.leniency import listed
 from vault_tool.vault.request import remarks
 
@@ -65,16 +65,14 @@ class Form(Mapping[str, str]):
         return self.get(name, "").replace("\r\n", "\n")
 
 
-@dataclass(frozen=True, slots=True)
-class UndoForm:
+class UndoForm(Struct):
     """A form whose sending takes back what was done: its address and its fields."""
 
     action: str
     fields: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Flash:
+class Flash(Struct):
     """The result of the page before, shown once, on the page that follows. `undo` are the commits that one press takes back,
     `form` is what one press sends where no commit is taken back: drafts are brought back from the bin, a setting is as it was.
     """

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec.structs import replace
+
 from vault_tool.model.fields import FILTERED
+from vault_tool.util.structs import Struct
 from vault_tool.vault.leniency import listed
 from vault_tool.web.rendering import url
 
@@ -26,8 +28,7 @@ _LIST_ALONE = {"record_class": "", "by": "", "status": "all", "folder": ""}
 _TYPED = re.compile(rf"""(?:^|(?<=\s))({"|".join(NAMES)}):(?:"([^"]*)"|(\S+))""")
 
 
-@dataclass(frozen=True, slots=True)
-class Chip:
+class Chip(Struct):
     """A filter that is set: its words, and the address of the list without it."""
 
     name: str
@@ -35,8 +36,7 @@ class Chip:
     without: str
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct):
     """The question and the filters of an address: `fields` has the values of each, in the order in which they were given."""
 
     question: str

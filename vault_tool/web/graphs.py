@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 from markupsafe import Markup
 
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import beginning
 from vault_tool.web.icons import colour_of, type_words
 
@@ -24,8 +25,7 @@ _KINDS: Mapping[str, str] = {"about": "about", "shares": "shares", "link": "text
 _WORDS: Mapping[str, str] = {"about": "is about", "shares": "share memories", "text": "link in the text", "named": "link"}
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(Struct):
     """How large a picture is, and how many labels it has room for."""
 
     wide: int
@@ -37,8 +37,7 @@ class Size:
 SMALL, LARGE = Size(400, 300, 14, 24), Size(940, 560, 60, 44)
 
 
-@dataclass(slots=True)
-class _Box:
+class _Box(msgspec.Struct):
     left: float
     top: float
     right: float

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from vault_tool.util.structs import Struct
 from vault_tool.web.asking import back_to, form_of
 
 THEMES = ("light", "dark")
@@ -16,8 +16,7 @@ _COOKIE = "vault-look"
 _YEAR = 365 * 86400
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct):
     """A page to go to, and the key that leads there after `g`; `icon` is of the side bar, `holds` begin paths that belong."""
 
     name: str

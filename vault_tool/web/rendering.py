@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markupsafe import Markup, escape
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
@@ -28,6 +28,7 @@ from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import worded
 from vault_tool.util.note_links import links_in, path_of
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import beginning, counted, link_label
 from vault_tool.util.vault_names import vaults_in_words
 from vault_tool.vault import resolve
@@ -50,16 +51,14 @@ _LINK = re.compile(r"!?\[\[([^\[\]\n]{1,300})\]\]")
 _SCHEMES = ("http:", "https:", "mailto:")
 
 
-@dataclass(frozen=True, slots=True)
-class Banner:
+class Banner(Struct):
     """Something about the vault as a whole that every page says: a sentence, and the page that tells more."""
 
     message: str
     more: str = "/health"
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(Struct):
     """The state of the indexes in words, and whether they lag behind the files."""
 
     text: str

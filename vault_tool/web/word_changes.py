@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
 from vault_tool.generate.escape import readable
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import beginning
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ _DONE = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct):
     """One version in the history: when, by whom and by what, with what became different."""
 
     at: str

@@ -6,12 +6,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from vault_tool.features.capture.session_digest import KINDS, MOST_KEPT, Digest
 from vault_tool.features.capture.session_files import SessionTurn
 from vault_tool.files.secrets import scan
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import is_unicode, one_line
 
 # Characters that a memory has.
@@ -82,8 +82,7 @@ class NotAsAsked(Exception):
     """An answer that is no JSON of the form that was asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct):
     """A memory that a model proposes, which passed all checks; `replaces` is the short id of a memory that it was sent."""
 
     kind: str
@@ -94,8 +93,7 @@ class Proposal:
     replaces: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedAnswer:
+class CheckedAnswer(Struct):
     """The proposals of an answer that may become drafts, and how many were refused, by reason."""
 
     proposals: tuple[Proposal, ...]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
 from datetime import date, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Literal
+
+from msgspec import field, to_builtins
 
 from vault_tool.errors import VaultError
 from vault_tool.features.capture.session_files import ReadSoFar
@@ -18,6 +19,7 @@ from vault_tool.files.local_trust import place
 from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder, write_in
 from vault_tool.util.clock import parse_time
 from vault_tool.util.folder import Folder
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 # After a failure nothing is asked for so long.
@@ -36,8 +38,7 @@ _WHAT = ("begun", "read", "failed")
 What = Literal["begun", "read", "failed"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(Struct, kw_only=True):
     """One line of the log: when which session was read, by which model, and what came of it.
 
     `begun` is noted before a model is asked, with the tokens that this may take at least. `read` says how many drafts were made,
@@ -64,7 +65,7 @@ class Reading:
 
 def note(root: Path, reading: Reading, now: datetime) -> None:
     """Append a line, on the disk when this returns. Raises StorageError: what cannot be noted is not asked."""
-    fields = {name: value for name, value in asdict(reading).items() if value or name == "asked"}
+    fields = {name: value for name, value in to_builtins(reading).items() if value or name == "asked"}
     with _kept(root).writing() as folder:
         if (folder.size(_FILE) or 0) > _LONGEST // 4:
             _shorten(folder, now)
@@ -81,8 +82,7 @@ def readings(root: Path) -> list[Reading]:
     return []
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct):
     """The state that follows from the log now: what was spent today, and until when nothing is asked, and why."""
 
     calls: int
@@ -147,7 +147,7 @@ def _day(at: str) -> date | None:
 
 
 def _read(data: bytes) -> Iterator[Reading]:
-    names = {each.name: each.default for each in fields(Reading)}
+    names = frozenset(Reading.__struct_fields__)
     for line in data[-_LONGEST:].decode("utf-8", "replace").split("\n"):
         with suppress(ValueError, TypeError, RecursionError):
             values = json.loads(line)
@@ -170,7 +170,7 @@ def _is_sound(reading: Reading) -> bool:
 def _shorten(folder: Folder, now: datetime) -> None:
     log = _read(folder.read(_FILE) or b"")
     recent = [reading for reading in log if (at := parse_time(reading.at)) and now - at < _KEPT][-_MANY:]
-    lines = (json.dumps(asdict(reading), ensure_ascii=True) for reading in recent)
+    lines = (json.dumps(to_builtins(reading), ensure_ascii=True) for reading in recent)
     write_in(folder, _FILE, "".join(f"{line}\n" for line in lines).encode(), mode=PRIVATE_FILE)
 
 

@@ -6,15 +6,17 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import field, to_builtins
 
 from vault_tool.errors import VaultError
 from vault_tool.files import layout
 from vault_tool.files.local_trust import place, repositories
 from vault_tool.util.atomic import PrivateFolder
+from vault_tool.util.structs import Struct
 
 OFF, POINT, DRAFT = "off", "point", "draft"
 MODES = (OFF, POINT, DRAFT)
@@ -29,8 +31,7 @@ _LONGEST = 2**20
 _NAMED = ("by", "host", "program")
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureSettings:
+class CaptureSettings(Struct):
     """How sessions are read: not at all (`off`), for turns that the next session is shown (`point`), or by a model that
     proposes memories (`draft`).
 
@@ -58,8 +59,7 @@ class CaptureSettings:
         return any(_holds(included, real) for included in self.folders or own_folders(root))
 
 
-@dataclass(frozen=True, slots=True)
-class LastReading:
+class LastReading(Struct):
     """The last time that a session's file was read: when, how many turns were pointed at, and why none could be read."""
 
     at: str
@@ -92,7 +92,7 @@ def settings_of(root: Path) -> CaptureSettings:
 
 def keep_settings(root: Path, settings: CaptureSettings) -> None:
     """Set it."""
-    fields: Mapping[str, Any] = asdict(settings)
+    fields: Mapping[str, Any] = to_builtins(settings)
     _kept(root).write(_FILE, json.dumps(fields, indent=1, ensure_ascii=False).encode() + b"\n")
 
 

@@ -6,8 +6,9 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.features.capture import session_drafts
@@ -32,6 +33,7 @@ from vault_tool.features.capture.pointing import worth_keeping
 from vault_tool.features.capture.session_digest import RULES
 from vault_tool.features.capture.session_files import CLIENTS, FEWEST_TURNS, folders_of, read_session
 from vault_tool.util.hints import option, step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault import review_policy
 from vault_tool.vault.context import Context
@@ -41,8 +43,7 @@ from vault_tool.vault.request import of_the_whole, verb
 _SESSION = re.compile(r"[\w.-]{1,100}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadTurn:
+class ReadTurn(Struct, kw_only=True):
     """A turn of a session as it is read; `pointed` says that the next session would be shown it."""
 
     line: int
@@ -51,8 +52,7 @@ class ReadTurn:
     pointed: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capture:
+class Capture(Struct, kw_only=True):
     """The state of capture: `mode` is `off`, `point` (no model; the next session in the folder is shown turns) or `draft`.
 
     `folders` are those whose sessions are read, `but` those that never are; `ended` counts the sessions that wait to be shown
@@ -147,8 +147,7 @@ def _drafting(vault: Context, now: CaptureSettings) -> Capture:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct):
     """The model and the bounds that are asked for."""
 
     by: str

@@ -6,12 +6,12 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from vault_tool.features.capture.capture_settings import CaptureSettings
 from vault_tool.files import layout
 from vault_tool.files.local_trust import place
+from vault_tool.util.structs import Struct
 
 # Seconds that a session must have ended before its file is read: its client may still write it.
 QUIET = 60
@@ -25,8 +25,7 @@ _LONGEST = 2**16
 _MOST = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class EndedSession:
+class EndedSession(Struct):
     """A session that ended (or compacts) at a time, in a folder; `file` is where its client keeps it.
 
     `is_told` says that the next session was told of it: then the note is the reader's to take away. One that `goes_on` was

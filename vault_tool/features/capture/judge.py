@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from vault_tool.util.structs import Struct
 
 OLLAMA, CLAUDE = "ollama", "claude"
 CLIENTS = (CLAUDE,)
@@ -32,8 +33,7 @@ class JudgeFault(Exception):
         self.stops = stops
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct):
     """A model's answer, as it is, and how many tokens it says that it read and wrote; 0 where it does not say."""
 
     text: str

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import field
 
 from vault_tool.features.capture.session_files import SessionTurn, is_secret
 from vault_tool.generate.escape import unframed
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line, tokens
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
@@ -75,8 +77,7 @@ _LONGEST_TITLE = 120
 _MOST_TITLES = 600
 
 
-@dataclass(frozen=True, slots=True)
-class Digest:
+class Digest(Struct):
     """The digest that a model is sent: its `text`, the `turns` in it, and the memories that it names, by their short ids."""
 
     text: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from vault_tool.errors import Refused, UsageError, VaultError
 from vault_tool.features.capture import capture_log
@@ -29,6 +30,7 @@ from vault_tool.features.capture.session_files import (
 from vault_tool.features.capture.signs import pointed
 from vault_tool.model.ids import derived_id
 from vault_tool.model.records import Observation
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import tokens
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.context import Context
@@ -49,8 +51,7 @@ VERB = "capture"
 REASON = "a model proposes it from a session"
 
 
-@dataclass(frozen=True, slots=True)
-class DraftOutcome:
+class DraftOutcome(Struct):
     """The outcome of one look: a session was `read`, or why nothing is to be done now; `more` sessions may wait."""
 
     read: Reading | None = None

@@ -13,12 +13,12 @@ import re
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from vault_tool.errors import NotFound, Refused, UsageError, VaultError
 from vault_tool.files.secrets import scan
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 CLIENTS = ("claude-code", "codex")
@@ -53,8 +53,7 @@ _COMMAND = re.compile(r"[/!#$@][\w:.-]*(?=\s|$)")
 _SPACE = re.compile(r"\s+")
 
 
-@dataclass(frozen=True, slots=True)
-class SessionTurn:
+class SessionTurn(Struct):
     """One turn at a line of the file; `line` counts from 1, or from where reading began in a large one.
 
     `error` is said of the last line of what a tool failed with, which nobody said.
@@ -71,16 +70,14 @@ class SessionTurn:
         return "error" if self.error else "user" if self.by_person else "model"
 
 
-@dataclass(frozen=True, slots=True)
-class ReadSoFar:
+class ReadSoFar(Struct):
     """How far a session's file was read before: so many bytes, of so many lines."""
 
     bytes: int = 0
     lines: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SessionText:
+class SessionText(Struct):
     """The turns of a session; `fault` is set where the client's file format is not known, `read` is how far it was read."""
 
     turns: tuple[SessionTurn, ...]

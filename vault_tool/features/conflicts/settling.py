@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from vault_tool.errors import NotFound, Refused, StaleEdit, UsageError
 from vault_tool.features.history.history import commit
@@ -32,16 +31,14 @@ _VERSIONS = 50
 """How many committed versions of a note are looked at for the one that a copy came of."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unsettled(Answer):
+class Unsettled(Answer, kw_only=True):
     """The conflicts between machines that wait for a person, and how many memories wait in the inbox beside them."""
 
     results: tuple[TwoTexts, ...] = ()
     waiting: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled(Saved):
+class Settled(Saved, kw_only=True):
     """The conflict settled just now, and those left; `told` is what the merge decided by a rule."""
 
     id: str

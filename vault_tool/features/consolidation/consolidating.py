@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
+
+from msgspec.structs import replace
 
 from vault_tool.consolidation import ledger
 from vault_tool.consolidation.ledger import Ledger, LedgerLine, SettledPacket
@@ -37,14 +38,15 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, normal_name
 from vault_tool.vault import generated_pages, resolve
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, body_of
-from vault_tool.vault.context import Context
+from vault_tool.vault.context import NOT_COMPARED, Context, Freshness
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.open_pass import Passes, items_of, passes
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import Answer, looks, of_the_whole, verb, within
+from vault_tool.vault.request import Answer, Envelope, looks, of_the_whole, verb, within
 
 # So many packets of a kind an answer lists: in a large vault a pass may have a thousand.
 LISTED = 20
@@ -53,8 +55,7 @@ LISTED = 20
 PASS = "consolidation"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecentActivity:
+class RecentActivity(Struct, kw_only=True):
     """Activity since the last consolidation, by the subjects that it is about, those with most of it first.
 
     `since` is None before the first pass, and `more_subjects` are not named.
@@ -66,8 +67,7 @@ class RecentActivity:
     more_subjects: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PacketHead:
+class PacketHead(Struct, kw_only=True):
     """One packet without its texts; `done` says that it was settled or passed over in this pass."""
 
     type: str
@@ -81,8 +81,7 @@ class PacketHead:
     done: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Begun(Saved, Answer):
+class Begun(Saved, Envelope, kw_only=True):
     """A pass: `began` is false where one was open and is taken up again, or where nothing is new and none was made.
 
     `packets` are the first in the order of the walk, and `more` counts the others.
@@ -96,10 +95,10 @@ class Begun(Saved, Answer):
     more: int = 0
     unplaced: tuple[str, ...] = ()
     path: str = ""
+    freshness: Freshness = NOT_COMPARED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended(Saved, Answer):
+class Ended(Saved, Envelope, kw_only=True):
     """A pass whose ledger is complete."""
 
     id: str
@@ -111,10 +110,10 @@ class Ended(Saved, Answer):
     before: dict[str, int]
     after: dict[str, int]
     path: str
+    freshness: Freshness = NOT_COMPARED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pending(Answer):
+class Pending(Answer, kw_only=True):
     """Subjects and intersections with content that no pass has settled since the last, in the order of their worth.
 
     `pass_id` names the pass that is open, and then the packets are what is left of it; `arrived` counts what was
@@ -134,8 +133,7 @@ class Pending(Answer):
     notice: str = HYPOTHESIS_NOTICE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassLine:
+class PassLine(Struct, kw_only=True):
     """One pass: `ended` says that its ledger is complete."""
 
     id: str
@@ -145,16 +143,14 @@ class PassLine:
     ended: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassList(Answer):
+class PassList(Answer, kw_only=True):
     """The passes, the newest first, of `total` that there are."""
 
     results: tuple[PassLine, ...]
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+class Started(Struct):
     """A pass that was begun or taken up: the answer about it, its entry (None where there is nothing to do), its packets, and
     the regions that these were planned by: a pass changes none.
     """

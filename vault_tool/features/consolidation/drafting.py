@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from vault_tool.errors import NotFound, UsageError, VaultError
@@ -26,8 +25,7 @@ _HINT = "one line that stands for it"
 Editor = Callable[[Path], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftOutcome(Saved):
+class DraftOutcome(Saved, kw_only=True):
     """The outcome of a packet in the editor: `id` is None where the person left the text as it was, or empty."""
 
     id: str | None

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from vault_tool.files.layout import LOCAL
 from vault_tool.files.local_trust import place
 from vault_tool.util import atomic
 from vault_tool.util.json_text import read_own
+from vault_tool.util.structs import Struct
 
 _FILE = "packets.json"
 _PRIVATE_FOLDER = 0o700
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct):
     """A packet as it was given: its id, what it is about, what was new in it, what of that it showed, and the id of the
     understanding that it showed ("" for none).
     """
@@ -31,8 +32,7 @@ class Given:
     settled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(Struct):
     """A pass and what was given of it, the last one at hand; `at` is when. `again` says that what was settled by nothing to say
     is asked again in it.
     """
@@ -42,7 +42,7 @@ class Walk:
     budget: int
     spent: int = 0
     again: bool = False
-    given: tuple[Given, ...] = field(default=())
+    given: tuple[Given, ...] = ()
 
     def shown(self, keys: tuple[str, ...]) -> tuple[str, ...] | None:
         """The ids that the packet of these keys showed; None where none was given."""
@@ -65,7 +65,7 @@ def keep(root: Path, kept_walk: Walk) -> None:
     folder = place(root) / LOCAL
     with atomic.storage(f"{LOCAL}/{_FILE}"):
         folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
-    atomic.write(folder / _FILE, json.dumps(asdict(kept_walk)).encode() + b"\n", mode=0o600)
+    atomic.write(folder / _FILE, json.dumps(to_builtins(kept_walk)).encode() + b"\n", mode=0o600)
 
 
 def _walk(stored: Mapping[str, Any]) -> Walk:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 # Fewer rules are still a way of speaking; from here on, and from LEAST_SHARE of the text, it has grown procedural.
@@ -39,8 +39,7 @@ _TRACE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct):
     """One sign: `sign` is procedural or tactical, `why` a line for the person."""
 
     sign: str

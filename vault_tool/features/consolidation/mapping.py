@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
 from vault_tool.features.consolidation.open_intersections import region
 from vault_tool.index.relations import Region, Regions, largest, links_among, supersession
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.hints import option
+from vault_tool.util.structs import Struct
 from vault_tool.vault.context import Context
 from vault_tool.vault.request import Answer, looks, verb
 
@@ -20,8 +20,7 @@ MOST = 2000
 _BROAD = 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MapNode:
+class MapNode(Struct, kw_only=True):
     """A subject (`kind` subject) or a memory. `size` counts a subject's observations; `created` says from when on it was known,
     `until` when a newer one took its place (empty while none did), `truth` (0..1) how far it is believed (None for a subject).
     """
@@ -36,8 +35,7 @@ class MapNode:
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MapEdge:
+class MapEdge(Struct, kw_only=True):
     """Between two subjects (`shares`: how many memories, and in `said` how they are related, where that was written), from a
     memory to its subject (`about`), or between two memories: a link's type, or the field that names the other.
     """
@@ -49,8 +47,7 @@ class MapEdge:
     said: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Map(Answer):
+class Map(Answer, kw_only=True):
     """A neighbourhood; `around` is the subject in its middle, `more` counts subjects that are near and not shown."""
 
     around: str

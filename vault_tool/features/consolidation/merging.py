@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
+
+from msgspec.structs import replace
 
 from vault_tool.consolidation.similar_names import near_pairs
 from vault_tool.consolidation.understanding_coverage import contested
@@ -25,6 +26,7 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve, review_policy
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, body_of
@@ -42,8 +44,7 @@ SUMMARY = 300
 SMALL = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnfitNote:
+class UnfitNote(Struct, kw_only=True):
     """A note that has to change in a merge and cannot: where it is broken, and what mends it."""
 
     id: str
@@ -53,8 +54,7 @@ class UnfitNote:
     hint: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merged(Saved):
+class Merged(Saved, kw_only=True):
     """Two subjects that are one: what was retagged and relinked, and the note that says so; with `dry_run` what would be.
 
     `contested` are understandings that now say the same thing twice, each kind's ids together: one that supersedes them
@@ -74,8 +74,7 @@ class Merged(Saved):
     dry_run: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarPair:
+class SimilarPair(Struct, kw_only=True):
     """Two subjects that may be one: how near their names are and their meanings (0..1, None where nothing says so)."""
 
     subject_a: SubjectLine
@@ -86,8 +85,7 @@ class SimilarPair:
     suggestion: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarSubjects(Answer):
+class SimilarSubjects(Answer, kw_only=True):
     """The answer of `find_similar_subjects`, the nearest pairs first."""
 
     results: tuple[SimilarPair, ...]

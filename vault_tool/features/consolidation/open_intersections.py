@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
 from vault_tool.features.consolidation.subject_similarity import between, prepared, usual
@@ -11,6 +10,7 @@ from vault_tool.index.relations import Region, Regions, lineage
 from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.structs import Struct
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus
 from vault_tool.vault.context import Context
@@ -22,8 +22,7 @@ from vault_tool.vault.statuses import statuses
 LARGE = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubjectLine:
+class SubjectLine(Struct, kw_only=True):
     """A subject in a few words; `id` is None for one that memories name and no file describes."""
 
     id: str | None
@@ -32,8 +31,7 @@ class SubjectLine:
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Brief(HasStatus):
+class Brief(HasStatus, kw_only=True):
     """An understanding by its one line."""
 
     id: str
@@ -43,8 +41,7 @@ class Brief(HasStatus):
     reviewed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbor:
+class Neighbor(Struct, kw_only=True):
     """A subject that shares memories with another: `reading` is what size and similarity together suggest."""
 
     subject: SubjectLine
@@ -54,8 +51,7 @@ class Neighbor:
     reading: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Neighborhood(Answer):
+class Neighborhood(Answer, kw_only=True):
     """The answer of `open_around`: neighbours by the size of their intersections, the largest first."""
 
     subject: SubjectLine
@@ -65,8 +61,7 @@ class Neighborhood(Answer):
     notice: str = HYPOTHESIS_NOTICE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relationship(HasStatus):
+class Relationship(HasStatus, kw_only=True):
     """The present understanding of how two subjects are related."""
 
     id: str
@@ -83,8 +78,7 @@ class Relationship(HasStatus):
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelationshipRevision(HasStatus):
+class RelationshipRevision(HasStatus, kw_only=True):
     """One link of the chain from the present relationship understanding back to the first."""
 
     id: str
@@ -100,8 +94,7 @@ class RelationshipRevision(HasStatus):
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedObservation(HasStatus):
+class SharedObservation(HasStatus, kw_only=True):
     """One observation that is about both subjects."""
 
     id: str
@@ -116,8 +109,7 @@ class SharedObservation(HasStatus):
     reviewed: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Intersection(Answer):
+class Intersection(Answer, kw_only=True):
     """The answer of `open_intersection`; `intersection_size` counts observations and active understandings."""
 
     subject_a: SubjectLine

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from vault_tool.consolidation.packets import Cut, fitted, shortened
 from vault_tool.errors import NotFound, UsageError
@@ -24,6 +25,7 @@ from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.util.text import tokens as text_tokens
 from vault_tool.vault import resolve
@@ -48,8 +50,7 @@ AHEAD = 5
 _CURRENT_SHARE = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PacketObservation(HasStatus):
+class PacketObservation(HasStatus, kw_only=True):
     """One observation of a packet; `new` ones come first, `whole` is false where the budget cut its text."""
 
     id: str
@@ -70,8 +71,7 @@ class PacketObservation(HasStatus):
         })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Current:
+class Current(Struct, kw_only=True):
     """An active understanding that a packet's reader should know."""
 
     id: str
@@ -91,8 +91,7 @@ class Current:
         })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Packet:
+class Packet(Struct, kw_only=True):
     """The material for one understanding. `left_out` observations did not fit; `next_step` settles it.
 
     `tokens` is how many it takes in the lean form.
@@ -125,8 +124,7 @@ class Packet:
         })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassStep(Answer):
+class PassStep(Answer, kw_only=True):
     """Where a pass stands: the packet that comes next (None when all are settled or passed over), and some after it.
 
     `remaining` counts the packets that are left, `trivial` those of them that are trivial; `packets` are the first of them.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from vault_tool.consolidation import ledger, packets
 from vault_tool.consolidation.packets import MOST_PAIRS, MOST_TAGS, Due
@@ -16,6 +17,7 @@ from vault_tool.index.timeline import ageless, ages, batches_of, entries_of, ids
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.clock import moment, parse_time, stamp
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
@@ -35,8 +37,7 @@ _FEW = 1000
 ORIENTATION: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PacketPlan:
+class PacketPlan(Struct, kw_only=True):
     """One packet before it is filled: what it is about, how much is there, and what it is worth to settle it."""
 
     regions: tuple[Region, ...]
@@ -67,8 +68,7 @@ def label(names: Sequence[str]) -> str:
     return " × ".join(names) or "orientation"
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadIds:
+class UnreadIds(Struct):
     """Ids that no ledger names, by class; `doubtful` passes have a foreign ledger, and only time tells what they read."""
 
     observations: Sequence[str]
@@ -145,8 +145,7 @@ def settled_with_nothing(vault: Context, known: Passes) -> list[Entry]:
     return entries_of(vault.index.catalog, _observations_of(vault.index.catalog, sorted(starts)))
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(Struct):
     """The packets that are touched and have enough in them: those that are `done`, those of this pass that come `next`, in their
     order, and those that are `left` for another: mostly shown already in this pass, or understood elsewhere while there are
     others, or pairs beyond the most of one pass.
@@ -313,8 +312,7 @@ def _some_days_before(moment: str) -> str:
     return stamp(parsed - _SLACK) if parsed else ""
 
 
-@dataclass(frozen=True, slots=True)
-class DueCount:
+class DueCount(Struct):
     """The counts of what waits for a pass, or in the open one: packets, and the observations that are new in any of them."""
 
     packets: int

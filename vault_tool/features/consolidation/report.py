@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from vault_tool.belief.fold import said_by
 from vault_tool.consolidation.packets import is_contained
@@ -19,6 +18,7 @@ from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.gc_paused import no_collection
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, body_of
 from vault_tool.vault.context import Context
@@ -36,8 +36,7 @@ _CANDIDATES = 100
 _DRIFT = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NeedsUnderstanding:
+class NeedsUnderstanding(Struct, kw_only=True):
     """A subject with evidence and no synthesis; `generation` is that of its newest observation."""
 
     name: str
@@ -45,8 +44,7 @@ class NeedsUnderstanding:
     generation: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stale:
+class Stale(Struct, kw_only=True):
     """An understanding that evidence has overtaken: `new_observation_count` came after it, and it rests on none of them."""
 
     id: str
@@ -57,8 +55,7 @@ class Stale:
     new_observation_count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NeedsSynthesis:
+class NeedsSynthesis(Struct, kw_only=True):
     """Two subjects whose intersection changed; `trivial` where they share so little that it may be chance."""
 
     subject_a: str
@@ -69,8 +66,7 @@ class NeedsSynthesis:
     trivial: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dense:
+class Dense(Struct, kw_only=True):
     """Two subjects that share many observations and have no relationship understanding."""
 
     subject_a: str
@@ -79,8 +75,7 @@ class Dense:
     intersection_size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnlinkedObservation:
+class UnlinkedObservation(Struct, kw_only=True):
     """Evidence that is placed nowhere yet."""
 
     id: str
@@ -90,8 +85,7 @@ class UnlinkedObservation:
     created_at: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Questionable:
+class Questionable(Struct, kw_only=True):
     """A doubted memory whose doubt has not been settled."""
 
     id: str
@@ -101,8 +95,7 @@ class Questionable:
     flagged_at: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contested:
+class Contested(Struct, kw_only=True):
     """Several active understandings where there should be one; one that supersedes all settles it."""
 
     kind: str
@@ -110,8 +103,7 @@ class Contested:
     heads: tuple[Brief, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Untouched:
+class Untouched(Struct, kw_only=True):
     """A subject that is still read and that nothing new was written about for generations."""
 
     name: str
@@ -121,8 +113,7 @@ class Untouched:
     last_observation_at: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contained:
+class Contained(Struct, kw_only=True):
     """A subject whose observations are nearly all about a larger one too: a part of it or its other name, and no pair."""
 
     part: str
@@ -131,8 +122,7 @@ class Contained:
     shared_count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EdgeSuggestion:
+class EdgeSuggestion(Struct, kw_only=True):
     """A link that seems to be missing; look at both ends first."""
 
     from_id: str
@@ -143,8 +133,7 @@ class EdgeSuggestion:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StaleOrientation:
+class StaleOrientation(Struct, kw_only=True):
     """The page that says where we are, and what happened since it was written."""
 
     id: str
@@ -153,8 +142,7 @@ class StaleOrientation:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hygiene:
+class Hygiene(Struct, kw_only=True):
     """A sign that a soul or protocol has drifted: `sign` is procedural or tactical."""
 
     id: str
@@ -163,8 +151,7 @@ class Hygiene:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsolidationReport(Answer):
+class ConsolidationReport(Answer, kw_only=True):
     """Maintenance that would pay. Each list is cut at the limit that was asked for; `counts` has how many there are."""
 
     generation: int

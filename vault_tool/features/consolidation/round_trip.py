@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from vault_tool.consolidation.packets import shortened
 from vault_tool.errors import NotFound, UsageError
@@ -27,6 +28,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util import atomic
 from vault_tool.util.clock import moment
 from vault_tool.util.hints import option, step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, one_line
 from vault_tool.util.text import tokens as text_tokens
 from vault_tool.vault import resolve
@@ -56,8 +58,7 @@ IDLE = timedelta(minutes=30)
 NOTHING = "none"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenPacket:
+class WrittenPacket(Struct, kw_only=True):
     """The understanding that a packet came to: what it replaced, and whether it waits for a person first."""
 
     id: str
@@ -65,8 +66,7 @@ class WrittenPacket:
     waits: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GivenPacket:
+class GivenPacket(Struct, kw_only=True):
     """A packet to be answered: its id, what it is about ("" for the orientation), and its text with what that takes."""
 
     id: str
@@ -75,8 +75,7 @@ class GivenPacket:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NextPacket(Answer):
+class NextPacket(Answer, kw_only=True):
     """The understanding written of the packet before, and the next packet; None with `said` at the end of the pass.
 
     `left` counts the packets after this one, `spent` the tokens of all so far, `budget` the most of them.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from heapq import nlargest
 
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 
 # The types that point at a problem, each with its edge.
@@ -21,8 +21,7 @@ PROBLEMS_READ = 30
 _LEAST = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Struct):
     """An edge that a person or agent might write after looking at both ends."""
 
     start: Entry

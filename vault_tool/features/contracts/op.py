@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
 from typing import Any
+
+from msgspec import to_builtins
 
 from vault_tool.errors import Exit, VaultError
 from vault_tool.features.contracts.meaning import RequestChecker
@@ -17,6 +18,7 @@ from vault_tool.features.remember import correcting
 from vault_tool.features.understandings import understandings
 from vault_tool.model.types import RecordClass
 from vault_tool.util.json_text import json_name, told_fields
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
@@ -26,8 +28,7 @@ from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointe
 _WHO = {"session_id": "session", "model": "model", "project": "project"}
 
 
-@dataclass(frozen=True, slots=True)
-class OpAnswer:
+class OpAnswer(Struct):
     """The answer to a request, as plain JSON values, with the exit code that it means."""
 
     answer: Mapping[str, Any]
@@ -54,7 +55,7 @@ def outcome(vault: Context, request: object) -> OpAnswer:
     except VaultError as fault:
         operation = request.get("op") if isinstance(request, Mapping) else None
         return refusal(fault, one_line(operation, 40) if isinstance(operation, str) else None)
-    values = asdict(payload)
+    values = to_builtins(payload)
     for result in values.get("results", ()):
         result.pop("vaults", None)  # no contract asks other vaults
     answer = {json_name(name): values[name] for name in told_fields(type(payload))}
@@ -67,7 +68,7 @@ def refusal(fault: VaultError, op: object = None) -> OpAnswer:
     """The answer to what could not be done, with the operation that it says it was."""
     faults = fault.faults if isinstance(fault, InvalidRequest) else (RequestFault("", fault.message, fault.hint),)
     code = re.sub(r"(?<!^)(?=[A-Z])", "-", type(fault).__name__).lower()
-    errors = [asdict(fault) for fault in faults]
+    errors = [to_builtins(fault) for fault in faults]
     answer = {"ok": False, "op": op, "errors": errors, "code": code, "exit_code": int(fault.exit_code)}
     return OpAnswer(answer, fault.exit_code)
 

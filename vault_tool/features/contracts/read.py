@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
+
+from msgspec.structs import replace
 
 from vault_tool.features.contracts.meaning import RequestChecker
 from vault_tool.features.contracts.schemas import require_shape
 from vault_tool.features.recall.recall import note_answer
 from vault_tool.model.details import Details
 from vault_tool.model.fields import LISTS, NARROWING, Narrowing, by_parameter
-from vault_tool.util.json_text import told_where_any
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import moved_among
@@ -35,8 +35,7 @@ _CAME_BY = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadMemory(HasStatus):
+class ReadMemory(HasStatus, kw_only=True):
     """One result. `kind` is its type; numbers are in 0..1; `details` is what its head says beside the text.
 
     `retrieval_reason` is how it was found: word_match, semantic_match, subject_match, semantic_hop, problem_link,
@@ -44,6 +43,8 @@ class ReadMemory(HasStatus):
     from; `evidence_moved` says that a file it rests on changed; `solved_by` is the newest solution of what a tactic failed
     at before.
     """
+
+    told_where_any: ClassVar = ("vaults",)
 
     memory_id: str
     scope: str
@@ -74,11 +75,10 @@ class ReadMemory(HasStatus):
     reviewed: bool
     model: str | None
     path: str
-    vaults: tuple[str, ...] = told_where_any(())
+    vaults: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Read(Answer):
+class Read(Answer, kw_only=True):
     """The answer of `read`, best first; `degraded` says what it had to do without."""
 
     stands_before = "degraded"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from vault_tool.belief.fold import Move
 from vault_tool.features.contracts.meaning import RequestChecker, scope_of
@@ -21,8 +22,7 @@ from vault_tool.vault.request import verb
 _KINDS = {"truth": SignalKind.TRUTH, "utility": SignalKind.UTILITY}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Updated(Saved):
+class Updated(Saved, kw_only=True):
     """The outcome of an update or of its dry run: each value before and after, in 0..1, the step and its reason.
 
     With a problem `utility` is the utility for that problem, and `global_utility` what becomes of the overall one.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
+
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.features.contracts.meaning import RequestChecker
 from vault_tool.features.contracts.schemas import require_shape
@@ -17,6 +19,7 @@ from vault_tool.model.signals import SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import NewObservation, append_operation, draft_of, remarks_on, resolve_subjects
@@ -37,16 +40,14 @@ STRENGTHENED = "said again: marked as useful"
 _LINKS = ("problem_id", "related_memory_ids", "change_targets")
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(Struct):
     """Where a memory went and as what."""
 
     scope: str
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
+class Near(Struct):
     """A memory that says nearly the same: if it is the same, update that one instead."""
 
     memory_id: str
@@ -55,8 +56,7 @@ class Near:
     likeness: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteAnswer(Saved):
+class WriteAnswer(Saved, kw_only=True):
     """The outcome of `write` or of its `dry_run` (`memory_id` is then None, but for a duplicate).
 
     `duplicate_of` says that the memory was known: the subjects and links that it lacked were `added`, it was marked as useful,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from vault_tool.features.doctor.local_doubts import local_problems
 from vault_tool.features.erasing import purging
 from vault_tool.files import local_trust
@@ -15,8 +13,7 @@ from vault_tool.vault.pending import held
 from vault_tool.vault.request import of_the_whole, verb
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdoptedLocal(Saved):
+class AdoptedLocal(Saved, kw_only=True):
     """The local files that were taken over, or would be (`dry_run`), each with the reason why it was not used."""
 
     problems: tuple[Problem, ...]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from vault_tool.check import alike
 from vault_tool.check.alike import LikeFindings, Told
@@ -36,14 +35,14 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.atomic import temporary_name
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import shell, step
-from vault_tool.util.json_text import told_where_any
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import another_address, asked_reviews, beside, dead_links, note_history, resolve, screening
-from vault_tool.vault.context import Context, Progress
+from vault_tool.vault.context import NOT_COMPARED, Context, Freshness, Progress
 from vault_tool.vault.core_age import behind
 from vault_tool.vault.drafts import undecided
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import Answer, looks, of_the_whole, verb
+from vault_tool.vault.request import Answer, Envelope, looks, of_the_whole, verb
 from vault_tool.vault.statuses import contested_now
 
 if TYPE_CHECKING:
@@ -59,8 +58,7 @@ _NO_ADDRESS = "no-owner"
 _ANOTHER_ADDRESS = "another-address"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitStatus:
+class GitStatus(Struct, kw_only=True):
     """How the vault stands to git; `absence` says why there is none.
 
     `ahead` and `behind` count commits beside what was last `fetched` of the upstream; with `lacks_driver` this clone has no
@@ -82,8 +80,7 @@ class GitStatus:
     absence: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnerStatus:
+class OwnerStatus(Struct, kw_only=True):
     """The process that answers for other commands: its start, what is ready, its cost; `absence` is why there is none."""
 
     pid: int | None = None
@@ -99,8 +96,7 @@ class OwnerStatus:
     absence: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Status(Answer):
+class Status(Answer, kw_only=True):
     """Where the vault is, what it holds, and what would be worth doing next.
 
     `for_review` memories wait in the inbox for a person, `conflict_copies` are beside notes that two machines wrote,
@@ -109,6 +105,8 @@ class Status(Answer):
     `due_observations` wait for a pass of consolidation in `due_packets`, and CORE.md lacks `core_memories` and is
     `core_days` old, where it lacks any. `vaults` are the person's other vaults: each one's folder, with what is wrong there.
     """
+
+    told_where_any: ClassVar = ("vaults",)
 
     root: str
     name: str
@@ -132,11 +130,10 @@ class Status(Answer):
     watcher: watcher_presence.Watch | None
     owner: OwnerStatus
     next: tuple[str, ...]
-    vaults: Mapping[str, str] | None = told_where_any(None)
+    vaults: Mapping[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosis(Saved, Answer):
+class Diagnosis(Saved, Envelope, kw_only=True):
     """The problems and notices of the vault's files; `fixed` says what `fix` mended.
 
     `problems` are told one by one, those that are `alike` once, and `left_out` not at all; `counts` are of all.
@@ -147,6 +144,7 @@ class Diagnosis(Saved, Answer):
     alike: tuple[LikeFindings, ...] = ()
     left_out: int = 0
     fixed: tuple[str, ...] = ()
+    freshness: Freshness = NOT_COMPARED
 
     @property
     def findings(self) -> bool:
@@ -154,8 +152,7 @@ class Diagnosis(Saved, Answer):
         return any(self.counts.get(severity.value) for severity in (Severity.ERROR, Severity.WARNING))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reindexed:
+class Reindexed(Struct, kw_only=True):
     """The differences found between the files and the indexes; `withheld` says why removals were not applied."""
 
     added: int

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from vault_tool.errors import NotFound, Refused, StaleEdit, UsageError
 from vault_tool.features.doctor.doctor import doctor
 from vault_tool.features.history.history import keep_first
@@ -13,6 +11,7 @@ from vault_tool.files.parse import parse
 from vault_tool.model.ids import new_id
 from vault_tool.model.problems import Problem, Severity
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import content_hash, one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context
@@ -22,8 +21,7 @@ from vault_tool.vault.request import of_the_whole, verb
 _KINDS = (layout.FileKind.NOTE, layout.FileKind.CONFLICT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FaultyFile:
+class FaultyFile(Struct, kw_only=True):
     """A file that has problems: its text, the hash of its bytes, and each problem by line.
 
     `with_new_id` is the text with an id of its own, where it has that of another file.
@@ -36,8 +34,7 @@ class FaultyFile:
     with_new_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MendedFile(Saved):
+class MendedFile(Saved, kw_only=True):
     """A file that was saved; `problems` are those that it has now."""
 
     path: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from os.path import normpath, relpath
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from vault_tool.index.refresh.served_notes import ServedNotes
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, warning
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.pending import held
@@ -22,8 +22,7 @@ from vault_tool.vault.request import of_the_whole, verb
 _NAMED = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MovedNote:
+class MovedNote(Struct, kw_only=True):
     """A note of the folder around that keeps the id which another path had, with its marks and links."""
 
     id: str

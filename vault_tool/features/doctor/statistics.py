@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from heapq import nsmallest
+
+from msgspec import field
 
 from vault_tool.index.relations import successors, supersession
 from vault_tool.index.slight import head_fields
@@ -13,6 +14,7 @@ from vault_tool.index.vectors.passages import count_embeddable
 from vault_tool.model.snapshot import ENDS, Entry, is_over
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import tag_name
 from vault_tool.vault.context import Context
 from vault_tool.vault.request import Answer, looks, verb
@@ -21,8 +23,7 @@ from vault_tool.vault.request import Answer, looks, verb
 _BESIDE = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VaultName:
+class VaultName(Struct, kw_only=True):
     """The vault's id, name, description and folder."""
 
     id: str | None
@@ -31,8 +32,7 @@ class VaultName:
     root: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingCoverage:
+class EmbeddingCoverage(Struct, kw_only=True):
     """How many of the notes that can have vectors have them, in all and by perspective; `share` (0..1) is None without any."""
 
     model: str | None
@@ -42,8 +42,7 @@ class EmbeddingCoverage:
     perspectives: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stats(Answer):
+class Stats(Answer, kw_only=True):
     """The answer of `get_stats`; an understanding is active until another supersedes it."""
 
     workspace: VaultName
@@ -61,16 +60,14 @@ class Stats(Answer):
     last_consolidated_at: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CooccurringTag:
+class CooccurringTag(Struct, kw_only=True):
     """A tag that stands beside another, and on how many memories both stand."""
 
     tag: str
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TagCount:
+class TagCount(Struct, kw_only=True):
     """A tag as it is written most often, how many memories have it, and what stands beside it, most often first."""
 
     tag: str
@@ -78,8 +75,7 @@ class TagCount:
     beside: tuple[CooccurringTag, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tags(Answer):
+class Tags(Answer, kw_only=True):
     """The answer of `tags`, the most frequent first: `total` is how many there are, `tagged` how many memories have any."""
 
     total: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.features.history.history import keep_first
@@ -18,8 +17,7 @@ from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.request import of_the_whole, verb
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deleted(Saved):
+class Deleted(Saved, kw_only=True):
     """The memories that were deleted, with their titles and the number of links that went with them."""
 
     ids: tuple[str, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
@@ -37,8 +36,7 @@ from vault_tool.vault.request import looks, of_the_whole, verb
 Editor = Callable[[Path], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SavedNote(Saved):
+class SavedNote(Saved, kw_only=True):
     """A note that a person wrote or edited; `changed` is false when they left it as it was."""
 
     id: str | None
@@ -58,8 +56,7 @@ class _SavedNote(TypedDict):
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Adopted(Saved):
+class Adopted(Saved, kw_only=True):
     """Pages that became records, with the ids that they were given."""
 
     results: tuple[SavedNote, ...]

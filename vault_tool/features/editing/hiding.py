@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
 from vault_tool.files.frontmatter import Remove, Set
@@ -15,8 +14,7 @@ from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.request import of_the_whole, verb
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hidden(Saved):
+class Hidden(Saved, kw_only=True):
     """The memories that stand on the page of a session's start no more, with their titles."""
 
     ids: tuple[str, ...]

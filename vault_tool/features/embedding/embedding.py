@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from vault_tool.errors import EmbeddingUnavailable, UsageError
 from vault_tool.index.embedding import choose, int8, ollama, onnx
@@ -13,6 +14,7 @@ from vault_tool.index.embedding import download as model_download
 from vault_tool.index.embedding.local_model import MULTILINGUAL, LocalModel
 from vault_tool.machine import PROVIDERS, Machine
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.request import Answer, of_the_whole, verb
@@ -29,8 +31,7 @@ _SHOWN_REASONS = 3
 _PROBE = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Embedding(Answer):
+class Embedding(Answer, kw_only=True):
     """The outcome of a run of `embed`: texts embedded and refused in it, and notes that are behind after it.
 
     `complete` says that no note is; what was `refused` is told with its reasons. `fetched` is the model that was
@@ -60,8 +61,7 @@ class Embedding(Answer):
         return not self.complete or self.refused > 0 or bool(self.mirror_fault)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbedderStatus:
+class EmbedderStatus(Struct, kw_only=True):
     """The embedder of this machine, why it was chosen, and how many notes it has embedded (None: there is no embedder).
 
     `lacks` is what that provider needs before it can embed anything.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from types import MappingProxyType
+
+from msgspec.structs import replace
 
 from vault_tool.errors import UsageError
 from vault_tool.features import stores
@@ -15,6 +16,7 @@ from vault_tool.index.relations import edges_at, successors
 from vault_tool.model.ids import canonical
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, STORY_EDGES, RecordClass
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import content_hash, counted, normal_body, one_line, with_article
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import body_of
@@ -36,8 +38,7 @@ _QUOTED = 40
 Versions = Sequence[tuple[str, bytes]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Citing:
+class Citing(Struct, kw_only=True):
     """A memory that refers to the forgotten one by its id, and may repeat it in words that only a person can judge."""
 
     id: str
@@ -47,8 +48,7 @@ class Citing:
     field: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Erased(Saved):
+class Erased(Saved, kw_only=True):
     """The erased parts of several memories in one operation, or those that would be; see `Forgotten`."""
 
     ids: tuple[str, ...]
@@ -107,8 +107,7 @@ def erased(
     return replace(shown, **saved.fields(*revived, *derived.remarks), local=local.count)
 
 
-@dataclass(frozen=True, slots=True)
-class ErasedHere:
+class ErasedHere(Struct):
     """How many things went from the stores, and the remarks on what could not go."""
 
     count: int

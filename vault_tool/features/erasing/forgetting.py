@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from vault_tool.features.erasing.erasing import Citing, erased, resolve_target
 from vault_tool.files import tombstones
 from vault_tool.vault import person
@@ -13,8 +11,7 @@ from vault_tool.vault.pending import held
 from vault_tool.vault.request import of_the_whole, verb
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forgotten(Saved):
+class Forgotten(Saved, kw_only=True):
     """The erased parts: `removed` files (links to the memory too), `redacted` journals and ledgers, and the tombstone's place.
 
     `subjects_removed` are subjects that were made by naming them in it, and that nothing else is tagged with.

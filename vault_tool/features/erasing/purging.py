@@ -6,7 +6,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.consolidation import ledger
 from vault_tool.errors import EditRefused, GitError, Refused, UsageError, VaultError
@@ -22,6 +24,7 @@ from vault_tool.generate.escape import link_path
 from vault_tool.model.ids import canonical
 from vault_tool.model.types import STORY_EDGES, RecordClass
 from vault_tool.util.hints import option, shell, step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault import person
 from vault_tool.vault.context import Context
@@ -47,8 +50,7 @@ _HELD_BY = 100
 _SUBJECT_TOLD = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
+class Moved(Struct, kw_only=True):
     """A ref that has another commit now; `after` is empty where it was dropped, and beforehand (`dry_run`)."""
 
     ref: str
@@ -56,8 +58,7 @@ class Moved:
     after: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Purged:
+class Purged(Struct, kw_only=True):
     """The changes a purge made to history, or would make (`dry_run`), without a word of the erased text.
 
     `titles` are told beforehand alone. `commits` get new ids, `texts` and `messages` are taken out or redacted; `objects`
@@ -84,8 +85,7 @@ class Purged:
     dry_run: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _PurgePlan:
+class _PurgePlan(Struct):
     """The changes to make in which history, of so many `objects`.
 
     `left` are files that repeat the memories and stay as they are, `strays` objects that do and that nothing reaches.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from vault_tool.errors import GitError
 from vault_tool.features.erasing.erasing import erased, resolve_target
@@ -13,6 +12,7 @@ from vault_tool.files.parse import parse
 from vault_tool.index.graves import ForeignGrave, Graves
 from vault_tool.model.authority import contributor_of
 from vault_tool.model.snapshot import Entry, is_from_others
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved, writing
@@ -20,8 +20,7 @@ from vault_tool.vault.operation import Saved, writing
 _SHOWN = 60
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingTombstone:
+class WaitingTombstone(Struct):
     """One that waits: the id, who brought it by which commit, and the memory that it is of.
 
     `taken` says that the same commit took the note away, whose text git still has.

@@ -6,9 +6,10 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import field
 
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.features.exports import agents_file, claude_code_folder, okf_folder, server_memory
@@ -21,6 +22,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.util import atomic
 from vault_tool.util.atomic import storage
 from vault_tool.util.hints import option
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
@@ -42,8 +44,7 @@ _OURS: Mapping[str, tuple[bytes, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportedAs(Answer):
+class ExportedAs(Answer, kw_only=True):
     """The outcome of an export: how many lines of which kind, and what the form cannot hold or must not show, by its reason.
 
     `changed` says whether a file was written: one that says the same already is left as it is. `renamed` are the notes that got
@@ -251,8 +252,7 @@ class _Material:
             return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Content:
+class _Content(Struct, kw_only=True):
     """The text of a memory alone."""
 
     content: str

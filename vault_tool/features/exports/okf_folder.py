@@ -6,7 +6,6 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from posixpath import dirname, relpath
 from typing import Any
@@ -20,6 +19,7 @@ from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.clock import end_of, parse_time
 from vault_tool.util.link_rewriting import with_links
 from vault_tool.util.note_links import led_to, path_of
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault import link_meaning, screening
 from vault_tool.vault.context import Context
@@ -33,8 +33,7 @@ _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _TOP = f"{layout.VAULT}/"
 
 
-@dataclass(frozen=True, slots=True)
-class _Concept:
+class _Concept(Struct):
     """A file of the bundle: where it stands there, its head, its text, and when it was made."""
 
     path: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from vault_tool.belief.fold import Belief
 from vault_tool.files import layout
@@ -13,6 +12,7 @@ from vault_tool.model.details import details_of, in_lines
 from vault_tool.model.snapshot import Entry, is_from_others, is_trusted
 from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
 from vault_tool.util.clock import parse_time
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.answers import HasStatus, bodies_of
@@ -24,8 +24,7 @@ LINKS, JUDGEMENTS, SECRET, USERS = "links", "judgements", "look like a secret", 
 OVER, OTHERS = "over or superseded", "of others, not reviewed"
 
 
-@dataclass(frozen=True, slots=True)
-class Leaving:
+class Leaving(Struct):
     """A record that leaves: its body, the same with what its head says beside it, whether it is over, and what is believed."""
 
     entry: Entry

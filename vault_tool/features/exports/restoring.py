@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import layout, writer
@@ -26,8 +28,7 @@ from vault_tool.vault.request import of_the_whole, verb
 _STARTERS = (RecordClass.WORKSPACE, RecordClass.UNDERSTANDING)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Restored(Saved):
+class Restored(Saved, kw_only=True):
     """The outcome of a restore, or its plan: how many files of which kind, and how many records of which origin."""
 
     source: str

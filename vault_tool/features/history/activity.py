@@ -6,15 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import timedelta
 from heapq import nlargest
+
+import msgspec
+from msgspec import field
 
 from vault_tool.errors import UsageError
 from vault_tool.files import layout
 from vault_tool.index.slight import head_fields, slight
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind
 from vault_tool.util.hints import option
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault import seen
 from vault_tool.vault.answers import HasStatus
@@ -28,8 +31,7 @@ MOST_SESSIONS = 50
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DayCount:
+class DayCount(Struct, kw_only=True):
     """One day (UTC): how many memories were written, entries logged, judgements given, and uses counted."""
 
     day: str
@@ -39,8 +41,7 @@ class DayCount:
     used: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionLine:
+class SessionLine(Struct, kw_only=True):
     """One session: when it first and last did something, and how many memories it wrote, was shown and judged.
 
     What it was shown is known on the machine where it ran, for as long as that keeps it.
@@ -54,8 +55,7 @@ class SessionLine:
     judged: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenThen(HasStatus):
+class WrittenThen(HasStatus, kw_only=True):
     """A memory that was written on a day."""
 
     id: str
@@ -66,8 +66,7 @@ class WrittenThen(HasStatus):
     origin: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedThen:
+class JudgedThen(Struct, kw_only=True):
     """A judgement, consent or review that was given on a day, and of which memory; `title` is empty where that is gone."""
 
     id: str
@@ -78,8 +77,7 @@ class JudgedThen:
     session: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Activity(Answer):
+class Activity(Answer, kw_only=True):
     """The activity of a vault. Of all days: `days` (those of the last `days` with anything) and `sessions`, the newest first.
 
     Of one `day`: its `logged` entries in order, and what was `written` and `judged`, at most `limit` of each.
@@ -127,8 +125,7 @@ def _of_day(vault: Context, day: str, limit: int) -> Activity:
     )
 
 
-@dataclass(slots=True)
-class _Memories:
+class _Memories(msgspec.Struct):
     """How many memories were written on each day and in each session, and when each session wrote its first and last."""
 
     days: Counter[str] = field(default_factory=Counter)

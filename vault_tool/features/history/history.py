@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+
+from msgspec.structs import replace
 
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import git, layout, reader, writer
@@ -16,6 +17,7 @@ from vault_tool.model.ids import new_id
 from vault_tool.model.problems import Problem, error, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.hints import shell, step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context
@@ -30,15 +32,13 @@ from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 LISTED = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
+class Log(Struct, kw_only=True):
     """The vault's commits, newest first."""
 
     results: tuple[git.LogEntry, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Revision:
+class Revision(Struct, kw_only=True):
     """One member of a supersession chain, with the commits that touched its file."""
 
     id: str
@@ -55,8 +55,7 @@ class Revision:
     commits: tuple[git.LogEntry, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class History(Answer):
+class History(Answer, kw_only=True):
     """A memory's supersession chain, newest first, back to its origin."""
 
     id: str
@@ -64,8 +63,7 @@ class History(Answer):
     results: tuple[Revision, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Struct, kw_only=True):
     """Changes of the vault's files since the last commit (or `since`), or those that the commit `of` made."""
 
     since: str | None
@@ -74,8 +72,7 @@ class Difference:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gathered(Saved):
+class Gathered(Saved, kw_only=True):
     """The hand edits that one `commit` gathered; `left` names what may not be committed as it stands."""
 
     paths: tuple[str, ...] = ()

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TypeVar
+
+import msgspec
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.errors import Ambiguous, GitError, NotFound, Refused, VaultError
 from vault_tool.features.remember.judging import mark_signal
@@ -17,6 +20,7 @@ from vault_tool.model.records import Remembered
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind, withdrawals
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import shell, step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
@@ -48,16 +52,14 @@ _FINAL = frozenset({"forget", "purge", "init"})
 _REPEATING = frozenset({"remember", "add-observations", "write"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UntouchedFile:
+class UntouchedFile(Struct, kw_only=True):
     """A file of the operation that stays as it is, and why."""
 
     path: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Undone(Saved):
+class Undone(Saved, kw_only=True):
     """An operation taken back: the commit and its subject, the files that are gone again, those that are as before it, and the
     memories of which a mark was taken back.
     """
@@ -70,8 +72,7 @@ class Undone(Saved):
     kept: tuple[UntouchedFile, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Committed:
+class _Committed(Struct):
     """Commits that are looked at together: what each changed, the texts before and journals after,
     and which are not on this branch."""
 
@@ -80,8 +81,7 @@ class _Committed:
     away: frozenset[str]
 
 
-@dataclass(slots=True)
-class _Reversal:
+class _Reversal(msgspec.Struct):
     """The plan to take an operation back; filled file by file, and carried out only if no file objects."""
 
     removed: dict[str, bytes] = field(default_factory=dict)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.files import git
 from vault_tool.files.layout import is_around
 from vault_tool.files.parse import parse
+from vault_tool.util.structs import Struct
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.note_history import note_history
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
+class Version(Struct, kw_only=True):
     """A note as one commit left it: its text and its head; `known` is false where the commit holds no file that can be read."""
 
     commit: str
@@ -29,8 +31,7 @@ class Version:
     known: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Versions(Answer):
+class Versions(Answer, kw_only=True):
     """The versions of a note, newest first; `more` counts older ones that are not told."""
 
     results: tuple[Version, ...]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from urllib.parse import unquote
 
 from vault_tool.files.frontmatter import Plain, Raw, read
@@ -13,6 +12,7 @@ from vault_tool.model.ids import canonical
 from vault_tool.model.types import RecordClass, Registry, is_type_name
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.json_text import read_own
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 # What such a memory computes or keeps for one machine: made anew by the vault, never copied.
@@ -24,8 +24,7 @@ _MOST_USES = 10**9
 _LINK = re.compile(r"(\]\()([^)\]\s]+\.md)(\))")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceLink:
+class SourceLink(Struct, kw_only=True):
     """One link as a head tells it, turned so that it goes from `start` to `end`."""
 
     kind: str
@@ -41,8 +40,7 @@ class SourceLink:
         return self.kind, self.start, self.end
 
 
-@dataclass(frozen=True, slots=True)
-class SourceUse:
+class SourceUse(Struct):
     """How often a memory was used, and when last; `last` is empty where that is not said."""
 
     target: str
@@ -50,8 +48,7 @@ class SourceUse:
     last: str
 
 
-@dataclass(frozen=True, slots=True)
-class SourceState:
+class SourceState(Struct):
     """The content of a `_state.json`: uses, pinned ids, and the faults of what cannot be used."""
 
     uses: tuple[SourceUse, ...] = ()

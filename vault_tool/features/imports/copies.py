@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from vault_tool.importing.notes import FROM, SOURCE_HASH
+from vault_tool.util.structs import Struct
 from vault_tool.vault.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Struct):
     """One copy: its id, where its source lay in the imported folder, and the hash that the source had."""
 
     id: str

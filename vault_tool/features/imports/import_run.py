@@ -6,9 +6,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
+
+import msgspec
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.errors import Busy, GitError, NotFound, Refused, StorageError, UsageError
 from vault_tool.features.imports.copies import Copy, ImportedCopies
@@ -47,8 +50,7 @@ Item = TypeVar("Item")
 Convert = Callable[[str, str], Made]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Imported(Saved):
+class Imported(Saved, kw_only=True):
     """The outcome of an import, or with `dry_run` its plan. Paths in `problems` and `attachments` are relative to `source`.
 
     `imported`, `updated`, `moved` (with their source) and `unchanged` count notes; `pages` says how many of them stay pages
@@ -85,8 +87,7 @@ class Imported(Saved):
     tried: str = ""
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(msgspec.Struct):
     """Counts and problems of the notes looked at so far."""
 
     counts: Counter[str] = field(default_factory=Counter)

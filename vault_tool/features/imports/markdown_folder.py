@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
+
+from msgspec.structs import replace
 
 from vault_tool.errors import GitError, Refused, UsageError
 from vault_tool.features.imports.copy_paths import CopyPaths

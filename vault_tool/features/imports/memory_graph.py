@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from vault_tool.errors import EditRefused, NotFound, UsageError
 from vault_tool.features.imports import cognitive

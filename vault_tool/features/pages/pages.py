@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from heapq import nsmallest
 
 from vault_tool.belief.decay import Standing, standing
@@ -15,21 +14,21 @@ from vault_tool.generate.schedule import schedule as daily
 from vault_tool.index.page_choice import memory_count
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.util.hints import option
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
 from vault_tool.vault import drafts, generated_pages
-from vault_tool.vault.context import Context, Progress
+from vault_tool.vault.context import NOT_COMPARED, Context, Freshness, Progress
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.generated_pages import GeneratedPage
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.page_at_start import SMALL
-from vault_tool.vault.request import Answer, in_time, looks, of_the_whole, verb
+from vault_tool.vault.request import Answer, Envelope, in_time, looks, of_the_whole, verb
 from vault_tool.vault.standing import SCORE_DIGITS, Weighed, best_first
 
 SMALLEST_BUDGET = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class Scored(Struct, kw_only=True):
     """One memory in the decay table."""
 
     id: str
@@ -45,8 +44,7 @@ class Scored:
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decay(Answer):
+class Decay(Answer, kw_only=True):
     """All active memories by decay score, best first, with how many stand where."""
 
     as_of: str
@@ -54,8 +52,7 @@ class Decay(Answer):
     results: tuple[Scored, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reflection(Saved, Answer):
+class Reflection(Saved, Envelope, kw_only=True):
     """The outcome of `reflect`: the memories by standing, how that moved, and which pages changed."""
 
     counts: dict[str, int]
@@ -63,6 +60,7 @@ class Reflection(Saved, Answer):
     pages: tuple[str, ...]
     memories: int
     dry_run: bool
+    freshness: Freshness = NOT_COMPARED
 
 
 @verb
@@ -157,8 +155,7 @@ def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None 
     return _reflected(stood, changed, saved, dry_run=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Stood:
+class _Stood(Struct):
     """How many memories stand where now, and those that stood elsewhere the last time."""
 
     counts: dict[str, int]

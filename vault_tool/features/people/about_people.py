@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from unicodedata import normalize
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.features import stores
 from vault_tool.files import layout, reader
 from vault_tool.index.slight import head_fields
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 from vault_tool.vault.context import Context
 
@@ -26,8 +26,7 @@ _WORDS = re.compile(r"[\w ]*\w[\w ]*")
 _SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
+class Person(Struct, kw_only=True):
     """One user: how many memories are about them, how many wait for review or were refused there lately, and how many turns
     this machine keeps of them.
     """
@@ -39,8 +38,7 @@ class Person:
     refused: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Naming:
+class Naming(Struct, kw_only=True):
     """A note that names a user and is not filed under them; without an id it is a page."""
 
     id: str

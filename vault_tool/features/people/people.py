@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from vault_tool.errors import NotFound
 from vault_tool.features.people.about_people import NAMED, Naming, Person, naming, people_of
 from vault_tool.model.consent import consent_of
 from vault_tool.model.signals import ConsentState
 from vault_tool.model.types import MEMORIES
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryAbout:
+class MemoryAbout(Struct, kw_only=True):
     """A memory about a user, with the consent to it; `withheld` says that no reader is shown it."""
 
     id: str
@@ -28,8 +26,7 @@ class MemoryAbout:
     withheld: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class People(Answer):
+class People(Answer, kw_only=True):
     """The users, those with most memories first; of one, their `memories` too, the newest first, of `total` that there are.
 
     `elsewhere` are the first of `elsewhere_count` notes that name that one and are not filed under them.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.features import stores
@@ -32,8 +34,7 @@ _FORMAT = 1
 _ERASABLE = (*MEMORIES, RecordClass.EDGE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exported(Answer):
+class Exported(Answer, kw_only=True):
     """The export for one person: how many notes, judgements, memories that wait or were refused lately, and turns; where.
 
     `elsewhere` are the first of `elsewhere_count` notes that name them and are not filed under them: these are not in it.
@@ -50,8 +51,7 @@ class Exported(Answer):
     elsewhere_count: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgottenUser(Saved):
+class ForgottenUser(Saved, kw_only=True):
     """The erased data of one person, or what would be erased (`dry_run`): by ids and counts, without a word of it.
 
     `waiting`, `refused` and `turns` waited in the inbox, were refused there lately, or were kept as turns, on this machine
@@ -187,7 +187,7 @@ def _receipt(vault: Context, done: ForgottenUser) -> str:
         "commit": done.commit, "named_elsewhere": done.elsewhere_count,
     }  # fmt: skip
     if done.after is not None:
-        fields["after"] = {name: count for name, count in asdict(done.after).items() if name != "user"}
+        fields["after"] = {name: count for name, count in to_builtins(done.after).items() if name != "user"}
     if done.purged is not None:
         fields["purge"] = done.purged.receipt
     name = vault.now().replace(":", "").replace("+0000", "Z")

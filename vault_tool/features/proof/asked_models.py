@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from vault_tool.errors import UsageError
@@ -14,6 +13,7 @@ from vault_tool.features.capture.capture_settings import CaptureSettings
 from vault_tool.features.capture.headless import environment, require_trusted
 from vault_tool.features.capture.judge import CLIENTS, Judge, JudgeFault
 from vault_tool.recall.proof_questions import ProofQuestion, words_of
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line, tokens
 from vault_tool.vault import screening
 from vault_tool.vault.context import Context
@@ -50,8 +50,7 @@ _ANSWER = 20
 _MOST_ANSWERS = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedModel:
+class AskedModel(Struct, kw_only=True):
     """The outcome of asking a model `by` its name at `where`: of so many questions those answered rightly with the memory and
     without it, by the words that were left out, and the tokens that both calls took.
     """
@@ -64,8 +63,7 @@ class AskedModel:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedAsking:
+class PlannedAsking(Struct):
     """Both questions as they would be sent, where to, and what is right."""
 
     settings: CaptureSettings

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 
 from vault_tool.errors import UsageError
@@ -25,6 +24,7 @@ from vault_tool.recall.proof_questions import (
     words_of,
 )
 from vault_tool.util.hints import option
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import tokens
 from vault_tool.vault import seen
 from vault_tool.vault.answers import bodies_of
@@ -54,8 +54,7 @@ NOT_MEASURED = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryUse:
+class MemoryUse(Struct, kw_only=True):
     """One memory in the sessions of this machine: in how many it was shown, used afterwards, and called questionable."""
 
     id: str
@@ -65,8 +64,7 @@ class MemoryUse:
     misled: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+class Use(Struct, kw_only=True):
     """Shown, used and misled: counts of memories and sessions, with the memories that were shown most.
 
     A memory was used where a session that was shown it marked it as useful, cited it or named it in a later write.
@@ -79,8 +77,7 @@ class Use:
     results: tuple[MemoryUse, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(Struct, kw_only=True):
     """Questions made of memories: how many were asked, how often their memory came first, and how often among three.
 
     `shares` are the two as shares of `asked`; None below 20 questions.
@@ -92,8 +89,7 @@ class Found:
     shares: tuple[float, float] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Silent:
+class Silent(Struct, kw_only=True):
     """Questions of words that never stand together: how many were asked, and how many had no sure answer (`share`: see Found)."""
 
     asked: int
@@ -101,8 +97,7 @@ class Silent:
     share: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OnPage:
+class OnPage(Struct, kw_only=True):
     """The page at a session's start: the current memories that stand on it, of how many, and its tokens."""
 
     shown: int
@@ -110,8 +105,7 @@ class OnPage:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proof(Answer):
+class Proof(Answer, kw_only=True):
     """The figures of `prove`. `overtaken_alone` are memories that an answer showed as if they still held: it must be empty.
 
     `asked` is the outcome of asking a model, where one was to be asked.

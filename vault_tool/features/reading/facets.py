@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from vault_tool.features.reading.listing import MemoryList, filtered, list_memories, part_of
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import unwrap_link
 from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval.filters import Filters
@@ -17,16 +17,14 @@ from vault_tool.vault.retrieval.query import Query, narrowed
 _MOST = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Facets:
+class Facets(Struct):
     """The commonest values of each field with their counts, by the name of the field's filter, of `total` memories."""
 
     counts: Mapping[str, tuple[tuple[str, int], ...]]
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class Weight:
+class Weight(Struct):
     """How true a memory is held to be, and how present it is: both 0 to 1."""
 
     truth: float

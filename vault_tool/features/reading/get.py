@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from msgspec.structs import replace
 
 from vault_tool.belief import posterior as bayes
 from vault_tool.belief.decay import standing
@@ -22,13 +23,13 @@ from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall import passage
 from vault_tool.util.hints import option, shell
-from vault_tool.util.json_text import told_where_any
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import PART, content_hash, counted
 from vault_tool.vault import beside, evidence_state, facts, link_meaning, resolve, screening
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, Headline
-from vault_tool.vault.context import Context
+from vault_tool.vault.context import NOT_COMPARED, Context, Freshness
 from vault_tool.vault.lean import Short, lean_details, provenance_note, title_if_new, without_empty
-from vault_tool.vault.request import Answer, in_time, looks, verb
+from vault_tool.vault.request import Answer, Envelope, in_time, looks, verb
 from vault_tool.vault.standing import about, confidence_of
 
 if TYPE_CHECKING:
@@ -38,8 +39,7 @@ if TYPE_CHECKING:
     from vault_tool.vault.evidence_state import EvidenceCheck
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relation:
+class Relation(Struct, kw_only=True):
     """One link of a memory: `relation` is the field or the edge's type, `direction` out (from it) or in (to it)."""
 
     relation: str
@@ -53,16 +53,14 @@ class Relation:
     strength: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoteSource:
+class NoteSource(Struct, kw_only=True):
     """A note's whole file, head and all, and the hash by which an edit knows that it is still the same."""
 
     text: str
     hash: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory(Headline, Answer):
+class Memory(Headline, Envelope, kw_only=True):
     """One memory, whole: its text, its head, its relations and what is believed of it.
 
     `evidence` is what it rests on, each reference as it stands now; `evidence_moved` says that one of the files changed.
@@ -72,6 +70,8 @@ class Memory(Headline, Answer):
     Of a long text that is read in `parts` the `part` is said that is given; 0 is the whole. `vault` is the name of another vault
     that it was read in.
     """
+
+    told_where_any: ClassVar = ("vault",)
 
     content: str
     path: str
@@ -101,7 +101,8 @@ class Memory(Headline, Answer):
     source: NoteSource | None = None
     part: int = 0
     parts: int = 1
-    vault: str = told_where_any("")
+    vault: str = ""
+    freshness: Freshness = NOT_COMPARED
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The memory with what links it; scores and head are for who looks into it. Of another vault ids are whole."""
@@ -125,8 +126,7 @@ class Memory(Headline, Answer):
         })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relations(Answer):
+class Relations(Answer, kw_only=True):
     """The answer of `related`."""
 
     id: str

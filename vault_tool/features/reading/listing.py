@@ -6,9 +6,10 @@ import binascii
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Unpack
+
+from msgspec.structs import replace
 
 from vault_tool.errors import UsageError
 from vault_tool.files.layout import VAULT
@@ -20,6 +21,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import difflib
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name, one_line, unwrap_link
 from vault_tool.vault.answers import HISTORY, HYPOTHESIS_NOTICE, HasStatus, Headline
 from vault_tool.vault.context import Context
@@ -42,8 +44,7 @@ _LIMIT = 50
 _SHOWN = 240
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedMemory(Headline):
+class ListedMemory(Headline, kw_only=True):
     """One memory of a list; `content` is its beginning, `sorted_by` the value that places it where the list is not by time."""
 
     content: str
@@ -67,8 +68,7 @@ class ListedMemory(Headline):
         })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryList(Answer):
+class MemoryList(Answer, kw_only=True):
     """A part of a list: of `total` memories those after the cursor that was given. `next` is the cursor of what follows, None at
     the end; what is written meanwhile moves nothing that it leads to.
     """
@@ -174,8 +174,7 @@ def _require_one_of(what: str, value: str, known: Sequence[str]) -> None:
         raise UsageError(f"`{one_line(value, 40)}` is no {what}", f"one of {', '.join(known)}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Cursor:
+class _Cursor(Struct):
     """Where a part of a list ended: the order, as of when it was made, and the last place."""
 
     sort: str

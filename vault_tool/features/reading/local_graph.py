@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from vault_tool.features.reading.get import relations_of
 from vault_tool.index.relations import Region, Regions, links_among
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
+from vault_tool.util.structs import Struct
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.request import Answer, looks, verb
@@ -20,8 +20,7 @@ MOST = 60
 _SUBJECTS, _OF_EACH, _FROM = 14, 6, 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphNode:
+class GraphNode(Struct, kw_only=True):
     """A memory or a subject; `ring` says how many steps it is from the middle (0 to 2)."""
 
     id: str
@@ -32,8 +31,7 @@ class GraphNode:
     status: str = "current"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphEdge:
+class GraphEdge(Struct, kw_only=True):
     """From one node to another: a link's type, the field that names the other, `link` in a text, `about` or `shares`."""
 
     source: str
@@ -43,8 +41,7 @@ class GraphEdge:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalGraph(Answer):
+class LocalGraph(Answer, kw_only=True):
     """The graph around `middle`; `more` counts neighbours that were met and are not among the nodes."""
 
     middle: str

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.steps import Point, Reached, Step, decay_curve, fading, steps
 from vault_tool.model.authority import by_origin
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.structs import Struct
 from vault_tool.vault import seen
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import about, confidence_of
@@ -17,8 +17,7 @@ MOST_STEPS = 200
 MOST_SESSIONS = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownTo:
+class ShownTo(Struct, kw_only=True):
     """A session of this machine that was shown the memory: when first and last, and by which verbs."""
 
     session: str
@@ -27,8 +26,7 @@ class ShownTo:
     how: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
+class Timeline(Struct, kw_only=True):
     """The signals on a memory and their effects (`steps`, the newest of `step_count`, in order), and its decay over time.
 
     `start` is the truth that it was written with. `curve` is its decay score from its creation until it will be archived; `fades`

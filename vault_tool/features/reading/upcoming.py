@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, Headline
@@ -17,8 +16,7 @@ WITHIN = "14d"
 _LIMIT = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpcomingDate(Headline):
+class UpcomingDate(Headline, kw_only=True):
     """A memory with a date that comes: `field` (expires, until, review_by) says it and `at` is what it says.
 
     `days` are those until then, 0 for what is today, below 0 for a look that was missed.
@@ -44,8 +42,7 @@ class UpcomingDate(Headline):
         })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Upcoming(Answer):
+class Upcoming(Answer, kw_only=True):
     """The dates that come within a span, the nearest first, at most `limit` of `total`."""
 
     results: tuple[UpcomingDate, ...]

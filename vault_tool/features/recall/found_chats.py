@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from vault_tool.errors import VaultError
 from vault_tool.files import frontmatter, reader
 from vault_tool.index.fulltext.documents import TextHit
 from vault_tool.recall import passage
 from vault_tool.util.clock import parse_time
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_moment
@@ -20,8 +20,7 @@ MOST = 5
 _SHOWN = 240
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundChat:
+class FoundChat(Struct, kw_only=True):
     """A conversation that holds words of a question: its place, its title, when it was, and the passage about it."""
 
     path: str

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import product
 from operator import attrgetter
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from vault_tool.belief.decay import standing
 from vault_tool.errors import VaultError
@@ -20,6 +21,7 @@ from vault_tool.index.visibility import Request, visible
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.util.structs import Struct
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus, Headline, body_of
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.core_understandings import core_kinds
@@ -36,8 +38,7 @@ _DIGITS = 4
 _EVERY = 500
 
 
-@dataclass(frozen=True, slots=True)
-class LaterChange:
+class LaterChange(Struct):
     """One memory that changed another, and how far that itself is believed."""
 
     id: str
@@ -48,8 +49,7 @@ class LaterChange:
     created: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PresentMemory(Headline):
+class PresentMemory(Headline, kw_only=True):
     """One active memory as it stands: its text, its belief, its use, and its update chain resolved.
 
     `replaces` are the ids of all that it supersedes, directly or not, `later` what speaks against or about it since, oldest
@@ -75,8 +75,7 @@ class PresentMemory(Headline):
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PresentState(Answer):
+class PresentState(Answer, kw_only=True):
     """The document: made from the notes and signals of one moment, worth nothing once they change.
 
     `as_of` is when and `commit` at which HEAD; `made_from` are the ids of every memory that it speaks of; `expired` is

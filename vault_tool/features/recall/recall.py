@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, Unpack
+
+from msgspec.structs import replace
 
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.gates import disbelieved
@@ -20,6 +21,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.select import within_budget
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, screening, seen, shortened
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus
@@ -44,8 +46,7 @@ _FRAME = 20
 SUPPORTING = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestAnswer:
+class BestAnswer(Struct, kw_only=True):
     """The memory that answers best."""
 
     id: str
@@ -58,8 +59,7 @@ class BestAnswer:
     cut: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Support:
+class Support(Struct, kw_only=True):
     """A memory that stands beside the best answer."""
 
     id: str
@@ -69,8 +69,7 @@ class Support:
     score: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class Origin(Struct, kw_only=True):
     """Where the best answer comes from."""
 
     session_id: str | None
@@ -78,8 +77,7 @@ class Origin:
     created_at: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bundle(Answer):
+class Bundle(Answer, kw_only=True):
     """The answer to a question. `best_answer` is None where nothing fits well enough: an empty answer is a good answer."""
 
     stands_before = "degraded"
@@ -101,15 +99,13 @@ class Bundle(Answer):
         return lean_answer(leaned(self.results, short), self.degraded, **fate)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundleWithChats(Bundle):
+class BundleWithChats(Bundle, kw_only=True):
     """An answer with imported conversations beside it, the best first."""
 
     chats: tuple[found_chats.FoundChat, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AboutSubject:
+class AboutSubject(Struct, kw_only=True):
     """A subject as it is introduced."""
 
     id: str
@@ -118,8 +114,7 @@ class AboutSubject:
     tags: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Understood(HasStatus):
+class Understood(HasStatus, kw_only=True):
     """An active understanding."""
 
     id: str
@@ -130,8 +125,7 @@ class Understood(HasStatus):
     cut: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observed(HasStatus):
+class Observed(HasStatus, kw_only=True):
     """A recent observation of a subject."""
 
     id: str
@@ -148,8 +142,7 @@ class Observed(HasStatus):
         return without_empty({**fields, "observed": self.observed_at[:10], **self.lean_status(short)})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubjectView(Answer):
+class SubjectView(Answer, kw_only=True):
     """A subject's understandings and its most recent observations."""
 
     stands_before = "degraded"

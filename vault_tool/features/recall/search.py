@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
+
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.errors import UsageError, VaultError
 from vault_tool.files import frontmatter, reader
@@ -19,7 +21,6 @@ from vault_tool.model.fields import Narrowing
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall import passage
-from vault_tool.util.json_text import told_where_any
 from vault_tool.util.text import one_line
 from vault_tool.util.vault_names import HERE
 from vault_tool.vault import resolve
@@ -43,14 +44,15 @@ _SHOWN = 240
 SEARCHED = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult(HasStatus):
+class SearchResult(HasStatus, kw_only=True):
     """One result: `score` orders within one answer, `match` (0..1) says how well a memory fits, `weak` whether it is not sure
     to answer and `weak_why` for what, as recall does (None for what words alone found); `matched_perspective` is the angle from
     which its meaning fits.
 
     A search hides nothing that fits: what is believed to be false is there too, and its status says so.
     """
+
+    told_where_any: ClassVar = ("vaults",)
 
     id: str | None
     record_class: str
@@ -73,7 +75,7 @@ class SearchResult(HasStatus):
     origin: str
     reviewed: bool = False
     stale: bool = False
-    vaults: tuple[str, ...] = told_where_any(())
+    vaults: tuple[str, ...] = ()
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The fields that an agent needs; a page has no id but its path."""
@@ -89,8 +91,7 @@ class SearchResult(HasStatus):
         })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResults(Answer):
+class SearchResults(Answer, kw_only=True):
     """The answer of `search`."""
 
     stands_before = "degraded"

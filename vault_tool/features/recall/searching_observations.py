@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from vault_tool.errors import UsageError, VaultError
@@ -38,8 +37,7 @@ class _Ranked(Protocol):
 _Hit = TypeVar("_Hit", bound=_Ranked)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundObservation(HasStatus):
+class FoundObservation(HasStatus, kw_only=True):
     """One observation; `score` is a BM25 weight by words and a cosine by meaning, comparable within one answer."""
 
     id: str
@@ -57,8 +55,7 @@ class FoundObservation(HasStatus):
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundObservations(Answer):
+class FoundObservations(Answer, kw_only=True):
     """The answer of `search_observations`; `mode` is how it was searched in the end."""
 
     stands_before = "degraded"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec.structs import replace
 
 from vault_tool.errors import UsageError
 from vault_tool.features.remember.judging import LONGEST_REASON, judged, mark_signal, superseded_remark, vault_holding
@@ -21,8 +21,7 @@ from vault_tool.vault.request import verb
 from vault_tool.vault.statuses import statuses
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Corrected(Saved):
+class Corrected(Saved, kw_only=True):
     """The outcome of `correct`: the memory (`id`, `type`, `title`, `subjects`), its status now, and what gave it that status.
 
     `new_id` is the memory that says what is so instead, in the words of `content`; it is empty where that was not said.

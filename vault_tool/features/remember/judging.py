@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from uuid import UUID
+
+from msgspec.structs import replace
 
 from vault_tool.belief.fold import NO_REASON, Move, preview
 from vault_tool.errors import UsageError
@@ -26,8 +27,7 @@ from vault_tool.vault.standing import about, confidence_of
 LONGEST_REASON = 2000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Marked(Saved):
+class Marked(Saved, kw_only=True):
     """The outcome of a mark: the memory's utility (and, with a problem, its utility for that) before and after, each in 0..1.
 
     `questions` are the reasons of all marks as questionable that nothing has settled yet.

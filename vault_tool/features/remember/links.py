@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypedDict
 
 from vault_tool.errors import Refused, UsageError
@@ -28,8 +27,7 @@ from vault_tool.vault.parameters import require_units
 from vault_tool.vault.request import verb
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pinned(Saved):
+class Pinned(Saved, kw_only=True):
     """The outcome of `pin`; `changed` is false for no change. One that `waits` counts once the owner reviewed it."""
 
     id: str
@@ -40,8 +38,7 @@ class Pinned(Saved):
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tagged(Saved):
+class Tagged(Saved, kw_only=True):
     """The tags that `tag` left, and which of them it added and took away."""
 
     id: str
@@ -52,8 +49,7 @@ class Tagged(Saved):
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Linked(Saved):
+class Linked(Saved, kw_only=True):
     """A new edge, or the one of the same type between the same two that was there already.
 
     What it says was changed and is not its writer's to change is `contested`: both stay until the owner has settled it.
@@ -70,20 +66,17 @@ class Linked(Saved):
     contested: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relinked(Linked):
+class Relinked(Linked, kw_only=True):
     """A link as `update_link` left it; `changed` names what is otherwise now: strength, confidence, why."""
 
     changed: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unlinked(Linked):
+class Unlinked(Linked, kw_only=True):
     """A link that is not there any more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Logged(Saved):
+class Logged(Saved, kw_only=True):
     """An entry of the day's log."""
 
     at: str

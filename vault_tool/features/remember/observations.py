@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
+
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.model.fields import GIVEN, annotation
@@ -15,6 +17,7 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import if_there, option, step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import body_hash, one_line
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.answers import body_of
@@ -44,8 +47,7 @@ KINDS = {
 FIELDS = frozenset(KINDS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddedObservation:
+class AddedObservation(Struct, kw_only=True):
     """One observation of a batch; `duplicate_of` names the memory that already said it, which gained what was `added`; what the
     repeat said beside that was `dropped`.
     """
@@ -63,23 +65,20 @@ class AddedObservation:
     pending_review: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddedObservations(Saved):
+class AddedObservations(Saved, kw_only=True):
     """The observations of one `add_observations`, in the order given."""
 
     results: tuple[AddedObservation, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(Struct):
     """One memory that `delete_observations` left where it is, and the reason."""
 
     id: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeletedObservations(Saved):
+class DeletedObservations(Saved, kw_only=True):
     """The ids deleted and those rejected; `subjects_removed` were made by these observations and nothing else names them."""
 
     deleted: tuple[str, ...]

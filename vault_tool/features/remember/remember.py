@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Unpack
+
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.model.fields import ObservationParameters
 from vault_tool.model.records import Observation
@@ -30,8 +32,7 @@ from vault_tool.vault.request import verb
 from vault_tool.vault.similar import Similar, near
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RememberedObservation(Saved):
+class RememberedObservation(Saved, kw_only=True):
     """The outcome of `remember`; `duplicate_of` names the memory that said this already, which gained what was `added`.
 
     What the repeat said beside that was `dropped`: evidence is not rewritten.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.features.erasing import erasing
@@ -16,6 +17,7 @@ from vault_tool.model.consent import Consent, ConsentRecord, consent_of
 from vault_tool.model.signals import ConsentState, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault import generated_pages, person, resolve, screening, vector_upkeep
 from vault_tool.vault.context import Context
@@ -30,8 +32,7 @@ ANSWERS = (ConsentState.GIVEN, ConsentState.REFUSED, ConsentState.WITHDRAWN)
 _ACT = "answer for consent"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consented(Saved):
+class Consented(Saved, kw_only=True):
     """A memory's consent now: `withheld` says that no reader is shown it, `citing` are the ids of memories that repeat it."""
 
     id: str
@@ -43,8 +44,7 @@ class Consented(Saved):
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsentOf:
+class ConsentOf(Struct, kw_only=True):
     """One memory with the consent to it."""
 
     id: str
@@ -55,8 +55,7 @@ class ConsentOf:
     records: tuple[ConsentRecord, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consents(Answer):
+class Consents(Answer, kw_only=True):
     """The answer of `list_consents`, those that were answered or asked last first."""
 
     results: tuple[ConsentOf, ...]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+
+from msgspec import to_builtins
 
 from vault_tool.files.bin import DraftBin, RefusedDraft
 from vault_tool.files.inbox import INBOX, Inbox
@@ -50,7 +51,7 @@ class WaitingDrafts(Store):
         for name, data in undecided(self.vault):
             head = parse(name, data, self.vault.settings.types).head
             if head.get("user") == user:
-                why = asdict(inbox.about(str(head.get("id") or "")))
+                why = to_builtins(inbox.about(str(head.get("id") or "")))
                 yield "waiting", _json({"file": name, "text": data.decode("utf-8", "replace"), "why": why})
 
     def people(self) -> Mapping[str, set[str]]:
@@ -83,7 +84,7 @@ class RefusedDrafts(Store):
         for draft in self._drafts():
             if user_in(self, draft.name, draft.data) == user:
                 text = draft.data.decode("utf-8", "replace")
-                yield "refused", _json({"file": draft.name, "text": text, "at": draft.at, "why": asdict(draft.about)})
+                yield "refused", _json({"file": draft.name, "text": text, "at": draft.at, "why": to_builtins(draft.about)})
 
     def people(self) -> Mapping[str, set[str]]:
         """The drafts about each user, by their ids and when they were refused."""

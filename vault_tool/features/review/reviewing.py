@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.errors import Ambiguous, NotFound, Refused, StaleEdit, UsageError
 from vault_tool.features.capture.session_files import INSTEAD, SESSION_FILE, turn_at
@@ -28,12 +30,13 @@ from vault_tool.model.signals import ConsentState, Signal, SignalKind
 from vault_tool.model.supersession import Place, place_of
 from vault_tool.util.clock import stamp
 from vault_tool.util.hints import option, step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import asked_reviews, contests, drafts, person, repeats, resolve, screening, vouching
-from vault_tool.vault.context import Context
+from vault_tool.vault.context import NOT_COMPARED, Context, Freshness
 from vault_tool.vault.new_observation import resolve_subjects
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import Answer, looks, of_the_whole, verb
+from vault_tool.vault.request import Envelope, looks, of_the_whole, verb
 from vault_tool.vault.two_texts import TwoTexts, two_texts
 
 # Lets a person edit a file and returns when they are done.
@@ -45,8 +48,7 @@ _ACT = "look at what waits for review"
 _FEWEST_LETTERS = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class Waiting(Struct, kw_only=True):
     """One memory that waits, with what helps to judge it; `problems` keep it from being accepted as it stands.
 
     `refused_at` is said of one that lies in the bin: it waits no longer, and can wait again.
@@ -74,8 +76,7 @@ class Waiting:
     what: Literal["memory", "tombstone", "settings"] = "memory"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted:
+class Accepted(Struct, kw_only=True):
     """A memory that left the inbox for the vault."""
 
     id: str
@@ -85,8 +86,7 @@ class Accepted:
     superseded: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reviewed(Saved, Answer):
+class Reviewed(Saved, Envelope, kw_only=True):
     """The decisions just made, and what still waits, the longest first (or what lies in the bin, the newest first).
 
     `binned` are those of the `refused` that lie in the bin now, from which they can be `restored`; `in_bin` counts what does.
@@ -102,10 +102,10 @@ class Reviewed(Saved, Answer):
     results: tuple[Waiting, ...] = ()
     unsettled: tuple[TwoTexts, ...] = ()
     """What two machines wrote and left to a person: `settle_texts` decides."""
+    freshness: Freshness = NOT_COMPARED
 
 
-@dataclass(frozen=True, slots=True)
-class _Note:
+class _Note(Struct):
     """A note of the inbox as its file is now."""
 
     name: str

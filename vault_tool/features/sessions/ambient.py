@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Unpack
 
@@ -37,8 +36,7 @@ _SMALLEST_TOKEN = 10**8
 _LARGEST_TOKEN = 10**9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reminder(Recalled):
+class Reminder(Recalled, kw_only=True):
     """One memory brought to mind: `source` is its class, `relevance_score` (0..1) its match."""
 
     source: str
@@ -46,8 +44,7 @@ class Reminder(Recalled):
     relevance_score: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reminders(Answer):
+class Reminders(Answer, kw_only=True):
     """The answer of `bring_to_mind`. Only `heartbeat_token` needs to be carried forward: to the next call.
 
     `compaction_detected` says that the token or the time showed a context cut short, and the seen log was emptied.
@@ -93,8 +90,6 @@ class Reminders(Answer):
 
 class FirstReminders(Reminders):
     """The reminders with which a context begins: the caller has no token yet, or lost what it saw."""
-
-    __slots__ = ()
 
     begins = True
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 
 # So many telling words must an attempt share with a problem to be taken as one at it.
@@ -65,8 +65,7 @@ _BY_TYPE = {
 _TELLING = frozenset({"", "general", "ongoing_task", "task_state", "thread"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(Struct, kw_only=True):
     """One entry of the log, with what its memory says of it: its subjects (or the entry's tags) and its problem."""
 
     at: str
@@ -76,8 +75,7 @@ class Event:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionProblem:
+class SessionProblem(Struct, kw_only=True):
     """A problem that the session recorded or was shown; `at` is when."""
 
     id: str
@@ -86,8 +84,7 @@ class SessionProblem:
     at: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(Struct):
     """An entry that tells of an attempt: how it seems to have ended, and the problem that it seems to be for."""
 
     event: Event

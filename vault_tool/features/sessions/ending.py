@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from typing import Any
+
+from msgspec import to_builtins
 
 from vault_tool.errors import NotFound, UsageError, VaultError
 from vault_tool.features.remember.judging import Marked, judged, mark_questionable, mark_useful, require_evidence
@@ -17,6 +18,7 @@ from vault_tool.features.sessions.session_attempts import Attempt, attempts_of
 from vault_tool.features.sessions.session_context import ShownMemory, judgements, look_beside, place_of, shown_memories
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE
@@ -36,8 +38,7 @@ _ATTEMPT_FIELDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Voted:
+class Voted(Struct, kw_only=True):
     """One vote that was taken: the mark, and the memory's utility after it; `already` for one given before, word for word."""
 
     id: str
@@ -48,8 +49,7 @@ class Voted:
     already: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class Recorded(Struct, kw_only=True):
     """One attempt that was kept: as a new memory, or (`linked`) by tying the memory that told of it.
 
     `already` marks one that an earlier call kept.
@@ -65,8 +65,7 @@ class Recorded:
     duplicate_of: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surfaced:
+class Surfaced(Struct, kw_only=True):
     """One memory that the session was shown and has not judged: what it takes to say whether it helped, and by which verbs it
     came; the rest is a `get` away.
     """
@@ -78,8 +77,7 @@ class Surfaced:
     scope: str = "repo"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionEnd(Answer):
+class SessionEnd(Answer, kw_only=True):
     """The end of a session as far as it is open: `surfaced` memories to vote on, `attempts` to record.
 
     `votes` and `recorded` are what this call took; `items` says what became of each memory that was to be kept, of each id that
@@ -160,8 +158,7 @@ def _judged_items(vault: Context, useful: Sequence[str], wrong: Sequence[str]) -
             yield Item(place=place, outcome="known" if voted.already else "written", id=voted.id, title=voted.title)
 
 
-@dataclass(frozen=True, slots=True)
-class _Vote:
+class _Vote(Struct):
     entry: Entry
     value: str
     reason: str
@@ -169,8 +166,7 @@ class _Vote:
     evidence: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _AttemptMemory:
+class _AttemptMemory(Struct):
     known: Entry | None
     offer: Attempt | None
     kind: str
@@ -241,7 +237,7 @@ def _memory(vault: Context, named: str) -> tuple[Context, Entry]:
     except NotFound:
         if vault.global_vault is None:
             raise
-    place = vault.global_vault.as_(**asdict(vault.who))
+    place = vault.global_vault.as_(**to_builtins(vault.who))
     return place, judged(place, named, begun=True)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from vault_tool.errors import UsageError, VaultError
 from vault_tool.features.remember.remember import RememberedObservation, remember
 from vault_tool.files.frontmatter import lists
 from vault_tool.model.memory_names import PLAIN_NAMES
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import body_hash, one_line
 from vault_tool.vault import resolve, seen, work_left
 from vault_tool.vault.context import Context
@@ -22,8 +22,7 @@ _FIELDS = frozenset({"content", "kind", "problem", "failure_mode", *_TEXTS})
 _TAKES = "content, kind, subjects, problem, replaces, evidence, failure_mode"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(Struct, kw_only=True):
     """The outcome of one given thing, by its place (`memories[0]`): `written`, `known`, `waits` or `refused`.
 
     `why` says why it was refused, or what to know of it.

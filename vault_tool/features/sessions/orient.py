@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from vault_tool.errors import VaultError
 from vault_tool.features.consolidation.consolidating import RecentActivity, recent_activity
@@ -15,6 +16,7 @@ from vault_tool.generate.escape import unframed
 from vault_tool.generate.starter import content_policy, is_starter
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.hints import around, step
+from vault_tool.util.structs import Struct
 from vault_tool.vault import another_address, coming, resolve, seen
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus
 from vault_tool.vault.context import Context
@@ -42,8 +44,7 @@ SUBJECTS = 30
 POLICY_PATH = f"{layout.TEMPLATES}/content-policy.md"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoreUnderstanding(HasStatus):
+class CoreUnderstanding(HasStatus, kw_only=True):
     """One of the understandings that are given whole."""
 
     id: str
@@ -57,23 +58,20 @@ class CoreUnderstanding(HasStatus):
     stale: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuardedPage(CoreUnderstanding):
+class GuardedPage(CoreUnderstanding, kw_only=True):
     """One that must outlive the shortening of a conversation; `compaction_note` tells whoever shortens it."""
 
     compaction_note: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContentPolicy:
+class ContentPolicy(Struct, kw_only=True):
     """The owner's page on what this vault keeps, what it never keeps, and what is asked about."""
 
     path: str
     content: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Orientation(Answer):
+class Orientation(Answer, kw_only=True):
     """Soul, protocol and orientation in the order in which they are read, with what waits and what happened.
 
     `pending_consolidation_count` observations wait for a pass in `due_packets` packets.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 
@@ -16,6 +15,7 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault import seen
 from vault_tool.vault.answers import body_of
@@ -27,8 +27,7 @@ _TRIES = ("solution", "failed_tactic")
 _TOOLS_OWN = "vault-"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class Attempt(Struct, kw_only=True):
     """One attempt that the log tells of and no solution or failed tactic records yet.
 
     `outcome` is worked, failed or unclear, read off its words; `problem_id` is the likeliest problem and `tied_by` why:
@@ -50,8 +49,7 @@ class Attempt:
     certain: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct):
     """An entry of the log that is this session's: with the memory whose writing it tells of, or the problem that it names."""
 
     entry: EpisodeEntry

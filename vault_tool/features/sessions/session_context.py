@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
 
 from vault_tool.files.sessions import AgentSession
 from vault_tool.files.signal_lines import merge
@@ -13,6 +12,7 @@ from vault_tool.index.visibility import Request, visible
 from vault_tool.model.signals import Signal, SignalKind, withdrawals
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.structs import Struct
 from vault_tool.vault import seen
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, Headline
 from vault_tool.vault.context import Context
@@ -25,8 +25,7 @@ JUDGEMENTS = (SignalKind.USEFUL, SignalKind.QUESTIONABLE)
 LIMIT = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionMemory(Headline):
+class SessionMemory(Headline, kw_only=True):
     """One memory of a session, in short; `scope` is `global` for one of the global vault."""
 
     path: str
@@ -36,8 +35,7 @@ class SessionMemory(Headline):
     scope: str = "repo"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownMemory(SessionMemory):
+class ShownMemory(SessionMemory, kw_only=True):
     """One that the session was shown: when first and last, by which verbs, whether it is in the seen log still."""
 
     first_shown: str
@@ -46,8 +44,7 @@ class ShownMemory(SessionMemory):
     in_seen_log: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgement(Struct, kw_only=True):
     """One mark that the session gave."""
 
     id: str
@@ -56,8 +53,7 @@ class Judgement:
     at: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionContext(Answer):
+class SessionContext(Answer, kw_only=True):
     """The doings and sightings of this session, the newest first; counts are of all, lists of the newest.
 
     `began` and `last_call` are None where this machine keeps no state of the session: it ran elsewhere, expired, or only wrote.
@@ -155,7 +151,7 @@ def _places(vault: Context) -> Iterator[Context]:
 
 def _shown(memory: SessionMemory, state: AgentSession, scope: str) -> ShownMemory:
     shown = state.shown[memory.id]
-    values = {field.name: getattr(memory, field.name) for field in fields(SessionMemory)}
+    values = {name: getattr(memory, name) for name in SessionMemory.__struct_fields__}
     return ShownMemory(
         **values | {"scope": scope}, first_shown=whole_seconds(shown.first), last_shown=whole_seconds(shown.last), how=shown.how,
         in_seen_log=memory.id in state.seen,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from vault_tool import machine
 from vault_tool.errors import UsageError
 from vault_tool.files import layout
 from vault_tool.machine import Machine
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import require_person
 
@@ -18,8 +18,7 @@ _OF_A_PERSON = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineOption:
+class MachineOption(Struct, kw_only=True):
     """One setting of this machine: its value (a key as `***`), where that was set (empty: nowhere), the variable over it."""
 
     name: str

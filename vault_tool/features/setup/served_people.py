@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from vault_tool.model.served_person import MOST, SCOPES, WRITE, ServedPerson, ad
 from vault_tool.util.clock import Clock, by_day, end_of
 from vault_tool.util.clock import until as end_as_written
 from vault_tool.util.hints import option, shell
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import require_person
@@ -23,8 +23,7 @@ from vault_tool.vault.person import require_person
 _TOKEN_BYTES = 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
+class Person(Struct, kw_only=True):
     """A person as they are listed: `scope` is what their token is for, `author` whose their commits are.
 
     `until` is when the token ends, if it does by itself, and `over` says that it has.
@@ -38,8 +37,7 @@ class Person:
     over: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeToken:
+class MadeToken(Struct, kw_only=True):
     """A token just made, which is shown this once; `replaced` says that an earlier one of the same person is refused now."""
 
     person: Person
@@ -47,15 +45,13 @@ class MadeToken:
     replaced: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedPeople:
+class ServedPeople(Struct, kw_only=True):
     """All people with tokens, by their names."""
 
     people: tuple[Person, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemovedPerson:
+class RemovedPerson(Struct, kw_only=True):
     """A person whose token was taken away; what they wrote stays theirs."""
 
     name: str

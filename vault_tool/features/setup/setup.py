@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from vault_tool import config as settings
 from vault_tool import machine as machine_names
@@ -24,6 +26,7 @@ from vault_tool.util.deferred import tomlkit
 from vault_tool.util.hints import option, step
 from vault_tool.util.json_text import read_own
 from vault_tool.util.note_links import is_note
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault import asked_reviews, beside, person
 from vault_tool.vault.context import Context, Who, home_in
@@ -44,8 +47,7 @@ _POLICIES = ("write_policy", "understanding_policy", "review")
 _ENOUGH = 20_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Initialised(Saved):
+class Initialised(Saved, kw_only=True):
     """A vault that was made, or one that was there already and lacked nothing (`created` is empty then)."""
 
     root: str
@@ -56,8 +58,7 @@ class Initialised(Saved):
     """The folder of notes that is served where it is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
+class Option(Struct, kw_only=True):
     """One setting with its value, its default and what it is for."""
 
     name: str
@@ -66,8 +67,7 @@ class Option:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownSettings(Saved):
+class ShownSettings(Saved, kw_only=True):
     """The settings of a vault and of this machine; `changed` names the one of the vault that was set."""
 
     path: str
@@ -438,7 +438,7 @@ def _options(vault: Context) -> Iterator[Option]:
         if isinstance(value, Registry):
             value, usual = sorted(value.specs.keys() - usual.specs.keys()), []
         elif isinstance(value, settings.RecallSettings):
-            value, usual = asdict(value), asdict(usual)
+            value, usual = to_builtins(value), to_builtins(usual)
         yield Option(name=name, value=value, default=usual, sentence=sentence)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from vault_tool import machine
@@ -11,6 +10,7 @@ from vault_tool.features.subjects.subjects import create_subjects
 from vault_tool.files import layout
 from vault_tool.index import timeline
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.folder_project import is_known, known_name, named_above, project_of
@@ -20,16 +20,14 @@ from vault_tool.vault.request import looks, of_the_whole, verb
 _LONGEST = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderName:
+class FolderName(Struct, kw_only=True):
     """A folder of this machine, and what its project is called."""
 
     folder: str
     project: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderProjects(Saved):
+class FolderProjects(Saved, kw_only=True):
     """The project of a folder, with how it is known; `results` are all folders that were named on this machine.
 
     `known_by` is `name`, `repository` or nothing; `known` says whether the vault knows the project, by a subject or by memories

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import repeat
 from operator import attrgetter
 from typing import Any
@@ -19,6 +18,7 @@ from vault_tool.model.snapshot import ENDS, Entry, Snapshot
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.hints import option, step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import HasStatus
@@ -39,8 +39,7 @@ _COUNTED = ("subjects", "put_by_others", "created", "observed", *ENDS, "origin",
 FIELDS = frozenset({"name", "summary", "tags", "aliases", "key", "role"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreatedSubject:
+class CreatedSubject(Struct, kw_only=True):
     """One subject that was made, or found again by its stable `key`."""
 
     id: str
@@ -51,15 +50,13 @@ class CreatedSubject:
     similar_subjects: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreatedSubjects(Saved):
+class CreatedSubjects(Saved, kw_only=True):
     """The subjects of one `create_subjects`, in the order asked for."""
 
     results: tuple[CreatedSubject, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pointer(HasStatus):
+class Pointer(HasStatus, kw_only=True):
     """An understanding that a subject points at; derived, not stored."""
 
     id: str
@@ -67,8 +64,7 @@ class Pointer(HasStatus):
     generation: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubjectCard:
+class SubjectCard(Struct, kw_only=True):
     """A subject with what hangs on it."""
 
     id: str
@@ -87,8 +83,7 @@ class SubjectCard:
     last_observation_at: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subjects(Answer):
+class Subjects(Answer, kw_only=True):
     """The answer of `get_subjects`."""
 
     results: tuple[SubjectCard, ...]
@@ -247,8 +242,7 @@ def _upsert(op: Operation, entry: Entry, record: Subject) -> CreatedSubject:
     return CreatedSubject(id=entry.id, name=entry.title, created=entry.text("created"), path=entry.path, existed=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpdatedSubject(Saved):
+class UpdatedSubject(Saved, kw_only=True):
     """A subject with its new summary; `changed` is false when it had it already, and then nothing was written."""
 
     id: str
@@ -278,8 +272,7 @@ def update_subject_summary(vault: Context, name: str, summary: str) -> UpdatedSu
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aliased(Saved):
+class Aliased(Saved, kw_only=True):
     """A subject with its other names; `added` are those that it had not, and `gained` counts the memories that came with them."""
 
     id: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
 from vault_tool.index.relations import members
@@ -20,8 +19,7 @@ from vault_tool.vault.statuses import statuses
 from vault_tool.vault.viewer import request_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredUnderstanding(HasStatus):
+class StoredUnderstanding(HasStatus, kw_only=True):
     """One understanding with its provenance."""
 
     id: str
@@ -43,16 +41,14 @@ class StoredUnderstanding(HasStatus):
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Understandings(Answer):
+class Understandings(Answer, kw_only=True):
     """The answer of `get_understandings`, newest first."""
 
     results: tuple[StoredUnderstanding, ...]
     notice: str = HYPOTHESIS_NOTICE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnderstandingHistory(Answer):
+class UnderstandingHistory(Answer, kw_only=True):
     """The answer of `get_understanding_history`: from the one asked for back to the first, newest first."""
 
     id: str
@@ -60,8 +56,7 @@ class UnderstandingHistory(Answer):
     notice: str = HYPOTHESIS_NOTICE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedObservation(HasStatus):
+class ListedObservation(HasStatus, kw_only=True):
     """One observation of a subject, without its text."""
 
     id: str
@@ -72,8 +67,7 @@ class ListedObservation(HasStatus):
     origin: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubjectObservations(Answer):
+class SubjectObservations(Answer, kw_only=True):
     """The answer of `list_observations`, the newest first, of `total` that there are; `months` counts all of them, in order."""
 
     subject: str

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+
+import msgspec
+from msgspec import field
 
 from vault_tool.errors import GitError, NotFound, Refused, StaleEdit, VaultError
 from vault_tool.files import git, layout, writer
@@ -26,8 +28,7 @@ _MANY = 20
 _ATTEMPTS = 5
 
 
-@dataclass(slots=True)
-class Followed:
+class Followed(msgspec.Struct):
     """The files as they followed: written, edited meanwhile by a person, or kept as a copy beside."""
 
     written: list[str] = field(default_factory=list)

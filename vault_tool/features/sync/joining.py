@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+
+import msgspec
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.consolidation import ledger
 from vault_tool.errors import Refused, StorageError
@@ -41,8 +44,7 @@ _BULK_SHARE = 5
 _BULK = 20
 
 
-@dataclass(slots=True)
-class Join:
+class Join(msgspec.Struct):
     """The result of two commits: the commit that it is built on, what differs from it there, and what is told of it."""
 
     ours: str

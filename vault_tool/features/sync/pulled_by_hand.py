@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 from vault_tool.features.erasing import forgotten_words
 from vault_tool.features.erasing.erasing import erased
@@ -12,12 +11,12 @@ from vault_tool.files.git.run import output
 from vault_tool.files.merging.tree_merge import one_link
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.structs import Struct
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import writing
 
 
-@dataclass(frozen=True, slots=True)
-class Mended:
+class Mended(Struct):
     """The files that were rid of words of forgotten memories, and the ids of links that went into older ones."""
 
     redacted: tuple[str, ...] = ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from vault_tool.errors import GitError, Refused, UsageError
 from vault_tool.features.sync.joining import OWN, OWN_FILES, OWN_FOLDERS
@@ -16,14 +17,14 @@ from vault_tool.files.git.authors import WALK_LIMIT
 from vault_tool.files.git.run import GitCall, output, together
 from vault_tool.files.git.survey import settings_of
 from vault_tool.util.hints import shell, step
+from vault_tool.util.structs import Struct
 from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.request import of_the_whole, verb
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetUp(Saved):
+class SetUp(Saved, kw_only=True):
     """The remote that the vault is kept in step with, and `readers`: who can read what is pushed there."""
 
     remote: str
@@ -34,8 +35,7 @@ class SetUp(Saved):
     dry_run: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnRepository:
+class OwnRepository(Struct, kw_only=True):
     """The vault in a repository of its own at `path`, with so many commits; what lies in the old one is left there."""
 
     path: str

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+
+import msgspec
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.errors import GitError, Refused
 from vault_tool.features.history.history import commit as commit_edits
@@ -23,6 +26,7 @@ from vault_tool.files.git.run import honouring, one_line, output
 from vault_tool.files.git.survey import CommitSettings, Survey, settings_of
 from vault_tool.model.problems import Problem
 from vault_tool.util.hints import if_there, shell, step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
 from vault_tool.vault import person
 from vault_tool.vault.context import Context
@@ -38,16 +42,14 @@ _PAUSE = 0.2
 _SIGNING = 20.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TwoTextsLeft:
+class TwoTextsLeft(Struct, kw_only=True):
     """A memory (or another file, by its path) in which the merge kept two texts, and at how many places."""
 
     id: str
     places: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Synced(Answer):
+class Synced(Answer, kw_only=True):
     """The outcome of a sync: how many commits were `received` and `sent`, and what became of what both sides had changed.
 
     `merged` are the ids (or paths) of what was put together field by field, `unsettled` those of them that keep two texts for a
@@ -79,8 +81,7 @@ class Synced(Answer):
     dry_run: bool = False
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(msgspec.Struct):
     """The sum of several rounds of one sync."""
 
     received: int = 0

@@ -8,9 +8,10 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from datetime import UTC
 from typing import Any, Literal
+
+from msgspec import to_builtins
 
 from vault_tool.errors import UsageError
 from vault_tool.features.turns import candidates as extracted
@@ -38,8 +39,7 @@ _SPACE = uuid.UUID("0c7c1a52-0f4e-5d5e-8a2f-3a8f6b1f0d11")
 _CHILDREN: list[subprocess.Popen[bytes]] = []
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turned(Answer):
+class Turned(Answer, kw_only=True):
     """The answer to a turn: what it recalls and what becomes of it.
 
     `prompt` is the recalled beats as text. `accepted` candidates are safe in the local queue, where `waiting` turns wait
@@ -61,8 +61,7 @@ class Turned(Answer):
     notice: str = HYPOTHESIS_NOTICE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drained(Saved):
+class Drained(Saved, kw_only=True):
     """The outcome of waiting turns: ids `written`, `held` in the inbox, or `known` already; links made between beats."""
 
     turns: int
@@ -138,14 +137,14 @@ def _keep(vault: Context, queue: Turns, source: TurnSource, gate: Gate, taken: t
     """Put what the gate lets through on the disk, and keep a turn that it skipped for a second look, unless it was blocked."""
     if gate.memoryCandidate and taken:
         accepted = QueuedTurn(
-            **{**asdict(source), "text": one_line(source.text, 2000)}, note=gate.note, mode=gate.mode, risk=gate.risk,
+            **{**to_builtins(source), "text": one_line(source.text, 2000)}, note=gate.note, mode=gate.mode, risk=gate.risk,
             held=gate.destination == "inbox", reason=gate.reason, origin=vault.who.origin, model=vault.who.model,
             candidates=taken,
         )  # fmt: skip
         queue.accept(accepted)
     elif gate.safetyStatus == "clear":
         reason = "nothing was extracted from it" if gate.memoryCandidate else gate.reason
-        queue.skip(SkippedTurn(**asdict(source), reason=reason, flags=gate.flags), oldest_skipped_day(vault))
+        queue.skip(SkippedTurn(**to_builtins(source), reason=reason, flags=gate.flags), oldest_skipped_day(vault))
 
 
 @verb

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, timedelta
 
 from vault_tool.errors import Ambiguous, UsageError
 from vault_tool.features.turns.turns import SkippedTurn, Turns, TurnSource
 from vault_tool.model.ids import SHORTEST_PREFIX
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.request import verb
@@ -31,16 +31,14 @@ _SIGNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missed(TurnSource):
+class Missed(TurnSource, kw_only=True):
     """One turn that wrote nothing: what was said, why the gate skipped it, and what speaks for looking again."""
 
     skipped_because: str
     why: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Backstop:
+class Backstop(Struct, kw_only=True):
     """The turns worth a second judgement, oldest first; `kept` counts all that are kept, `dropped` those just settled."""
 
     results: tuple[Missed, ...]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+import msgspec
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.features.turns.turns import QueuedTurn, Turns, TurnSource
@@ -28,8 +31,7 @@ THREAD = "thread"
 _SPACE = uuid.UUID("6f0d0c5e-5b0a-5e0e-9d1f-4c5b1c1f7b52")
 
 
-@dataclass(slots=True)
-class TurnBatch:
+class TurnBatch(msgspec.Struct):
     """The outcome of one batch of turns; `known` were memories already, were forgotten, or were decided by a person."""
 
     turns: tuple[QueuedTurn, ...] = ()

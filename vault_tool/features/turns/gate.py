@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from vault_tool.errors import UsageError
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 Mode = Literal["in_world_answer", "memory_consent", "safe_redirect"]
@@ -18,8 +18,7 @@ SafetyStatus = Literal["clear", "blocked"]
 Destination = Literal["vault", "inbox", "nowhere"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class Gate(Struct, kw_only=True):
     """The decision on what a turn may write, with its reason.
 
     `extractMemory` is the judge's as it counts: mode `safe_redirect` sets it to false, and `reason` then says so.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from vault_tool.features.turns.beats import THREAD
 from vault_tool.features.turns.candidates import LOCATION
@@ -15,6 +14,7 @@ from vault_tool.model.records import Edge
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -29,16 +29,14 @@ _SHOWN = 80
 _SPACE = uuid.UUID("b3c1f5a0-6a57-5b69-8c2d-3f2b8b8c9e77")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkedBeats(Saved):
+class LinkedBeats(Saved, kw_only=True):
     """How many beats were looked at, and how many links were made that were not there."""
 
     beats: int
     linked: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Link:
+class _Link(Struct):
     """One link that follows from the beats."""
 
     type: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from vault_tool.errors import Ambiguous, NotFound, Refused
@@ -22,13 +21,14 @@ from vault_tool.model.records import Observation
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import body_hash, counted, one_line
 from vault_tool.vault import screening
-from vault_tool.vault.context import Context
+from vault_tool.vault.context import NOT_COMPARED, Context, Freshness
 from vault_tool.vault.drafts import undecided
 from vault_tool.vault.parameters import require_moment
 from vault_tool.vault.person import is_owner
-from vault_tool.vault.request import Answer, verb
+from vault_tool.vault.request import Envelope, verb
 from vault_tool.vault.seen import UNKEPT
 
 Became = Literal["written", "queued", "held", "refused", "forgotten", "folded", "skipped", "gone"]
@@ -38,8 +38,7 @@ _SECRET = "it looks as if it held a secret"
 _FORGOTTEN = "forgotten"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnLine(TurnSource):
+class TurnLine(TurnSource, kw_only=True):
     """One kept turn: how it was judged, and how much was recalled and extracted; `withheld` says why it has no text."""
 
     gate: Gate
@@ -48,8 +47,7 @@ class TurnLine(TurnSource):
     withheld: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnList:
+class TurnList(Struct, kw_only=True):
     """Kept turns, the newest first, of `total` that were meant; `problems` are files in the log that are no turn."""
 
     results: tuple[TurnLine, ...]
@@ -57,8 +55,7 @@ class TurnList:
     problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecalledThen:
+class RecalledThen(Struct, kw_only=True):
     """A memory that a turn recalled: `title` as it is now, empty where it is `there` no more."""
 
     id: str
@@ -69,8 +66,7 @@ class RecalledThen:
     there: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractedThen:
+class ExtractedThen(Struct, kw_only=True):
     """A candidate of a turn and its fate: `memory_id` is where it is now, `reason` why it is not in the vault.
 
     It is `written`, or `folded` into a memory that says the same; `queued` to be written; `held` for review, or `refused`
@@ -85,8 +81,7 @@ class ExtractedThen:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnShown(TurnSource, Answer):
+class TurnShown(TurnSource, Envelope, kw_only=True):
     """One turn whole, with what became of it; `replay` says, where it was asked for, what the same recalls now."""
 
     stands_before = "withheld"
@@ -96,6 +91,7 @@ class TurnShown(TurnSource, Answer):
     candidates: tuple[ExtractedThen, ...]
     withheld: str = ""
     replay: Replay | None = None
+    freshness: Freshness = NOT_COMPARED
 
 
 def keep(
@@ -228,8 +224,7 @@ def _line(turn: LoggedTurn) -> TurnLine:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Waiting(Struct):
     """A memory in the inbox: its id, whose it is, what it says and why it waits."""
 
     id: str
@@ -249,8 +244,7 @@ def _waiting(vault: Context) -> Mapping[str, _Waiting]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Fates:
+class _Fates(Struct):
     """The present fates of one turn's candidates; a mere plan is not told as a fact."""
 
     vault: Context

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from vault_tool.belief.gates import disbelieved
@@ -13,6 +12,7 @@ from vault_tool.features.turns.turn_recall import Beat, recollect
 from vault_tool.index.visibility import Request, visible
 from vault_tool.util.clock import moment
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval.engine import gather
@@ -26,8 +26,7 @@ _FAR = 100
 _SHOWN = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankChange:
+class RankChange(Struct, kw_only=True):
     """One memory of then or now: its places in both answers, from 1, how well it fitted, and why that changed where known."""
 
     id: str
@@ -42,8 +41,7 @@ class RankChange:
     factors: Mapping[str, float] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replay:
+class Replay(Struct, kw_only=True):
     """The same turn recalled now, its memories compared with those of then; `degraded` as in any answer."""
 
     recalled: tuple[Beat, ...]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection
-from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from vault_tool.features.turns.turns import TURNS, TurnSource, unescaped
 from vault_tool.files.local_trust import place
@@ -16,6 +18,7 @@ from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder, temporary_hashes
 from vault_tool.util.clock import parse_time
 from vault_tool.util.folder import Folder
 from vault_tool.util.json_text import read_own
+from vault_tool.util.structs import Struct
 
 LOG = f"{TURNS}/log"
 
@@ -23,8 +26,7 @@ LOG = f"{TURNS}/log"
 _NAME = re.compile(r"\d{20}-([0-9a-f-]{36})\.(\d{1,12})\.json", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedCandidate:
+class LoggedCandidate(Struct, kw_only=True):
     """One candidate of a turn: the id that its memory has or would have, and what it says."""
 
     id: str
@@ -32,8 +34,7 @@ class LoggedCandidate:
     content: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedBeat:
+class LoggedBeat(Struct, kw_only=True):
     """One memory that a turn recalled, by its id alone, how well it fitted then, and whether it was not sure to."""
 
     id: str
@@ -42,8 +43,7 @@ class LoggedBeat:
     weak: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedTurn(TurnSource):
+class LoggedTurn(TurnSource, kw_only=True):
     """One turn as it went: the judge's five fields, what was recalled within which bounds, and what was extracted.
 
     `withheld` says why what was said is not here: nothing of it is kept then but ids.
@@ -147,7 +147,7 @@ class TurnLog:
 
 
 def _line(turn: LoggedTurn) -> bytes:
-    return json.dumps(asdict(turn), ensure_ascii=True).encode()
+    return json.dumps(to_builtins(turn), ensure_ascii=True).encode()
 
 
 def _is_about(turn: LoggedTurn, ids: Collection[str], tells: Callable[[str], bool]) -> bool:

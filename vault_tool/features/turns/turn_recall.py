@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from vault_tool.belief.gates import disbelieved
 from vault_tool.index.timeline import written_of
@@ -18,6 +19,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.recall import passage
 from vault_tool.recall.weights import AMBIENT, TARGETED
 from vault_tool.util.clock import moment
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line, tokens
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
@@ -41,8 +43,7 @@ _SHORT = 100
 _NAMES = 120
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beat:
+class Beat(Struct, kw_only=True):
     """One recalled memory: `why` it is here, how well it fits what was said (`match`, None where it does not) and whether it
     is not sure to (`weak`, `weak_why`), and `content` as short as the budget asks.
     """
@@ -63,8 +64,7 @@ class Beat:
     origin: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Recollection:
+class Recollection(Struct):
     """The beats in the order in which they matter, the same as text for a prompt, and how the answer stands."""
 
     beats: tuple[Beat, ...]
@@ -101,8 +101,7 @@ def recollect(
     return Recollection(beats, "\n".join(map(_line, beats)), answer)
 
 
-@dataclass(frozen=True, slots=True)
-class _Mine:
+class _Mine(Struct):
     """The owner of the recalled memories: a user, or a session without one, in one world."""
 
     user: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+
+from msgspec import to_builtins
 
 from vault_tool.features.turns.turn_log import LOG, TurnLog
 from vault_tool.features.turns.turns import TURNS, Turns, TurnSource
@@ -68,4 +69,4 @@ class TurnLogStore(Store):
 
 
 def _line(turn: TurnSource) -> str:
-    return json.dumps(asdict(turn), ensure_ascii=False)
+    return json.dumps(to_builtins(turn), ensure_ascii=False)

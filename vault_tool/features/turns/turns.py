@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from vault_tool.files.layout import LOCAL
 from vault_tool.files.local_trust import place
@@ -18,6 +19,7 @@ from vault_tool.model.types import is_type_name
 from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder, write_in
 from vault_tool.util.clock import parse_time
 from vault_tool.util.json_text import read_own
+from vault_tool.util.structs import Struct
 
 TURNS = f"{LOCAL}/turns"
 
@@ -29,8 +31,7 @@ _CANDIDATE_TEXTS = ("content", "kind", "title", "thread", "rationale")
 _CANDIDATE_LISTS = ("tags", "evidence")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnSource:
+class TurnSource(Struct, kw_only=True):
     """The source of a turn: speaker, text, time (ISO 8601, UTC), world and turn number."""
 
     id: str
@@ -42,8 +43,7 @@ class TurnSource:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueuedTurn(TurnSource):
+class QueuedTurn(TurnSource, kw_only=True):
     """One turn whose candidates were accepted; `held` says that they go to the inbox and not into the vault."""
 
     note: str = ""
@@ -56,12 +56,11 @@ class QueuedTurn(TurnSource):
     candidates: tuple[Mapping[str, Any], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkippedTurn(TurnSource):
+class SkippedTurn(TurnSource, kw_only=True):
     """One turn that wrote nothing, and why."""
 
     reason: str = ""
-    flags: tuple[str, ...] = field(default=())
+    flags: tuple[str, ...] = ()
 
 
 class Turns:
@@ -76,7 +75,7 @@ class Turns:
             known = next((other for other in folder.names() if other.endswith(f"-{turn.id}.json")), "")
             name = known or _entry_name(turn)
             if not known:
-                data = json.dumps(asdict(turn), ensure_ascii=True).encode()
+                data = json.dumps(to_builtins(turn), ensure_ascii=True).encode()
                 write_in(folder, name, data, durable=False, mode=PRIVATE_FILE)
             # Bytes and name wait for the disk together, which is half the time of one after the other. What a power cut
             # tears in between was not acknowledged.
@@ -120,7 +119,7 @@ class Turns:
 
     def skip(self, turn: SkippedTurn, keep_from: str) -> None:
         """Keep a turn that wrote nothing, and drop those of days before `keep_from` (`2026-11-20`). Not waited for."""
-        line = json.dumps(asdict(turn), ensure_ascii=True)
+        line = json.dumps(to_builtins(turn), ensure_ascii=True)
         with self._kept.writing(_SKIPPED) as folder:
             name = f"{turn.at[:10]}.jsonl"
             new = not folder.exists(name)
@@ -203,7 +202,7 @@ def _queued(data: bytes | None) -> QueuedTurn | None:
     if not isinstance(candidates, list) or not all(map(_is_candidate, candidates)):
         return None
     try:
-        texts = {f.name: str(stored[f.name]) for f in fields(QueuedTurn) if f.name not in ("held", "candidates")}
+        texts = {name: str(stored[name]) for name in QueuedTurn.__struct_fields__ if name not in ("held", "candidates")}
     except KeyError:
         return None
     queued = QueuedTurn(**texts, held=stored.get("held") is True, candidates=tuple(candidates))
@@ -236,7 +235,7 @@ def _is_share(value: object) -> bool:
 def _skipped(data: bytes) -> SkippedTurn | None:
     stored = _json(data)
     try:
-        texts = {f.name: str(stored[f.name]) for f in fields(SkippedTurn) if f.name != "flags"}
+        texts = {name: str(stored[name]) for name in SkippedTurn.__struct_fields__ if name != "flags"}
     except KeyError:
         return None
     flags = stored.get("flags")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files.render import body_text
@@ -17,6 +18,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.hints import option, step
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line, with_article
 from vault_tool.vault import contests, open_pass, resolve, review_policy
 from vault_tool.vault.answers import body_of
@@ -41,8 +43,7 @@ _CLASS = RecordClass.UNDERSTANDING.value
 _READ = "look whether all that it said is still said"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreatedUnderstanding(Saved):
+class CreatedUnderstanding(Saved, kw_only=True):
     """A new synthesis, and the active ones of its kind and subjects that it took the place of."""
 
     id: str
@@ -58,8 +59,7 @@ class CreatedUnderstanding(Saved):
     pending_review: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpdatedUnderstanding(Saved):
+class UpdatedUnderstanding(Saved, kw_only=True):
     """A revision: a new file; the old one is not touched.
 
     What its writer had no authority to replace is `contested`: both stay until the owner reviews the new one, or settles it
@@ -77,8 +77,7 @@ class UpdatedUnderstanding(Saved):
     pending_review: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StructuralUnderstanding(Saved):
+class StructuralUnderstanding(Saved, kw_only=True):
     """The note on a subject as an object of the vault: aliases, containment, merge history, exceptions."""
 
     subject_name: str
@@ -92,8 +91,7 @@ class StructuralUnderstanding(Saved):
     pending_review: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Understood(Saved):
+class Understood(Saved, kw_only=True):
     """The outcome of `understand`: the new text of one subject or of several together, and the ids it `superseded`.
 
     What its writer had no authority to replace is `contested`: both stay until the owner has settled it. `known` says that the
@@ -118,8 +116,7 @@ class Understood(Saved):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Destination:
+class _Destination(Struct):
     """Where a new synthesis went: into the vault, in place of what it replaced, or into the inbox, replacing nothing yet.
 
     Of what it says it supersedes it took the place of `superseded`; the `contested` stay beside it.
@@ -302,7 +299,7 @@ def set_structural_understanding(
         draft = replace(_draft(vault, "structural", content, preview, ""), reason=one_line(reason))
         outcome = _take_place(op, draft, [name])
     return StructuralUnderstanding(
-        **{field.name: getattr(outcome, field.name) for field in fields(Saved)},
+        **{name: getattr(outcome, name) for name in Saved.__struct_fields__},
         subject_name=name,
         understanding_id=outcome.id,
         created=outcome.created,

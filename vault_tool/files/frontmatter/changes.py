@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from vault_tool.errors import EditRefused
 from vault_tool.files.frontmatter import lists
 from vault_tool.files.frontmatter.head_writer import as_raw
 from vault_tool.files.frontmatter.values import Head, Plain, Raw, Value
+from vault_tool.util.structs import Struct
 
 # Stands for what is in a list and is no text.
 _OTHER = lists.Item("\0", "\0")
@@ -19,39 +19,34 @@ _WHOLE = re.compile(r"-?\d{1,4000}", re.ASCII)
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Set:
+class Set(Struct):
     """Give `key` the value; None leaves it empty (`key:`)."""
 
     key: str
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Remove:
+class Remove(Struct):
     """Take `key` out; one that is not there is no change."""
 
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class AddItems:
+class AddItems(Struct):
     """Append to the list at `key` those of `items` that it lacks; a text there becomes the list that it reads as."""
 
     key: str
     items: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveItems:
+class RemoveItems(Struct):
     """Take every one of `items` out of the list at `key`, as they are written or as they read."""
 
     key: str
     items: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class DropItem:
+class DropItem(Struct):
     """Take one item, by its place, out of a list that has others."""
 
     key: str

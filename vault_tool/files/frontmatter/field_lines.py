@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import yaml
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from vault_tool.files.frontmatter.events import shield
+from vault_tool.util.structs import Struct
 
 Node: TypeAlias = ScalarNode | SequenceNode | MappingNode
 
 
-@dataclass(frozen=True, slots=True)
-class FieldLines:
+class FieldLines(Struct):
     """One field: its first and last line (from 0, within the head), the column after its colon, and its value's node."""
 
     first: int
@@ -38,8 +37,7 @@ class FieldLines:
         return isinstance(self.node, ScalarNode) and not self.node.value and not self.style
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct):
     """A head's lines (without `\\n`), the offset at which each starts, and the place of each field."""
 
     text: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from yaml.nodes import ScalarNode, SequenceNode
 
@@ -12,12 +11,12 @@ from vault_tool.files.frontmatter.changes import AddItems, DropItem, Remove, Set
 from vault_tool.files.frontmatter.field_lines import FieldLines, Layout, lay_out
 from vault_tool.files.frontmatter.head_writer import BLOCK_INDENT, UNSEEN, field, fits, inline, is_list
 from vault_tool.files.frontmatter.values import Value
+from vault_tool.util.structs import Struct
 
 _BLOCK_STYLES = ("|", ">")
 
 
-@dataclass(frozen=True, slots=True)
-class Splice:
+class Splice(Struct):
     """`text[start:stop]` becomes `new`."""
 
     start: int

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
 
 from vault_tool.files.frontmatter.values import MAX_HEAD_BYTES, HeadFault
+from vault_tool.util.structs import Struct
 
 _WIDE_MARKS = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
@@ -28,8 +28,7 @@ _BLANK_AFTER = re.compile(rb"\n[ \t]*\r?\n")
 _BLANKS_AND_COMMENTS = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n)*+")
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct):
     """A file cut in head and body; offsets are bytes, the head's text is `data[start:end]`, between the fences.
 
     Without a head `start` and `end` are where one would go (after a byte order mark) and `body_start` is the same.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from vault_tool.util.structs import Struct
 
 MAX_HEAD_BYTES = 1 << 20
 MAX_DEPTH = 32
@@ -30,8 +31,7 @@ Raw: TypeAlias = "Plain | str | list[Raw] | dict[str, Raw] | None"
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value] | None"
 
 
-@dataclass(frozen=True, slots=True)
-class HeadFault:
+class HeadFault(Struct):
     """One thing wrong in a head; `line` counts from 1 in the file, and a fatal fault leaves the head unusable."""
 
     line: int
@@ -41,8 +41,7 @@ class HeadFault:
     fatal: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct):
     """A head as written: values by key in their order, the line of each key in the file, and what is wrong.
 
     With a fatal fault `values` may be incomplete and must not be used. A head that is not `editable` is changed by hand.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from vault_tool.errors import GitError
 from vault_tool.files.git.repo import Repo, fields, lines
 from vault_tool.files.git.run import call, output
 from vault_tool.files.git.worktree import PATHS_A_CALL, without_filters
+from vault_tool.util.structs import Struct
 
 _NONE = "0"
 
@@ -17,8 +17,7 @@ _NONE = "0"
 WALK_LIMIT = 600.0
 
 
-@dataclass(frozen=True, slots=True)
-class Introduced:
+class Introduced(Struct):
     """Content that a commit put at a path. `was` is the path that it was moved from unchanged; `before` the parents' blobs."""
 
     path: str
@@ -27,8 +26,7 @@ class Introduced:
     before: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Brought:
+class Brought(Struct):
     """One commit: its author's name and address as they stand in it, when it was made, and what it introduced.
 
     `signer` is who a valid signature is by, where signatures were asked for. `cut` marks a commit whose parents a shallow

@@ -5,18 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from vault_tool.files.git.repo import Repo, checked
 from vault_tool.files.git.run import output
+from vault_tool.util.structs import Struct
 
 _FORM = ("%H", "%P", "%s", "%(trailers:key=Vault-Op,valueonly,unfold,separator=%x20)")
 _SHA256 = 64
 _QUIET = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
 
 
-@dataclass(frozen=True, slots=True)
-class FileChanged:
+class FileChanged(Struct):
     """A file of the vault and its blob before and after; empty where it was not there."""
 
     path: str
@@ -24,8 +23,7 @@ class FileChanged:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommitChanges:
+class CommitChanges(Struct):
     """A commit, its first parent (empty for the first commit), the operation that it is of, and what it changed in the vault."""
 
     commit: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from vault_tool.errors import NotFound
@@ -12,14 +11,14 @@ from vault_tool.files.git.repo import Repo, checked, head, resolve
 from vault_tool.files.git.run import output
 from vault_tool.files.git.worktree import without_filters
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 
 QUIET = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
 _TRAILERS = ("Vault-Op", "Vault-Session", "Vault-Ids")
 FORM = ("%H", "%at", "%an", "%s", *(f"%(trailers:key={key},valueonly,unfold,separator=%x20)" for key in _TRAILERS))
 
 
-@dataclass(frozen=True, slots=True)
-class LogEntry:
+class LogEntry(Struct):
     """One commit: `at` is the author's time in UTC (ISO 8601); `op`, `session` and `ids` are "" or () on foreign commits.
 
     `paths` are the files of the vault that the commit touched, relative to its root; in the log of one note its own alone.

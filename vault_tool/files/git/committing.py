@@ -6,8 +6,9 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from shlex import quote
+
+from msgspec.structs import replace
 
 from vault_tool.errors import GitError
 from vault_tool.files.git.hooked import after_commit, filtered, hooked, staged_alike
@@ -17,6 +18,7 @@ from vault_tool.files.git.repo import OURS, SERVED, Repo, head, obstacle
 from vault_tool.files.git.run import output
 from vault_tool.files.git.survey import REGULAR, Survey, TreeEntry, converted, hooks, survey
 from vault_tool.util.hints import shell
+from vault_tool.util.structs import Struct
 
 # How a person tells git who they are, in a folder without a repository too.
 _WHO = "git config --global user.name 'Your Name' && git config --global user.email you@example.org"
@@ -31,16 +33,14 @@ _MANY = 16
 _KINDS = {"120000": "a symbolic link", "160000": "a submodule", "040000": "a folder"}
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct):
     """A file as it now is: its path relative to the vault's root, and its bytes, or None when it is gone."""
 
     path: str
     content: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct):
     """The outcome of a commit: made (`committed`, with its id), not needed (`nothing`), or not made (`reason`, one line).
 
     `nothing`: HEAD holds every change already.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from vault_tool.files.git.remote import meant_of
 from vault_tool.files.git.repo import Repo
 from vault_tool.files.git.run import call
 from vault_tool.util.clock import stamp
+from vault_tool.util.structs import Struct
 
 ATTRIBUTES = ".gitattributes"
 LINE = b"vault/** merge=vault\n"
@@ -30,8 +30,7 @@ def has_line(data: bytes) -> bool:
     return any(line.split() == LINE.split() for line in data.splitlines())
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct):
     """A branch beside its upstream, as it was last fetched: commits that one of them alone has, and when that was."""
 
     upstream: str = ""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import field
 
 from vault_tool.errors import GitError
 from vault_tool.files.git.repo import Repo, fields
@@ -15,12 +16,12 @@ from vault_tool.files.git.survey import INDEX_HOOKS, Survey, TreeEntry, converte
 from vault_tool.files.git.worktree import PATHS_A_CALL
 from vault_tool.util.deferred import tempfile
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 
 Run = Callable[..., Result]
 
 
-@dataclass(frozen=True, slots=True)
-class Hooked:
+class Hooked(Struct):
     """A commit that hooks agreed to, and the entries that they changed in it: before them, and as they are committed."""
 
     commit: str

@@ -10,14 +10,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
+
+import msgspec
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.files.git.authors import blobs, committed_blobs, shallow, work_tree_blobs
 from vault_tool.files.git.commit_log import FORM, QUIET, LogEntry, log_entry
 from vault_tool.files.git.repo import OURS, Repo, fields, head, resolve
 from vault_tool.files.git.run import output
 from vault_tool.files.git.worktree import without_filters
+from vault_tool.util.structs import Struct
 
 Identity = Callable[[bytes], str]
 
@@ -27,8 +31,7 @@ _NONE = "0"
 _GATHERING = frozenset({"commit", "edit", "undo", "doctor"})
 
 
-@dataclass(frozen=True, slots=True)
-class NoteLog:
+class NoteLog(Struct):
     """A note's own commits, newest first, and the one that made it; `ends` where a shallow clone lacks what was before."""
 
     commits: tuple[LogEntry, ...] = ()
@@ -36,8 +39,7 @@ class NoteLog:
     ends: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(Struct):
     """A commit's change of one file: the blobs that its parents had there and the one that it has, "" for no blob."""
 
     path: str
@@ -45,16 +47,14 @@ class _Change:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(Struct):
     """One commit, and what it did to the files that were asked for."""
 
     entry: LogEntry
     changes: tuple[_Change, ...]
 
 
-@dataclass(slots=True)
-class _Ids:
+class _Ids(msgspec.Struct):
     """The ids in the heads of blobs, each read once."""
 
     repo: Repo

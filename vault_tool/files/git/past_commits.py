@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from vault_tool.files.git.repo import Repo, fields, lines
 from vault_tool.files.git.run import output
+from vault_tool.util.structs import Struct
 
 _REGULAR = ("100644", "100755")
 _GONE = re.compile(rb"\n--- (?:a/)?([^\n]*)\n\+\+\+ ([^\n]*)\n")
 
 
-@dataclass(frozen=True, slots=True)
-class PastCommit:
+class PastCommit(Struct):
     """A commit of the branch's own line, and when it was made."""
 
     commit: str

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from os import fsencode
 
 from vault_tool.errors import GitError
 from vault_tool.files.git.repo import OURS, GitHead, Repo, head
 from vault_tool.files.git.run import call, honouring, one_line
 from vault_tool.files.git.survey import Survey, TreeEntry
+from vault_tool.util.structs import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct):
     """One commit to be built: the entries that it changes, the contents of those that git does not have yet, and its message."""
 
     targets: Mapping[str, TreeEntry | None]

@@ -8,7 +8,6 @@ import signal
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from shlex import quote
@@ -20,6 +19,7 @@ from vault_tool.files.git.run import call, first_line, one_line, output, talking
 from vault_tool.files.git.survey import CommitSettings, TreeEntry, hook_folder, settings_of
 from vault_tool.util.deferred import tempfile
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 
 # Seconds that a remote may take to answer.
 REMOTE_LIMIT = 60.0
@@ -45,8 +45,7 @@ Change = tuple[TreeEntry | None, TreeEntry | None]
 _RAN_OUT = "the remote did not answer in {limit:g} s"
 
 
-@dataclass(frozen=True, slots=True)
-class Upstream:
+class Upstream(Struct):
     """The branch elsewhere that a branch is kept in step with: the remote's name, its branch, and git's own copy of that."""
 
     remote: str
@@ -159,8 +158,7 @@ def masked(text: str) -> str:
     return _PASSWORD.sub("***@", text)
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(Struct):
     """The commit that the branch is at elsewhere; empty where there is no such branch there. `fault` says why it is not known.
 
     `rewritten` is the commit that it was at before, where that is none of its ancestors any more.
@@ -231,8 +229,7 @@ def _refusal(answer: str) -> str:
     return masked(one_line("; ".join(filter(None, (summary, telling[0] if telling else ""))), 200))
 
 
-@dataclass(frozen=True, slots=True)
-class _Talk:
+class _Talk(Struct):
     """The outcome of a call of git's that goes to a remote."""
 
     code: int

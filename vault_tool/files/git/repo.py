@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from os import fsdecode, fsencode
 from pathlib import Path
 
 from vault_tool.errors import GitError, Refused
 from vault_tool.files.git.run import Result, call, first_line, one_line, output
 from vault_tool.util.hints import if_there, shell
+from vault_tool.util.structs import Struct
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -25,8 +25,7 @@ OURS = "commit by vault_tool"
 SERVED = "served by vault_tool"
 
 
-@dataclass(frozen=True, slots=True)
-class Repo:
+class Repo(Struct):
     """A vault's place in git. `prefix` is the vault's root relative to the work tree: "" or like `notes/`."""
 
     root: Path
@@ -52,8 +51,7 @@ class Repo:
         return name[len(self.prefix) :] if name.startswith(self.prefix) else None
 
 
-@dataclass(frozen=True, slots=True)
-class GitHead:
+class GitHead(Struct):
     """Where HEAD is: an unborn branch has no commit, a detached HEAD has no branch."""
 
     branch: str | None

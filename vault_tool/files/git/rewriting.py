@@ -8,14 +8,16 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import field
 
 from vault_tool.errors import GitError
 from vault_tool.files.git.repo import Repo, fields
 from vault_tool.files.git.run import call, first_line, output, python
 from vault_tool.files.git.worktree import without_filters
 from vault_tool.util.hints import shell, step
+from vault_tool.util.structs import Struct
 
 OURS = "refs/vault-purge/"
 # What a purge under way keeps: the commits that refs were at, those that they come to, and the stashes to be put back.
@@ -28,8 +30,7 @@ _CHUNK = 64 * 2**20
 _HEAD, _REFS_STASH, _NOTES, _REMOTES = "HEAD", "refs/stash", "refs/notes/", "refs/remotes/"
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct):
     """An object of the database: a blob, a commit or a tag."""
 
     oid: str
@@ -37,8 +38,7 @@ class Stored:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ReachableHistory:
+class ReachableHistory(Struct):
     """Everything that refs and stashes reach: commits and paths by which each blob came, and each commit's parents."""
 
     roots: Mapping[str, str]
@@ -47,8 +47,7 @@ class ReachableHistory:
     by: Mapping[str, frozenset[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rewrite:
+class Rewrite(Struct, kw_only=True):
     """The planned changes: blobs by id (None: the file is left out), messages by the id of their commit or tag."""
 
     blobs: Mapping[str, bytes | None] = field(default_factory=dict)
@@ -200,8 +199,7 @@ def hindrance(repo: Repo) -> tuple[str, str] | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Rewritten:
+class Rewritten(Struct):
     """The outcome for refs (by name: their old and new ids) and for commits (by their old ids)."""
 
     refs: Mapping[str, tuple[str, str]]

@@ -11,12 +11,12 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from vault_tool.errors import GitError
 from vault_tool.util.deferred import tempfile
 from vault_tool.util.hints import shell
+from vault_tool.util.structs import Struct
 
 # Seconds that one git call may take.
 CALL_LIMIT = 30.0
@@ -58,8 +58,7 @@ Config = Sequence[tuple[str, str]]
 PROTOCOLS = "https:ssh:file"
 
 
-@dataclass(frozen=True, slots=True)
-class GitCall:
+class GitCall(Struct):
     """One git call to be made: its arguments, what it is fed, and settings for it alone.
 
     `inert` takes from the config every place that names a program; only a call that reads the config itself goes without.
@@ -73,8 +72,7 @@ class GitCall:
     limit: float = CALL_LIMIT
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct):
     """The result of a git call: exit code, output, error text and the number of the process that ran."""
 
     code: int

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from vault_tool.errors import GitError
 from vault_tool.files.git.repo import GitHead, Repo, fields, lines
 from vault_tool.files.git.run import Config, GitCall, call, output, together
 from vault_tool.files.git.worktree import PATHS_A_CALL
+from vault_tool.util.structs import Struct
 
 # The hooks of a commit that look at an index, or are called with one.
 INDEX_HOOKS = frozenset({"pre-commit", "prepare-commit-msg", "commit-msg", "post-index-change"})
@@ -22,16 +22,14 @@ _NAMED = re.compile(r"[A-Za-z0-9]")
 _AUTHOR = re.compile(r"[^\x00-\x1f<>]+ <[^\x00-\x20<>]+@[^\x00-\x20<>@]+>")
 
 
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
+class TreeEntry(Struct):
     """Git's entry at a path: the file mode and the blob's id."""
 
     mode: str
     oid: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommitSettings:
+class CommitSettings(Struct):
     """The config and the two identities, each as git writes it into a commit, or "" when git does not know one."""
 
     config: Mapping[str, str]
@@ -75,8 +73,7 @@ class CommitSettings:
         return (hashlib.sha256 if self.sha256 else hashlib.sha1)(text, usedforsecurity=False).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(Struct):
     """The state that a commit starts from; paths are as git names them, relative to the work tree."""
 
     head: GitHead

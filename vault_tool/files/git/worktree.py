@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from vault_tool.files.git.repo import Repo, fields, find, lines
 from vault_tool.files.git.run import Config, GitCall, call, output, together
 from vault_tool.util.deferred import tempfile
+from vault_tool.util.structs import Struct
 
 State = Literal["new", "modified", "deleted", "renamed", "conflicted"]
 # More paths than this are not given to git as arguments; what it says of the whole vault is narrowed down instead.
@@ -19,8 +19,7 @@ PATHS_A_CALL = 500
 _CONFLICTS = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
 
 
-@dataclass(frozen=True, slots=True)
-class UncommittedFile:
+class UncommittedFile(Struct):
     """A file of the vault that differs from HEAD; `was` is the old path of a renamed one."""
 
     path: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import msgspec
+from msgspec import field
 from yaml.nodes import ScalarNode, SequenceNode
 
 from vault_tool.errors import EditRefused
@@ -21,6 +22,7 @@ from vault_tool.files.frontmatter.lists import items as read_items
 from vault_tool.files.merging.line_merge import merge_lines
 from vault_tool.model.ids import is_derived
 from vault_tool.util.clock import moment
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import unwrap_link
 
 UNSETTLED = "unsettled"
@@ -38,8 +40,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _COMMENT = re.compile(r"(?:^|\s)(#[^\n]*)")
 
 
-@dataclass(frozen=True, slots=True)
-class FieldText:
+class FieldText(Struct):
     """One field as it stands: the comments and blank lines above it, its own lines, and its value."""
 
     above: tuple[str, ...]
@@ -48,8 +49,7 @@ class FieldText:
     comments: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class HeadText:
+class HeadText(Struct):
     """A head taken apart: its fields in their order, and the lines below the last."""
 
     fields: dict[str, FieldText]
@@ -57,8 +57,7 @@ class HeadText:
     indent: int = 0
 
 
-@dataclass(slots=True)
-class MergedHead:
+class MergedHead(msgspec.Struct):
     """The head's text, by field the two texts of which one stays, and what a rule decided that a person may want to know."""
 
     text: str

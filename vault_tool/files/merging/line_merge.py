@@ -7,10 +7,13 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import msgspec
+from msgspec import field
+
 from vault_tool.files.two_versions import MARKS, all_places, kept_twice
+from vault_tool.util.structs import Struct
 
 # Past these a stretch without a line of its own counts as replaced whole: the time stays that of reading the text.
 _LEVELS = 12
@@ -52,8 +55,7 @@ class Line(str):
         return self.shown in MARKS
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(Struct):
     """`base[start:stop]` became `lines`; with `start == stop` they were put in before that line."""
 
     start: int
@@ -61,8 +63,7 @@ class Hunk:
     lines: Lines
 
 
-@dataclass(slots=True)
-class MergedLines:
+class MergedLines(msgspec.Struct):
     """The lines of both sides, the places that keep both versions, and the lines that one side removed and the other changed."""
 
     lines: list[str]

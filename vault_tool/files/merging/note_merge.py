@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from vault_tool.files.frontmatter import split
@@ -11,6 +10,7 @@ from vault_tool.files.merging.head_merge import NO_HEAD, MergedHead, merge_heads
 from vault_tool.files.merging.line_merge import merge_lines
 from vault_tool.files.parse import parse
 from vault_tool.model.types import RecordClass, Registry
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 
 _BOM = b"\xef\xbb\xbf"
@@ -59,8 +59,7 @@ def merge(base: bytes | None, ours: bytes, theirs: bytes) -> Merged | None:
     return _put_together(known, first, other)
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
+class _Side(Struct):
     """A text taken apart: what stands apart from its lines, its head and its body."""
 
     bom: bool

@@ -8,7 +8,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+import msgspec
+from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.errors import EditRefused
 from vault_tool.files import frontmatter
@@ -18,6 +21,7 @@ from vault_tool.files.merging.note_merge import Merged, merge
 from vault_tool.files.merging.other_files import merge_file
 from vault_tool.files.parse import parse
 from vault_tool.model.types import RecordClass, Registry
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import content_hash, normal_name
 
 # So many characters of an id stand in the name of a file that had to make way.
@@ -31,8 +35,7 @@ _HEAD = 4096
 Tree = Mapping[str, TreeEntry]
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct):
     """The head of a note, as far as a merge asks: its id (empty for a page), its type, and the name of a subject."""
 
     id: str = ""
@@ -44,16 +47,14 @@ class Note:
     aliases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct):
     """A file of one side: where it lies, and what is there."""
 
     path: str
     blob: TreeEntry
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct):
     """One memory, or one other file, as the two sides and their base have it."""
 
     key: str
@@ -66,8 +67,7 @@ class Unit:
         return not self.key.startswith("path:")
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct):
     """The file that a unit becomes: its path, and its content, where that is neither side's own."""
 
     key: str
@@ -78,8 +78,7 @@ class Result:
     is_copy: bool = False
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(msgspec.Struct):
     """The result of a merge. `tree` has every path that either side touched, with the file there, or None.
 
     The ids of what was merged by fields, what keeps both texts, and what was kept though one side had taken it away.
@@ -96,8 +95,7 @@ class Outcome:
     pages: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
+class Sides(Struct):
     """Every path that either side touched, as the base and the two have it, and how contents are read."""
 
     base: Tree

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from vault_tool.files.reader import LARGEST
 from vault_tool.importing.sources.foreign_items import ForeignPage, LeftOut
+from vault_tool.util.structs import Struct
 
 # The folder of chats below an import's own.
 CHATS = "chats"
@@ -14,8 +14,7 @@ CHATS = "chats"
 _SPEAKERS = {"user": "You", "human": "You", "assistant": "Assistant"}
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct):
     """One message: the role that the tool gives its speaker, its text, and when it was spoken, if that is known."""
 
     role: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +14,7 @@ from vault_tool.files.repository_rules import RepositoryRules
 from vault_tool.importing.dates import read_date
 from vault_tool.util.clock import stamp, until
 from vault_tool.util.json_stream import Piece, pieces
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -29,8 +29,7 @@ _WISH = re.compile(
 _OF_WISHES = re.compile(r"preference|instruction|style|tone|how to respond|likes", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignMemory:
+class ForeignMemory(Struct, kw_only=True):
     """A memory of another tool. `key` is its name in the export, the same in every export of it; `source_id` the tool's own id.
 
     `created` may be empty, and is then the file's own time; `observed` is when it was so. `before` are keys of memories that this
@@ -74,8 +73,7 @@ class ForeignMemory:
         return repr((*words, *ends)).encode("utf-8", "replace")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignSubject:
+class ForeignSubject(Struct, kw_only=True):
     """A thing that memories of another tool are about."""
 
     name: str
@@ -83,8 +81,7 @@ class ForeignSubject:
     summary: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignPage:
+class ForeignPage(Struct, kw_only=True):
     """A text that stays a page: `path` is its place below the import's own folder; a chat's is the same in every export."""
 
     path: str
@@ -97,8 +94,7 @@ class ForeignPage:
     data: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignNote:
+class ForeignNote(Struct, kw_only=True):
     """A note of markdown that becomes a record with all its bytes: `path` is its place, `key` its name in the export."""
 
     key: str
@@ -109,8 +105,7 @@ class ForeignNote:
     written_at: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class LeftOut(Struct, kw_only=True):
     """A part that is not taken, counted by its reason; without a message it is as it should be and is not named."""
 
     reason: str
@@ -121,15 +116,13 @@ class LeftOut:
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
+class Remark(Struct, kw_only=True):
     """A sentence for a person on the export as a whole."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignChange:
+class ForeignChange(Struct, kw_only=True):
     """The memory of one key took the place of that of another; it comes after both. `text` says why."""
 
     new: str
@@ -141,8 +134,7 @@ class ForeignChange:
 Item = ForeignMemory | ForeignSubject | ForeignPage | ForeignNote | ForeignChange | LeftOut | Remark
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Wanted(Struct, kw_only=True):
     """A person's wishes for a reading: chats and all kinds of memories too; `project_of` names the project of a folder, and
     `rules_of` gives the rules of the repository that a folder lies in.
     """

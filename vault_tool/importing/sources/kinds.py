@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from vault_tool.files.export_files import ExportFiles
 from vault_tool.importing.sources import (
@@ -17,12 +16,12 @@ from vault_tool.importing.sources import (
     vault_lines,
 )
 from vault_tool.importing.sources.foreign_items import Item, Wanted
+from vault_tool.util.structs import Struct
 
 TRIED = "tried on invented exports only"
 
 
-@dataclass(frozen=True, slots=True)
-class ExportKind:
+class ExportKind(Struct):
     """One form of export: its words for a person, whether files have it, and the items that they hold."""
 
     words: str

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
+from msgspec import field
 
 from vault_tool.importing.sources.foreign_items import (
     ForeignMemory,
@@ -21,8 +23,7 @@ TABLE = "history"
 COLUMNS = ("id", "memory_id", "old_memory", "new_memory", "event", "created_at", "updated_at", "is_deleted")
 
 
-@dataclass(slots=True)
-class _Life:
+class _Life(msgspec.Struct):
     """The texts of one memory in their order, each with its moment; and whether mem0 deleted it."""
 
     texts: dict[str, str] = field(default_factory=dict)

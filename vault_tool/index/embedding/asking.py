@@ -6,11 +6,11 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.util.deferred import deferred
+from vault_tool.util.structs import Struct
 
 if TYPE_CHECKING:
     import httpx
@@ -38,8 +38,7 @@ class NoJson(Exception):
     """The answer is no JSON that can be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerReply:
+class ServerReply(Struct):
     """A server's answer: the status, and its JSON (None for an answer of another status than 200 without JSON)."""
 
     status: int

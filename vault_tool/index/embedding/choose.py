@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,12 +15,12 @@ from vault_tool.index.embedding.ollama import Ollama, models_at, short_name
 from vault_tool.index.embedding.onnx import GET_IT, INT8, MODEL, MODELS, PACKAGE, Local, folder_in
 from vault_tool.machine import Machine, is_loopback
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 
 _LOCAL_MODELS = (*MODELS, MULTILINGUAL)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct):
     """The embedder, or None; `why` says in a few words how it came to that, `tried` what was passed over and why.
 
     `lacks` says what this provider needs before it can embed anything, with the command that gives it; empty where nothing.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from msgspec import field
+
+from vault_tool.util.structs import Struct
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,8 +22,7 @@ class Role(StrEnum):
     DOCUMENT = "document"
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
+class Embedded(Struct):
     """Vectors of texts: float32, a row a text, each of length 1; the row of a text in `refused` (with its reason) is zero."""
 
     vectors: NDArray[np.float32]

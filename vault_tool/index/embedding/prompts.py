@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from msgspec.structs import replace
+
 from vault_tool.index.embedding.embedder import Role
+from vault_tool.util.structs import Struct
 
 _SEARCH = "Represent this sentence for searching relevant passages: "
 _SMALL, _MIDDLE, _LARGE = 900, 1600, 4000
 
 
-@dataclass(frozen=True, slots=True)
-class Prompts:
+class Prompts(Struct):
     """The words before texts; `window` in characters of English, well inside the model's own limit in tokens.
 
     A model that heeds no instruction makes nearly the same vector with each: it is None only where nobody knows.

@@ -6,7 +6,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from vault_tool.errors import EmbeddingUnavailable
@@ -17,6 +16,7 @@ from vault_tool.index.embedding.embedder import Embedded, Role
 from vault_tool.index.embedding.prompts import prompts_of
 from vault_tool.machine import is_loopback
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 
 BATCH = 50
 
@@ -26,8 +26,7 @@ _NUMBER = 32
 _AROUND = 2**16
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct):
     """Seconds in all for one call: for a question with a caller waiting, a first batch (a model loads), later ones."""
 
     query: float = 2.0

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from vault_tool.index.fulltext.identifiers import compounds, with_pictures
 from vault_tool.model.fields import searched
@@ -15,6 +16,7 @@ from vault_tool.model.own_properties import own_properties
 from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.note_links import without_ending
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import TITLE_LENGTH, first_sentence, normal_name
 
 # Stands for a dot within a word: a letter to the tokenizer, and none that anybody types.
@@ -45,8 +47,7 @@ _LISTS = frozenset({"subjects", "tags"})
 _PROSE = ("summary", "description", *searched("text"), "reason", "from_title", "to_title")
 
 
-@dataclass(frozen=True, slots=True)
-class SearchDocument:
+class SearchDocument(Struct):
     """A document: what is searched for one file. `names` are its subjects, tags and aliases.
 
     By its `handles` (title, file name, aliases), `headings` and `tags`, one a line, a question may call it. `properties` are
@@ -65,8 +66,7 @@ class SearchDocument:
     properties: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct):
     """One thing to look for: tokens that follow each other. `needed`: nothing without it is found (a quoted phrase).
 
     `prefix`: the last token may go on. `together`: the tokens are also good one by one. `instead`: they are another way

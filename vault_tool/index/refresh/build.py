@@ -7,7 +7,6 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +29,7 @@ from vault_tool.index.refresh.reading import Seen, Vanished, ignored_around, pas
 from vault_tool.index.seals import discard
 from vault_tool.util.atomic import storage_error
 from vault_tool.util.gc_paused import no_collection
+from vault_tool.util.structs import Struct
 
 if TYPE_CHECKING:
     from vault_tool.index.refresh.served_notes import ServedNotes
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 _STEP = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
+class Built(Struct):
     """A finished build: where its catalogue waits to be published, its full-text folder, and what it counted."""
 
     catalog: Path
@@ -47,8 +46,7 @@ class Built:
     vanished: int
 
 
-@dataclass(frozen=True, slots=True)
-class Build:
+class Build(Struct):
     """The inputs of a full build: the files of `scan`, git's facts about them, and facts to remember (`facts`)."""
 
     root: Path

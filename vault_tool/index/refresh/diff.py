@@ -6,9 +6,10 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import field
 
 from vault_tool.config import Config
 from vault_tool.errors import GitError, NotFound, Refused
@@ -21,6 +22,7 @@ from vault_tool.index.catalog import CONFLICT, FORGOTTEN, NOTES, UNREADABLE, Cat
 from vault_tool.index.refresh import reading
 from vault_tool.model.problems import Problem
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 
 if TYPE_CHECKING:
     from vault_tool.index.refresh.reading import Seen
@@ -32,8 +34,7 @@ _FEW = 5
 _FEW_NAMES = 50
 
 
-@dataclass(frozen=True, slots=True)
-class HeadMove:
+class HeadMove(Struct):
     """Where HEAD was when the catalogue was last brought up to date, and where it is; `facts` is what to remember."""
 
     before: str = ""
@@ -46,8 +47,7 @@ class HeadMove:
         return self.before != self.now
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(Struct):
     """The files that were read because they might have changed.
 
     `touched` are those whose content is as known, with what to remember of them; `vanished` left while we looked.
@@ -58,16 +58,14 @@ class Findings:
     vanished: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class OvertakenRead:
+class OvertakenRead(Struct):
     """Files that changed after they were read: files to read again, and the paths of those that left."""
 
     again: Mapping[str, Stat]
     left: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Struct):
     """How many notes were added, modified (or moved) and removed."""
 
     added: int = 0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import orjson
+from msgspec import field
+from msgspec.structs import asdict
 
 from vault_tool.files.reader import Listing, Stat
 from vault_tool.index import graves, schema
@@ -29,6 +30,7 @@ from vault_tool.index.schema import (
 )  # fmt: skip
 from vault_tool.model.problems import Problem
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.structs import Struct
 
 _BATCH = 2000
 _ENTRY_MARKS = ",".join("?" * (1 + len(schema.ENTRY.split(","))))
@@ -50,8 +52,7 @@ _WAIT = "INSERT OR REPLACE INTO lexical_pending VALUES (?,?,?)"
 _UNMOVED = HistoryDelta()
 
 
-@dataclass(frozen=True, slots=True)
-class IndexDifference:
+class IndexDifference(Struct):
     """The changes to apply: files seen anew, files whose content is as known under a new stat, and files that are gone.
 
     `stats` is what to remember of each file that is there. `faults` are the walk's own findings (None: as they were).
@@ -84,7 +85,8 @@ def apply(catalog: Catalog, difference: IndexDifference) -> None:
                 _take_out(connection, file.path)
             _add(connection, number, file)
             if file.text is not None or (file.path in had and had[file.path].kind in _SEARCHED):
-                connection.execute(_WAIT, (file.path, orjson.dumps(file.text) if file.text is not None else None, seq))
+                text = orjson.dumps(file.text, default=asdict) if file.text is not None else None
+                connection.execute(_WAIT, (file.path, text, seq))
         for path, stat in difference.touched.items():
             connection.execute("UPDATE entries SET mtime_ns = ? WHERE path = ?", (stat[1], path))
         if difference.faults is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from msgspec.structs import replace
 
 from vault_tool.errors import GitError, Refused
 from vault_tool.files import conflict_copies, git
@@ -34,6 +34,7 @@ from vault_tool.model.types import KEPT_TYPES, RecordClass, Registry
 from vault_tool.util.clock import stamp
 from vault_tool.util.hints import step
 from vault_tool.util.note_links import links_in
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import body_hash, content_hash, one_line
 
 if TYPE_CHECKING:
@@ -48,8 +49,7 @@ _WORDLESS = frozenset({"not-text", "conflict-markers"})
 EVIDENCE = frozenset({RecordClass.OBSERVATION, RecordClass.UNDERSTANDING})
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct):
     """One file as it was read. `stat` is how it stood when it was found, `size` and `hash` are of the bytes that were read then.
 
     `hash` is empty for a file that could not be read at all; `text` is what search reads.

@@ -6,10 +6,11 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from vault_tool.config import Config
 from vault_tool.errors import Busy, GitError
@@ -25,6 +26,7 @@ from vault_tool.index.store import Replaced, Store
 from vault_tool.index.text_search import TextSearch
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import Clock, stamp
+from vault_tool.util.structs import Struct
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -45,8 +47,7 @@ def _digest(forgotten: Graves | None) -> str:
     return forgotten.digest() if forgotten else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Refresh:
+class Refresh(Struct):
     """The result of a comparison with the files. Counts are of notes; a moved note is one that was modified.
 
     `withheld` says why vanished notes were not forgotten; `behind` counts files that left while we looked, which the

@@ -10,9 +10,11 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from vault_tool.errors import VaultError
 from vault_tool.files import git, reader
@@ -24,6 +26,7 @@ from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.refresh.reading import Seen
 from vault_tool.index.schema import relations_of
 from vault_tool.model.ids import canonical, derived_id, is_derived
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import content_hash
 
 # A note that was moved and edited has more than this share of the lines that it had; and they are no small part of it.
@@ -34,8 +37,7 @@ _MOST_LINES = 2000
 _MOST_CANDIDATES = 500
 
 
-@dataclass(frozen=True, slots=True)
-class ServedNote:
+class ServedNote(Struct):
     """A note that something refers to: where it is, the hash and size of its bytes, its head's own id, its lines' checksums."""
 
     path: str
@@ -284,7 +286,7 @@ def _name(path: str) -> str:
 
 
 def _plain(note: ServedNote) -> dict[str, Any]:
-    return {**asdict(note), "lines": list(note.lines)}
+    return {**to_builtins(note), "lines": list(note.lines)}
 
 
 def _note(identity: str, value: object) -> ServedNote | None:

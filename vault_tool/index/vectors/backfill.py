@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from vault_tool.index.vectors import sets
 from vault_tool.index.vectors.passages import FEW, Notes
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.util.deferred import numpy as np
+from vault_tool.util.structs import Struct
 
 if TYPE_CHECKING:
     from vault_tool.index.vectors.hits import Matrix
@@ -28,8 +28,7 @@ _AHEAD = 5000
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaughtUp:
+class CaughtUp(Struct, kw_only=True):
     """The result of embedding: texts embedded and refused now, notes still behind, and why it ended early (empty: it did not).
 
     `busy` says that it ended because another process is at it.
@@ -47,8 +46,7 @@ class CaughtUp:
         return not self.behind and not self.stopped
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct):
     """How many texts to embed (None: all), until when to begin with more, and until when a caller waits (None: none waits)."""
 
     texts: int | None = None

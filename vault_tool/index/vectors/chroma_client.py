@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from vault_tool.machine import Key
 from vault_tool.util import atomic
 from vault_tool.util.deferred import deferred
 from vault_tool.util.hints import step
+from vault_tool.util.structs import Struct
 
 if TYPE_CHECKING:
     import chromadb
@@ -41,6 +41,8 @@ class DoesNotOpen(StoreUnavailable):
 
 class Home:
     """Where a Chroma is. Of one at an address no file tells anything; one in a folder is looked at before it is opened."""
+
+    __slots__ = ()
 
     vault: str
     """What keeps the collections of different vaults apart; empty where there can be one alone."""
@@ -83,8 +85,7 @@ def load() -> None:
     import chromadb  # noqa: F401  (500 ms, and only where Chroma is asked)
 
 
-@dataclass(frozen=True, slots=True)
-class InFolder(Home):
+class InFolder(Struct, Home):
     """Chroma in this process, in the cache. Its index files end the process that opens them when they are cut short,
     so they are compared with how the last writer left them, and tried in a child process when they are otherwise."""
 
@@ -161,14 +162,13 @@ class InFolder(Home):
         return file.parent == self.folder or (file.parent / _SAVED).exists()
 
 
-@dataclass(frozen=True, slots=True)
-class AtAddress(Home):
+class AtAddress(Struct, Home):
     """A Chroma server; `vault` keeps the collections of different vaults apart."""
 
     url: str
     vault: str
     key: bytes = b""
-    token: Key = Key()  # noqa: RUF009  (as immutable as a text)
+    token: Key = Key()
     is_remote = True
 
     @property

@@ -7,11 +7,11 @@ import json
 import ssl
 import urllib.parse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from vault_tool.index.vectors.hits import Matrix, NoSuchCollection, StoreUnavailable, Vector
 from vault_tool.machine import Key, is_loopback
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
 TOKEN_HEADER = "X-Chroma-Token"
@@ -132,15 +132,13 @@ class ChromaServer:
         return Collection(self, identity, dict(metadata) if isinstance(metadata, dict) else {})
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct):
     """A collection of which no more than its name is known."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
+class Collection(Struct):
     """A collection of vectors by ids."""
 
     server: ChromaServer

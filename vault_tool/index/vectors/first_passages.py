@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
 import orjson
+from msgspec import to_builtins
 
 from vault_tool.index.seals import discard
 from vault_tool.index.vectors import rows
@@ -16,6 +16,7 @@ from vault_tool.index.vectors.rows import KEY_BYTES, LATER, Fingerprint, Mapped,
 from vault_tool.util.atomic import storage
 from vault_tool.util.deferred import numpy as np
 from vault_tool.util.folder import write_all
+from vault_tool.util.structs import Struct
 
 # What the names of the two files begin with.
 VECTORS, KEYS = "first-1-", "keys-1-"
@@ -27,8 +28,7 @@ _LATE = 4096
 _Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
-@dataclass(frozen=True, slots=True)
-class Copies:
+class Copies(Struct):
     """Which copies there are of a file of rows, with the stat that they had after our last write; a ledger keeps it."""
 
     of: str
@@ -51,7 +51,7 @@ class Copies:
 
     def as_text(self) -> str:
         """The same for the ledger."""
-        return orjson.dumps(asdict(self)).decode()
+        return orjson.dumps(to_builtins(self)).decode()
 
     def intact(self, folder: Path) -> bool:
         """Whether the copies were not written to, cut or replaced."""

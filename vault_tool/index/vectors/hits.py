@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from vault_tool.errors import Exit, VaultError
+from vault_tool.util.structs import Struct
 
 if TYPE_CHECKING:
     import numpy
@@ -46,8 +46,7 @@ class KnownDown(StoreUnavailable):
     """A server failed less than a minute ago, which was told then."""
 
 
-@dataclass(frozen=True, slots=True)
-class Background:
+class Background(Struct):
     """The cosine that two unrelated texts of a vault have: what a match must stand out from.
 
     Quantiles are of the same pairs; `n` counts them, 0 where the numbers are not of this vault but a model's own.

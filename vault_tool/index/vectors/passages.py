@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from vault_tool.index.vectors.vector_ledger import Note, VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 
 _FORM = "3"
@@ -41,8 +41,7 @@ _READ_AT_ONCE = 500
 FEW = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(Struct):
     """The notes of one vault, read when they are asked for; `now` gives seconds since the epoch."""
 
     root: Path

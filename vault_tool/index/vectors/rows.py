@@ -6,11 +6,11 @@ import mmap
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import orjson
+from msgspec import to_builtins
 
 from vault_tool.errors import StorageError
 from vault_tool.files import reader
@@ -18,6 +18,7 @@ from vault_tool.index.vectors.hits import Matrix
 from vault_tool.util.atomic import storage
 from vault_tool.util.deferred import numpy as np
 from vault_tool.util.folder import write_all
+from vault_tool.util.structs import Struct
 
 VERSION = 1
 KEY_BYTES = 16
@@ -44,8 +45,7 @@ Fingerprint = list[int]
 Numbers: TypeAlias = "np.ndarray[Any, np.dtype[np.intp]]"
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct):
     """The header of a file of vectors: the model's name, their length, and the instruction put before each text."""
 
     model: str
@@ -200,8 +200,7 @@ class Rows:
         self.close()
 
 
-@dataclass(frozen=True, slots=True)
-class FirstPassages:
+class FirstPassages(Struct):
     """The first passages of a file's first `seen` rows: `vectors[n]` is a copy of that of row `numbers[n]`.
 
     A few milliseconds of a product are spent on reaching rows; in a vault of long notes most of these are later passages.
@@ -238,7 +237,7 @@ def in_order(keys: np.ndarray[Any, Any]) -> Order:
 
 def create(path: Path, header: Header) -> None:
     """Begin an empty file; raises StorageError."""
-    header_line = _MAGIC + orjson.dumps(asdict(header)) + b"\n"
+    header_line = _MAGIC + orjson.dumps(to_builtins(header)) + b"\n"
     with storage(path.name):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o644)
         try:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from vault_tool.index.vectors.vector_ledger import Refusal
+from vault_tool.util.structs import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetStatus:
+class SetStatus(Struct, kw_only=True):
     """One model's vectors on disk; `serving` says whether they answer now."""
 
     model: str
@@ -18,8 +17,7 @@ class SetStatus:
     serving: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorStatus:
+class VectorStatus(Struct, kw_only=True):
     """How a vault stands by meaning: who answers, with which perspectives, what is missing and what it all costs on disk."""
 
     store: str

@@ -6,7 +6,6 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from vault_tool.errors import StorageError
 from vault_tool.index.database import Database, marks
 from vault_tool.index.vectors.hits import Background
 from vault_tool.index.vectors.rows import KEY_BYTES, Fingerprint
+from vault_tool.util.structs import Struct
 
 _MOST_TOUCHED = 10_000
 # Seconds after which a text that was refused is tried again: the first time, and at most.
@@ -41,8 +41,7 @@ CREATE TABLE retired (key BLOB PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID;
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
+class Partition(Struct):
     """The vectors made with one instruction: their file, how many rows of it count, and the file's stat after our last write."""
 
     number: int
@@ -53,8 +52,7 @@ class Partition:
     background: Background | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct):
     """The embedded texts of one file: their keys in order, and fields for Chroma's filters."""
 
     path: str
@@ -68,8 +66,7 @@ class Note:
     subjects: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct):
     """A text of a note that the model gave no usable vector for."""
 
     path: str

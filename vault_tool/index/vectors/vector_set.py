@@ -7,9 +7,11 @@ import secrets
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.database import identity
@@ -25,8 +27,7 @@ from vault_tool.index.vectors.vector_ledger import FORMAT, TABLES, Partition, Ve
 _QUICK_WAIT = 0.2
 
 
-@dataclass(slots=True)
-class VectorView:
+class VectorView(msgspec.Struct):
     """One partition as it was at one moment: rows, which partition they are of, and where each note is in them.
 
     `places` is handed on to the view of the next state; an answer that still asks this one has them looked up anew.

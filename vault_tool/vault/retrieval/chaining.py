@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from math import inf
+
+from msgspec.structs import replace
 
 from vault_tool.index import claims
 from vault_tool.index.catalog import Catalog
@@ -17,6 +18,7 @@ from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.match import pair_match
 from vault_tool.recall.score import MIDDLING, STAYS, companion_share
 from vault_tool.recall.weights import Weights
+from vault_tool.util.structs import Struct
 from vault_tool.vault.retrieval import retrievers
 from vault_tool.vault.retrieval.query import Part, Query
 from vault_tool.vault.retrieval.retrievers import Pool
@@ -28,8 +30,7 @@ _EVIDENCE = ("related_to",)
 _TYPES_OF_LINK: dict[str, Part] = {"SOLVES": "solution", "ATTEMPTED": "caution", "CHANGES": "update"}
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct):
     """Why a memory came along: what it is to the answer, with which result, and in words; `evidence` says that it is evidence
     for that result.
     """

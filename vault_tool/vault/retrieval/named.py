@@ -5,7 +5,6 @@ each other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.relations import names_of
@@ -13,6 +12,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.candidate import Candidate
 from vault_tool.recall.question import SELF, Question, asks_of, is_last_name
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 
 OF_ONE = "single_subject"
@@ -22,8 +22,7 @@ _SELF = frozenset(SELF)
 _NEWEST = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct):
     """The subjects that a question names, each by all its names; `[SELF]` where it names none and is about the asker.
 
     `told` are those that count in how well a memory fits. `whole` says that the question asks what is known of the one subject

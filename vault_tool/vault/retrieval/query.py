@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from vault_tool.model.fields import FILTERED, LISTS, NARROWING, by_parameter
-from vault_tool.util.json_text import told_where_any
+from vault_tool.util.structs import Struct
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, Headline
 from vault_tool.vault.lean import Short, lean_details, provenance_note, title_if_new, without_empty
 
@@ -23,8 +22,7 @@ Stage = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(Struct, kw_only=True):
     """One question to the vault's memory, with everything that narrows it.
 
     `profile` is how strict the answer is: `targeted` when somebody asks, `ambient` unprompted. `kinds` are types or classes of
@@ -72,8 +70,7 @@ def narrowed(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, **narrows, "words": tuple((name, word) for name, word in words.items() if word)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled(Headline):
+class Recalled(Headline, kw_only=True):
     """One result. `score` orders within one answer, `match` (0..1) says how well it fits on an absolute scale.
 
     `weak` marks what is not sure to answer, and `weak_why` says for what; `why` says how it was found; `caution` is said of a
@@ -82,6 +79,8 @@ class Recalled(Headline):
     budget has no room for all of it; `factors` explain the score when asked for. `scope` is the vault that it is from: `repo` for
     this one, else its name; `vaults` are all that hold it, where several were asked.
     """
+
+    told_where_any: ClassVar = ("vaults",)
 
     content: str
     score: float
@@ -110,7 +109,7 @@ class Recalled(Headline):
     like_it: tuple[str, ...] = ()
     cut: str = ""
     factors: Mapping[str, float] | None = None
-    vaults: tuple[str, ...] = told_where_any(())
+    vaults: tuple[str, ...] = ()
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The fields that an agent needs. An id of another vault is given whole, for no prefix of it means anything here."""
@@ -133,8 +132,7 @@ class Recalled(Headline):
         })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(Struct, kw_only=True):
     """The way of one memory through an answer: it was `answered`, or at which stage it fell out, and why.
 
     `place` is where it stands, from 1: among the results, else among the `of` that it is compared with there. `match` is how
@@ -168,8 +166,7 @@ class Fit(NamedTuple):
     weak_why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallAnswer:
+class RecallAnswer(Struct, kw_only=True):
     """The answer to a question, best first; `degraded` says what it had to do without, `warnings` what nothing here has.
 
     `fits` says of those of these paths that were weighed in this vault how well each fits.

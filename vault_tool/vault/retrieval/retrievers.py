@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Literal
+
+import msgspec
+from msgspec import field
 
 from vault_tool.index import timeline
 from vault_tool.index.authorship import unverified_authors
@@ -70,8 +72,7 @@ _FEW_LINKS, _MOSTLY_LINKS = 5, 0.3
 _LISTED, _NAMED = 0.5, 0.999
 
 
-@dataclass(slots=True)
-class Pool:
+class Pool(msgspec.Struct):
     """The memories of one vault that are in the running for one question, by scope and path.
 
     `bridges` are those that a filter of kinds hides, or that the session has seen: they answer nothing, and what they are

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
+
+from msgspec.structs import replace
 
 from vault_tool.errors import UsageError
 from vault_tool.recall import select
 from vault_tool.recall.wishes import INSTRUCTION, MOST_INSTRUCTIONS
+from vault_tool.util.structs import Struct
 from vault_tool.util.vault_names import HERE
 from vault_tool.vault import beside, shortened
 from vault_tool.vault.answers import NO_ANSWER
@@ -23,8 +25,7 @@ Gather: TypeAlias = Callable[..., RecallAnswer]
 _PAST = NO_ANSWER - {"waiting"}
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct):
     """The results of one vault, best first, with what their bodies are told by, by path; `degraded` is what it did without."""
 
     results: tuple[Any, ...]

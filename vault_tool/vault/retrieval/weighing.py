@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.gates import disbelieved, local_utility, truth_asked_for, truth_gate, voted_down
@@ -24,8 +25,7 @@ from vault_tool.vault.retrieval.retrievers import Pool
 from vault_tool.vault.standing import confidence_of
 
 
-@dataclass(slots=True)
-class Ranked:
+class Ranked(msgspec.Struct):
     """A candidate with the vault that it is of, why it came along if it did, and what is believed of it.
 
     `weak_why` says why it is `weak`, once somebody is told so.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from vault_tool.features.editing.deleting import delete_memories
 from vault_tool.features.editing.hiding import hide_from_page
 from vault_tool.features.reading.facets import list_with_facets, weights
 from vault_tool.features.reading.listing import SORTS, STATUSES, selected
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
 from vault_tool.vault import beside
 from vault_tool.vault.retrieval.query import Query
@@ -40,16 +40,14 @@ SORT_WORDS: Mapping[str, str] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ResultLink:
+class ResultLink(Struct):
     """A result that belongs to another: what it is to it, and both."""
 
     what: str
     to: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Struct):
     """A problem with what solved it and what failed, or a change with what it overtook."""
 
     root: Any

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from starlette.routing import Route
 
 from vault_tool.errors import UsageError
 from vault_tool.features.exports.exporting import exported_lines, hidden_count
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.web.asking import UndoForm, act, ask, cached, done_with, form_of
 from vault_tool.web.editors import EDITORS, editor_name, own_address
@@ -49,8 +49,7 @@ _AT_TERMINAL = {
 _LINES = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct):
     """A setting of the vault that is changed here; `switch` is one that is on or off."""
 
     name: str
@@ -70,8 +69,7 @@ class Field:
         return str(self.value).lower()
 
 
-@dataclass(frozen=True, slots=True)
-class TerminalSetting:
+class TerminalSetting(Struct):
     """A setting that is set at a terminal alone: what it is now, and where that was set."""
 
     name: str

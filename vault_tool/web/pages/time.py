@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import UsageError
+from vault_tool.util.structs import Struct
 from vault_tool.web.asking import ask, cached
 from vault_tool.web.rendering import render
 
@@ -26,8 +26,7 @@ _CELL = 12
 _SHADES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct):
     """A day of the calendar: where it is drawn, how strong (0..4), and what its link says."""
 
     day: str

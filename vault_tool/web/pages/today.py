@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from vault_tool.features.history.undo import undoable
 from vault_tool.features.reading.facets import list_counts, weights, whole_ids
 from vault_tool.features.reading.listing import listed
 from vault_tool.generate.escape import as_written
+from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, tokens
 from vault_tool.vault.core_making import PAGE_TOKENS
 from vault_tool.web.asking import act, ask, back_to, cached, done_with, form_of
@@ -39,8 +39,7 @@ _CORE_LINE = re.compile(r"^- ([0-9a-f]{6,36}) (.+)$", re.MULTILINE)
 _NO_NEWS = frozenset({"undo", "delete", "forget", "mark-useful", "mark-questionable", "tag", "pin", "hide", "review"})
 
 
-@dataclass(frozen=True, slots=True)
-class SuggestedStep:
+class SuggestedStep(Struct):
     """Something that would be worth doing: the sentence, and the button that does it (its name in `STEPS`) or the page for it."""
 
     text: str
@@ -49,16 +48,14 @@ class SuggestedStep:
     page: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextLine:
+class ContextLine(Struct):
     """A line of what a session is given; `id` is the beginning of the id of the memory that it tells."""
 
     id: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ContextSection:
+class ContextSection(Struct):
     """A section of what a session is given: whose it is, about how many tokens it takes, its lines, and its other text."""
 
     name: str
@@ -68,8 +65,7 @@ class ContextSection:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class NewGroup:
+class NewGroup(Struct):
     """The memories that one session wrote, of those that are new; `when` is that of the newest."""
 
     session: str
