@@ -269,14 +269,14 @@ def _whole(name: str, value: Any, faults: list[str]) -> int | None:
 
 
 def _texts(name: str, value: Any, faults: list[str]) -> tuple[str, ...] | None:
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+    if isinstance(value, list) and all(isinstance(text, str) for text in value):
         return tuple(value)
     faults.append(f"`{name}` must be a list of texts, not {_shown(value)}")
     return None
 
 
 def _perspectives(name: str, value: Any, faults: list[str]) -> dict[str, str] | None:
-    if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
+    if isinstance(value, dict) and all(isinstance(text, str) for text in value.values()):
         return {**PERSPECTIVES, **value}
     faults.append('`[perspectives]` must be lines of name = "instruction"')
     return None

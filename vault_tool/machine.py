@@ -352,7 +352,7 @@ def _checked(name: str, value: Any, source: str, faults: list[str]) -> Any:
     where = f"{source}: `{name}`" if source != name else f"`{name}`"
     if isinstance(value, bool) and name in ("owners_sign", "unattended"):
         value = "on" if value else "off"
-    if isinstance(value, list) and name in ("owners", "trusted") and all(isinstance(item, str) for item in value):
+    if isinstance(value, list) and name in ("owners", "trusted") and all(isinstance(text, str) for text in value):
         value = ",".join(value)
     if not isinstance(value, str) or len(value) > _LONGEST or not value.isprintable():
         faults.append(f"{where} must be a text of one line")

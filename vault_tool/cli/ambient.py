@@ -27,7 +27,7 @@ _REMINDED = 600
     "vt bring-to-mind 'the flaky redis tests' --session k3f9",
     "vt bring-to-mind - --session k3f9 --last-token 482913377 --json < turn.txt",
 )
-@click.argument("topic_or_context", type=TEXT, metavar="TOPIC", help="What is being talked about; - for standard input.")
+@click.argument("topic_or_context", type=TEXT, metavar="TOPIC", help="The topic of the talk; - for standard input.")
 @takes(ambient.bring_to_mind, "last_token", last_token={"type": int})
 @takes(
     ambient.bring_to_mind, "include_seen", "limit", "budget", "kinds", *NARROWS, "include_global", "vaults", "explain",
@@ -36,7 +36,7 @@ _REMINDED = 600
 def bring_to_mind(call: Call, **options: Any) -> Exit:
     """Show what bears on the conversation now.
 
-    Strictly chosen: nothing is a good answer. What the session has seen is left out, until its token is lost or it
+    Strictly chosen: nothing is a good answer. Memories that the session has seen are left out, until its token is lost or it
     pauses for long: then its context was cut short, and everything may be shown again.
     """
     with call.open_vault() as vault:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     "vt capture --set off",
 )
 @click.argument("named", metavar="[SESSION|FILE]", type=TEXT, required=False, help="A session to look at, with --dry-run.")
-@click.option("--set", "mode", type=TEXT, metavar="off|point|draft", help="What is read from now on, on this machine.")
+@click.option("--set", "mode", type=TEXT, metavar="off|point|draft", help="Read this from now on, on this machine.")
 @click.option(
     "--by",
     type=TEXT,

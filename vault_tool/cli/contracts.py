@@ -53,7 +53,7 @@ def op(call: Call, source: str, named: str | None) -> Exit:
 
 
 @command("read", "vt read 'migration fails on an existing column' --kind failed_tactic --kind solution")
-@click.argument("query", type=TEXT, help="What it is about; - for standard input.")
+@click.argument("query", type=TEXT, help="The topic; - for standard input.")
 @click.option("--mode", type=click.Choice(("targeted", "ambient")), default="targeted", show_default=True, help="How strict.")
 @takes(
     reading.read,
@@ -69,7 +69,7 @@ def op(call: Call, source: str, named: str | None) -> Exit:
 def read(call: Call, **options: Any) -> Exit:
     """Read memories by contract, with their belief.
 
-    What a targeted read answers counts as used, once a session.
+    Memories in the answer of a targeted read count as used, once a session.
     """
     with call.open_vault() as vault:
         return call.emit(reading.read(vault, **options), _read, vault)
@@ -77,7 +77,7 @@ def read(call: Call, **options: Any) -> Exit:
 
 @command("write", "vt write 'The column exists already.' --kind fact --confidence 0.8 --evidence file:db/schema.sql@9f3c1e2")
 @click.argument("text", type=TEXT, help="The text, or - for standard input.")
-@click.option("--kind", "-k", type=KINDS, required=True, help="What it is.")
+@click.option("--kind", "-k", type=KINDS, required=True, help="Its kind.")
 @takes(writing.write, "confidence")
 @click.option("--scope", type=click.Choice(("repo", "global")), default="repo", show_default=True, help="Which vault.")
 @takes(writing.write, *(field.contract for field in GIVEN if field.contract and field.name not in ("type", "confidence")))
@@ -88,7 +88,7 @@ def read(call: Call, **options: Any) -> Exit:
 def write(call: Call, **options: Any) -> Exit:
     """Write a memory by contract.
 
-    What is known already is strengthened instead: it gains the subjects and links that it lacks and is marked as useful.
+    A memory that is there already is strengthened instead: it gains the subjects and links that it lacks and is marked as useful.
     """
     with call.open_vault() as vault:
         return call.emit(writing.write(vault, **options), _written, vault)
@@ -100,7 +100,7 @@ def write(call: Call, **options: Any) -> Exit:
 @click.option("--utility", type=SHARE, help="Where its utility should be, 0 to 1.")
 @click.option("--confidence", type=SHARE, required=True, help="How sure that is, 0 to 1.")
 @click.option("--why", "rationale", required=True, help="Why.")
-@click.option("--evidence", "evidence_refs", multiple=True, metavar="REF", help="What shows it, e.g. test:test_redis.")
+@click.option("--evidence", "evidence_refs", multiple=True, metavar="REF", help="Evidence for it, e.g. test:test_redis.")
 @click.option("--problem", "context_problem_id", type=MEMORY, default="", help="The problem that the utility is for.")
 @click.option("--dry-run", is_flag=True, help="Say what would happen, and write nothing.")
 @writes

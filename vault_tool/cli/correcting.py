@@ -21,10 +21,10 @@ from vault_tool.features.remember import correcting
     "vt correct a1b2c3 'It failed twice on the new host.'",
 )
 @click.argument("id", type=MEMORY, metavar="ID", help="The memory: its id or whole title.")
-@click.argument("why", type=TEXT, default="", help="What you saw, in a sentence; - for standard input.")
+@click.argument("why", type=TEXT, default="", help="Your observation, in a sentence; - for standard input.")
 @click.option("--why", "reason", type=TEXT, metavar="TEXT", default="", help="The same, by name.")
 @click.option(
-    "--content", type=TEXT, metavar="TEXT", default=None, help="What is so instead, in a sentence; - for standard input."
+    "--content", type=TEXT, metavar="TEXT", default=None, help="The truth instead, in a sentence; - for standard input."
 )
 @writes
 def correct(call: Call, id: str, why: str, reason: str, content: str | None) -> Exit:

@@ -31,7 +31,7 @@ _EMBEDDING = tuple(provider for provider in PROVIDERS if provider != "none")
 def embed(call: Call, provider: str | None, model: str, limit: int | None, make_int8: bool, download: bool | None) -> Exit:
     """Make the vectors that are missing.
 
-    What has been done is kept whenever it ends: run it again for the rest. The exit code is 4 while notes are behind.
+    Work that is done is kept whenever it ends: run it again for the rest. The exit code is 4 while notes are behind.
     """
     with call.open_vault() as vault:
         who = provider or ""

@@ -33,7 +33,7 @@ def log(call: Call, memory_id: str, limit: int) -> Exit:
 def history(call: Call, memory_id: str) -> Exit:
     """Show the revisions of a memory, newest first.
 
-    That is the chain of understandings that supersede each other, each with the commits that touched its file.
+    It is the chain of understandings that supersede each other, each with the commits that touched its file.
     """
     with call.open_vault() as vault:
         return call.emit(verbs.history(vault, memory_id), _history, vault)
@@ -42,7 +42,7 @@ def history(call: Call, memory_id: str) -> Exit:
 @command("diff", "vt diff", "vt diff a1b2c3 --since HEAD~5", "vt diff --of HEAD")
 @click.argument("memory_id", type=MEMORY, metavar="[ID]", default="", help="A memory; none for the whole vault.")
 @click.option("--since", metavar="COMMIT", help="All changes since this commit.")
-@click.option("--of", metavar="COMMIT", help="What this one commit changed.")
+@click.option("--of", metavar="COMMIT", help="The changes of this one commit.")
 def diff(call: Call, memory_id: str, since: str | None, of: str | None) -> Exit:
     """Show what changed and is not committed.
 
@@ -66,7 +66,13 @@ def commit(call: Call, paths: tuple[str, ...], message: str) -> Exit:
 
 
 @command("undo", "vt undo", "vt undo a1b2c3", "vt undo 9f3c1e2")
-@click.argument("target", type=MEMORY, metavar="[ID|COMMIT]", default="", help="What it created, or its commit; else the newest.")
+@click.argument(
+    "target",
+    type=MEMORY,
+    metavar="[ID|COMMIT]",
+    default="",
+    help="A memory that the operation created, or its commit; else the newest.",
+)
 @writes
 def undo(call: Call, target: str) -> Exit:
     """Take back one operation.

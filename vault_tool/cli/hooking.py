@@ -15,7 +15,9 @@ from vault_tool.hooks.running import answered
 
 @command("hook", "vt hook session-start --client claude-code < event.json", "vt hook prompt --client codex < event.json")
 @click.argument("event", metavar="EVENT", help=f"{', '.join(EVENTS)}; or as the client calls it.")
-@click.option("--client", type=click.Choice(tuple(NATIVE)), required=True, help="Who asks: it says how the answer looks.")
+@click.option(
+    "--client", type=click.Choice(tuple(NATIVE)), required=True, help="The client that asks: it says how the answer looks."
+)
 def hook(call: Call, event: str, client: str) -> Exit:
     """Answer an event of an agent's client.
 

@@ -65,7 +65,7 @@ def import_() -> None:
 
 @command("markdown", "vt import markdown ~/Notes --name notes", "vt import markdown vault/inbox --in-place")
 @click.argument("folder", type=click.Path(), metavar="DIR", help="A folder of markdown files, such as an Obsidian vault.")
-@click.option("--name", default="", help="What the import is called; else as its folder.")
+@click.option("--name", default="", help="The name of the import; else that of its folder.")
 @click.option("--in-place", is_flag=True, help="Make records of the pages of a folder below vault/, where they are.")
 @click.option("--type", default="general", show_default=True, metavar="TYPE", help="The type of notes that have none of ours.")
 @takes(markdown_folder.import_markdown, "new_type", "subject_names")
@@ -93,7 +93,7 @@ def markdown(
 
 @command("cognitive-memory", "vt import cognitive-memory ~/.claude/memory --dry-run")
 @click.argument("folder", type=click.Path(), metavar="DIR", help="The folder that holds `graph/`.")
-@click.option("--name", default="", help="What the import is called; else as its folder.")
+@click.option("--name", default="", help="The name of the import; else that of its folder.")
 @click.option("--for-project", "project", default="", metavar="NAME", help="The project or world that all are about.")
 @takes(memory_graph.import_cognitive_memory, "dry_run")
 def cognitive_memory(call: Call, folder: str, name: str, project: str, dry_run: bool) -> Exit:

@@ -25,7 +25,7 @@ from vault_tool.vault.context import find
     "install", "vt install claude-code", "vt install codex --dry-run", "vt install zed --print", "vt install cursor --uninstall"
 )
 @click.argument("client", type=click.Choice(tuple(CLIENTS)), metavar="CLIENT", help=f"{', '.join(CLIENTS)}.")
-@click.option("--name", default="vault", show_default=True, metavar="NAME", help="What the client calls the server.")
+@click.option("--name", default="vault", show_default=True, metavar="NAME", help="The server's name in the client.")
 @click.option("--nearest", is_flag=True, help="Serve the vault nearest to each session's folder, not this one alone.")
 @click.option("--no-hooks", is_flag=True, help="The server alone.")
 @click.option("--dry-run", is_flag=True, help="Show what would change.")
@@ -37,7 +37,7 @@ def install(
     """Tell an agent's client of the vault.
 
     By the client's own command where that is sure, else by a change to its settings that keeps every other byte.
-    What changes is shown first; on a terminal you are asked. Done twice it changes nothing.
+    The changes are shown first; on a terminal you are asked. Done twice it changes nothing.
     """
     place = UserMachine(os.environ, sys.platform)
     program = [*_program(), *([] if nearest else _vault(call))]

@@ -47,7 +47,7 @@ def link(call: Call, **options: Any) -> Exit:
 def update_link(call: Call, **options: Any) -> Exit:
     """Say anew why a link is there, or how strong.
 
-    What is not given stays as it is; a number is one line of the link's file.
+    Values that are not given stay as they are; a number is one line of the link's file.
     """
     with call.open_vault() as vault:
         return call.emit(links.update_link(vault, **options), _relinked, vault)
@@ -59,7 +59,7 @@ def update_link(call: Call, **options: Any) -> Exit:
 def unlink(call: Call, link_id: str) -> Exit:
     """Take a link away.
 
-    What it joined stays, and `vt undo` puts it back.
+    The memories that it joined stay, and `vt undo` puts it back.
     """
     with call.open_vault() as vault:
         return call.emit(links.unlink(vault, link_id), _unlinked, vault)
@@ -97,7 +97,7 @@ def tag(call: Call, memory_id: str, signed: tuple[str, ...]) -> Exit:
 
 
 @command("episode", "vt episode 'Moved the lab to the new rack' 'Two hours of downtime.' --tag homelab")
-@click.argument("title", help="What happened.")
+@click.argument("title", help="The event, in a line.")
 @click.argument("summary", type=TEXT, default="", help="More of it on one line; - for standard input.")
 @click.option("--type", default="", metavar="TYPE", help="A type for the entry.")
 @takes(links.episode, "tags")

@@ -80,8 +80,10 @@ def explain(fault: BaseException) -> Failure:
         case KeyboardInterrupt() | click.Abort() | EOFError():
             return Failure("interrupted", Exit.INTERRUPTED, "interrupted", "what was written is whole; run it again for the rest")
         case OSError():
-            item = f": {fault.filename}" if fault.filename else ""
-            return Failure("storage-error", Exit.IO, f"{fault.strerror or fault}{item}", "check the disk and who may write there")
+            file_named = f": {fault.filename}" if fault.filename else ""
+            return Failure(
+                "storage-error", Exit.IO, f"{fault.strerror or fault}{file_named}", "check the disk and who may write there"
+            )
     return Failure(
         "unexpected", Exit.IO, f"unexpected {type(fault).__name__}: {fault}", "run it again with --debug and report it"
     )

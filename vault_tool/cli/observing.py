@@ -29,7 +29,7 @@ from vault_tool.util.text import one_line
 def add_observations(call: Call, listed: str) -> Exit:
     """Append several observations in one commit.
 
-    All are checked before the first is written. What is remembered already is not written again.
+    All are checked before the first is written. A memory that is there already is not written again.
     """
     with call.open_vault() as vault:
         return call.emit(observations.add_observations(vault, objects(listed, "content")), _added, vault)
@@ -129,7 +129,7 @@ def update_subject_summary(call: Call, name: str, summary: str) -> Exit:
 def add_alias(call: Call, name: str, aliases: tuple[str, ...]) -> Exit:
     """Let a subject answer to another name.
 
-    What is tagged with that name is tagged with the subject from then on. A name of another subject is refused.
+    Memories tagged with that name are tagged with the subject from then on. A name of another subject is refused.
     """
     with call.open_vault() as vault:
         return call.emit(subjects.add_alias(vault, name, aliases), _aliased, vault)

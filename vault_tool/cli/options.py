@@ -244,7 +244,9 @@ def authored(function: Decorated) -> Decorated:
     """The options of commands that write a memory: who concluded it, about what."""
     for option in (
         click.option("--project", metavar="NAME", expose_value=False, callback=_note, help="The project or world it is about."),
-        click.option("--model", metavar="NAME", expose_value=False, callback=_note, help="Who concluded it; else VAULT_MODEL."),
+        click.option(
+            "--model", metavar="NAME", expose_value=False, callback=_note, help="The model that concluded it; else VAULT_MODEL."
+        ),
     ):
         function = option(function)
     return function

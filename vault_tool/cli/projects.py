@@ -15,7 +15,7 @@ from vault_tool.features.subjects.projects import FolderProjects
 
 
 @command("project", "vt project", "vt project Ferry", "vt project Ferry --folder .", "vt project --list")
-@click.argument("name", metavar="[NAME]", required=False, help="What it is called; '' to take a name back.")
+@click.argument("name", metavar="[NAME]", required=False, help="The name to give; '' to take a name back.")
 @click.option("--folder", metavar="DIR", default=".", help="The folder that is meant; else this one.")
 @click.option("--list", "listed", is_flag=True, help="Show the folders that were named, and the projects that are known.")
 def project(call: Call, name: str | None, folder: str, listed: bool) -> Exit:

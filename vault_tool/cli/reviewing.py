@@ -52,8 +52,10 @@ KEYS = "a accept   r refuse   e edit   s skip   q quit"
 @click.option("--edit", "edited", default="", metavar="ID", help="Open a waiting memory in your editor; it goes on waiting.")
 @click.option("--all", "everything", is_flag=True, help="Accept all that can be accepted.")
 @click.option("--join", is_flag=True, help="Let an understanding supersede what took its place meanwhile, too.")
-@click.option("--this", "these", multiple=True, metavar="KEY", help="Of two texts keep the one in the note, or the first.")
-@click.option("--that", "those", multiple=True, metavar="KEY", help="Of two texts keep the other.")
+@click.option(
+    "--this", "these", multiple=True, metavar="KEY", help="Keep the one of two texts that is in the note, or the first."
+)
+@click.option("--that", "those", multiple=True, metavar="KEY", help="Keep the other of two texts.")
 @click.option("--both", multiple=True, metavar="KEY", help="Keep both; a conflict copy is merged.")
 @click.option("--list", "listed", is_flag=True, help="Only list what waits and what is to be settled; it only reads.")
 @AS_USER
@@ -77,7 +79,7 @@ def review(
     """Look at what waits for you, and decide.
 
     In a terminal each is shown with its context and decided by one key. Nothing that waits is in the vault, in git, or
-    in any answer; its file is in _local/inbox/, where you may also edit it. What is refused lies in _local/bin/ for 30 days,
+    in any answer; its file is in _local/inbox/, where you may also edit it. Refused memories lie in _local/bin/ for 30 days,
     but for what looks like a secret, was forgotten, or a person refused consent to. Beside it stands what two machines
     wrote: copies that a sync tool left, and notes that keep two texts of one place. Only a person may decide.
     """
@@ -130,8 +132,8 @@ def _flags(states: Mapping[str, str]) -> Callable[[Callable[..., Exit]], Callabl
 
 _STATES = {
     "given": "It may be kept.",
-    "refused": "It may not: it is told to nobody.",
-    "withdrawn": "It may not any more: it is told to nobody.",
+    "refused": "It may not: no answer tells it.",
+    "withdrawn": "It may not any more: no answer tells it.",
     "asked": "The person was asked.",
 }
 
@@ -146,7 +148,7 @@ _STATES = {
 def consent(call: Call, id: str, as_user: str, turn: str, reason: str, **states_given: bool) -> Exit:
     """Record if a person wants a memory kept.
 
-    What is refused or withdrawn stays a note as it is, and is in no answer, page or packet until consent is given; the
+    A memory that is refused or withdrawn stays a note as it is, and is in no answer, page or packet until consent is given; the
     owner alone sees it by its id, and may erase it with `vt forget`. An agent may only say that it asked.
     """
     states = [state for state in _STATES if states_given[state]]

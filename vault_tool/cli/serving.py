@@ -49,9 +49,11 @@ else:
 def served(function: Decorated) -> Decorated:
     """The options of commands that serve: which tools, and who asks where a call does not say."""
     for option in (
-        click.option("--model", metavar="NAME", default="", envvar="VAULT_MODEL", help="Who writes; else VAULT_MODEL."),
         click.option(
-            "--project", metavar="NAME", default="", help="What is written is about it; else CLAUDE_PROJECT_DIR's name."
+            "--model", metavar="NAME", default="", envvar="VAULT_MODEL", help="The model that writes; else VAULT_MODEL."
+        ),
+        click.option(
+            "--project", metavar="NAME", default="", help="The memories written are about it; else CLAUDE_PROJECT_DIR's name."
         ),
         click.option("--preset", type=click.Choice(PRESETS), default="lean", show_default=True, help="Which tools."),
     ):

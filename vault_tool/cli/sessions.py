@@ -64,7 +64,7 @@ def get_session_context(call: Call, limit: int) -> Exit:
 @click.option("--reason", default="", help="Why, for these votes.")
 @click.option("--worked", multiple=True, metavar="KEY", help="An offered attempt that worked: keep it as a solution.")
 @click.option("--failed", multiple=True, metavar="KEY", help="One that did not: keep it as a failed tactic.")
-@click.option("--problem", type=MEMORY, default="", help="What these votes and attempts were for.")
+@click.option("--problem", type=MEMORY, default="", help="The problem of these votes and attempts.")
 @click.option("--votes", "more_votes", type=TEXT, metavar="JSON", help="Votes as {id, value, reason, problem, evidence}.")
 @click.option("--attempts", "more_attempts", type=TEXT, metavar="JSON", help="Attempts as {key, outcome, problem, ...}.")
 @click.option("--memories", type=TEXT, metavar="JSON", help="At most 6 to keep, as {content, kind, subjects, problem, ...}.")

@@ -26,7 +26,7 @@ from vault_tool.vault.person import at_terminal
 @command("init", "vt init ~/memory --name 'My memory'", "vt init --separate")
 @click.argument("folder", type=click.Path(file_okay=False), default="", metavar="[DIR]", help="The folder; else this one.")
 @click.option("--name", default="", help="The vault's name; else the folder's.")
-@click.option("--description", default="", help="What it is for.")
+@click.option("--description", default="", help="Its purpose.")
 @click.option("--separate", is_flag=True, help="A repository of its own, also inside another one.")
 @click.option("--no-git", is_flag=True, help="Run no `git init`.")
 @click.option("--notes", type=click.Choice(setup.NOTES), metavar="here|own", help="Serve the notes that are there, or not.")
@@ -36,7 +36,7 @@ def init(
 ) -> Exit:
     """Make a folder a vault.
 
-    What is there already stays as it is: a second run adds what is missing. Git is started unless the folder is in a
+    A second run adds what is missing and leaves the rest as it is. Git is started unless the folder is in a
     work tree already; inside a repository with commits it asks, or needs --separate or --commit. In a folder of notes
     (Obsidian's, say) it asks, too: with --notes here they are served where they are and never written, and the vault is a
     folder beside them, with a repository of its own.
@@ -66,7 +66,7 @@ def init(
     "vt config --provider openai --openai-key -",
 )  # fmt: skip
 @click.argument("name", metavar="[NAME]", default="", help="One setting; none for all.")
-@click.argument("value", metavar="[VALUE]", required=False, help="What to set it to.")
+@click.argument("value", metavar="[VALUE]", required=False, help="The value to set.")
 @click.argument("folder", metavar="[DIR]", required=False, help="With `vault NAME`: the folder of the vault called so.")
 @click.option("--remove", is_flag=True, help="With `vault NAME`: have no vault called so.")
 @click.option("--provider", type=click.Choice(PROVIDERS), metavar="WHO", help=f"This machine's embedder: {', '.join(PROVIDERS)}.")
@@ -116,7 +116,7 @@ def config(call: Call, name: str, value: str | None, folder: str | None, remove:
 
 
 @command("new", "vt new decision --title 'Stay on Postgres' --subject Homelab")
-@click.argument("type", metavar="TYPE", help=f"Of what type: {TYPES}; subject, single_subject, relationship.")
+@click.argument("type", metavar="TYPE", help=f"The type: {TYPES}; subject, single_subject, relationship.")
 @takes(editing.new, "title", "subject_names")
 @writes
 def new(call: Call, type: str, title: str, subject_names: tuple[str, ...]) -> Exit:

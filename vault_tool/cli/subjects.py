@@ -119,7 +119,7 @@ def update_understanding(call: Call, subject_names: tuple[str, ...], **options: 
 def set_structural_understanding(call: Call, **options: Any) -> Exit:
     """Write the note on a subject's own place.
 
-    That is: its aliases, what contains it, what was merged into it, exceptions.
+    It shows its aliases, what contains it, what was merged into it, exceptions.
     """
     with call.open_vault() as vault:
         return call.emit(understandings.set_structural_understanding(vault, **options), _structured, vault)

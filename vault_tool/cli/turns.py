@@ -29,7 +29,7 @@ SHOWN = 80
     '--candidates \'[{"content": "The player has a sister, Mara.", "anchors": ["Mara"]}]\'',
     "vt turn --drain",
 )
-@click.argument("text", type=TEXT, default="", help="What was said; - for standard input.")
+@click.argument("text", type=TEXT, default="", help="The words that were said; - for standard input.")
 @click.option("--world", default="", metavar="NAME", help="The world; else --project.")
 @click.option("--turn", default="", metavar="N", help="The turn's number: the same turn given twice is one.")
 @click.option("--mode", type=click.Choice(get_args(Mode)), default="in_world_answer", show_default=True, help="The judge's.")
@@ -37,7 +37,9 @@ SHOWN = 80
 @click.option("--flag", "flags", multiple=True, help="A violation that the judge named.")
 @click.option("--note", default="", help="The judge's note.")
 @click.option("--extract-memory", "extractMemory", is_flag=True, help="The judge found something worth remembering.")
-@click.option("--candidates", type=TEXT, metavar="JSON", help="What was extracted, as a list of objects with `content`.")
+@click.option(
+    "--candidates", type=TEXT, metavar="JSON", help="The candidates that were extracted, as a list of objects with `content`."
+)
 @takes(accept.turn, "limit", "budget")
 @click.option("--later", is_flag=True, help="Start no process that writes: the next write, or --drain, does.")
 @click.option("--drain", is_flag=True, help="Write what earlier turns accepted, and link it.")
@@ -47,7 +49,7 @@ SHOWN = 80
 def turn(call: Call, text: str, world: str, candidates: str | None, later: bool, drain: bool, link: bool, **options: Any) -> Exit:
     """Recall for one turn, and take what it gives.
 
-    What the judge let through is safe on the disk before the answer, and is written after it. By default nothing is
+    Candidates that the judge let through are safe on the disk before the answer, and are written after it. By default nothing is
     written; a redirected turn never is.
     """
     with call.open_vault() as vault:
@@ -72,8 +74,8 @@ def turn(call: Call, text: str, world: str, candidates: str | None, later: bool,
 def backstop(call: Call, **options: Any) -> Exit:
     """List skipped turns worth a second look.
 
-    Names, dates, statements about oneself, preferences, promises and length speak for one; the oldest come first. What is
-    worth keeping is given to `vt turn` again, with its candidates. Turns are kept on this machine, for a while.
+    Names, dates, statements about oneself, preferences, promises and length speak for one; the oldest come first. Turns
+    worth keeping are given to `vt turn` again, with their candidates. Turns are kept on this machine, for a while.
     """
     with call.open_vault() as vault:
         return call.emit(second_look.backstop(vault, **options), _missed)
@@ -101,7 +103,7 @@ def list_turns(call: Call, **options: Any) -> Exit:
 def get_turn(call: Call, turn_id: str, replay: bool) -> Exit:
     """Show one turn, and what became of it.
 
-    What was said, judged and recalled then, and for each candidate whether it is written, waits, was refused or is gone.
+    The words, judgements and memories of that turn, and for each candidate whether it is written, waits, was refused or is gone.
     """
     with call.open_vault() as vault:
         return call.emit(logged.get_turn(vault, turn_id, replay=replay), _shown, vault)

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 def status(call: Call) -> Exit:
     """Show what the vault holds and needs."""
     with call.open_vault() as vault:
-        told = _with_the_owners_place(verb.status(vault), vault)
-        return call.emit(told, lambda status, short: _status(status, short, _capture(vault)), vault)
+        answer = _with_the_owners_place(verb.status(vault), vault)
+        return call.emit(answer, lambda status, short: _status(status, short, _capture(vault)), vault)
 
 
 @command("doctor", "vt doctor", "vt doctor --all", "vt doctor --fix", "vt doctor --adopt-local", "vt doctor --client claude-code")
@@ -52,7 +52,7 @@ def doctor(call: Call, fix: bool, every: bool, adopt_local: bool, client: str, m
     """Show every problem by file and line.
 
     Findings that are alike are told once, with how many they are and the first of their files. The exit code is 1 where one is
-    a warning or an error. What git, a copy or an archive brought into _local/, _cache/ or _config.json is not used until
+    a warning or an error. A file that git, a copy or an archive brought into _local/, _cache/ or _config.json is not used until
     --adopt-local has shown it to you and taken it over.
 
     With --client its settings, the server that they start, its hooks and, where it can be given another model, what a

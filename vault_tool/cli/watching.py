@@ -100,7 +100,7 @@ def owner(call: Call, background: bool, ends: bool, idle: float, for_commands: b
     """Answer for other commands, kept warm.
 
     It keeps indexes, vectors and model in memory, watches the files as `vt watch` does, and answers what other commands
-    and agents' clients ask on a socket for its user alone. It leaves when nobody has asked for ten minutes. A command that
+    and agents' clients ask on a socket for its user alone. It leaves when no request came for ten minutes. A command that
     looks into the memory starts one for the next, which leaves after three.
     """
     with call.open_vault() as vault:

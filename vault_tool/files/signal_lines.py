@@ -114,7 +114,7 @@ def _signal(line: bytes) -> Signal:
         raise ValueError(f"its consent `{one_line(str(values.get('consent')), 40)}` is none of {', '.join(ConsentState)}")
     at = _utc(_text(values, "at", required=True))
     evidence = values.get("evidence") or []
-    if not isinstance(evidence, list) or not all(isinstance(item, str) for item in evidence):
+    if not isinstance(evidence, list) or not all(isinstance(text, str) for text in evidence):
         raise ValueError("its evidence is no list of texts")
     return Signal(
         id=_identity(values, "id", required=True),

@@ -46,5 +46,5 @@ def _raw(value: object) -> Raw:
     if isinstance(value, (datetime, date)):
         return Plain(value.isoformat())
     if isinstance(value, list):
-        return [item for item in value if isinstance(item, str)]
+        return [text for text in value if isinstance(text, str)]
     return None

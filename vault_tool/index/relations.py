@@ -269,7 +269,7 @@ class Regions:
                 if other.key != region.key:
                     neighbours[other.key] = other
                     counts[other.key] += 1
-        ordered = sorted(counts.items(), key=lambda item: (-item[1], normal_name(neighbours[item[0]].name)))
+        ordered = sorted(counts.items(), key=lambda neighbour: (-neighbour[1], normal_name(neighbours[neighbour[0]].name)))
         return [(neighbours[key], count) for key, count in ordered]
 
     def _current(self, entries: list[Entry]) -> list[Entry]:

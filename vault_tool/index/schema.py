@@ -225,7 +225,7 @@ def relations_of(entry: Entry) -> set[tuple[str, str]]:
     for field, many in REFERENCES[entry.record_class]:
         value = entry.own(field) if many and PUT in head else head.get(field)
         if value:
-            pairs.update((str(item), field) for item in (value if many else (value,)))
+            pairs.update((str(target), field) for target in (value if many else (value,)))
     return pairs
 
 

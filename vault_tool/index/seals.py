@@ -95,7 +95,7 @@ class SealedFile(Struct):
                 return [["", *fingerprint(own)]]
             # tantivy's lock files come and go with each writer, and say nothing of what it wrote.
             with os.scandir(self.path) as entries:
-                return sorted([item.name, *fingerprint(item.stat())] for item in entries if not item.name.endswith(".lock"))
+                return sorted([file.name, *fingerprint(file.stat())] for file in entries if not file.name.endswith(".lock"))
         except OSError:
             return []
 

@@ -179,12 +179,12 @@ def hook_items(name: str, command: Sequence[str], platform: str) -> dict[str, di
         line = subprocess.list2cmdline(words) if platform == "win32" else shlex.join(words)
         seconds = SECONDS[event] + 1
         if name == "cursor":
-            item: dict[str, Any] = {"command": line, "timeout": int(seconds)}
+            hook: dict[str, Any] = {"command": line, "timeout": int(seconds)}
         else:
             inner: dict[str, Any] = {"type": "command", "command": line}
             inner |= {"name": f"vault {event}"} if name == "gemini" else {}
-            item = {"hooks": [inner | {"timeout": int(seconds * 1000 if name == "gemini" else seconds)}]}
-        items[NATIVE[name][event]] = item
+            hook = {"hooks": [inner | {"timeout": int(seconds * 1000 if name == "gemini" else seconds)}]}
+        items[NATIVE[name][event]] = hook
     return items
 
 

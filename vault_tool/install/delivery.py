@@ -193,8 +193,8 @@ def _hook_commands(client: str, hooks: Any) -> dict[str, str]:
     commands: dict[str, str] = {}
     for event in (START, PROMPT):
         items = hooks.get(NATIVE[client][event]) if isinstance(hooks, dict) else None
-        for item in items if isinstance(items, list) else ():
-            for hook in item.get("hooks", [item]):
+        for group in items if isinstance(items, list) else ():
+            for hook in group.get("hooks", [group]):
                 if f"hook {event} --client {client}" in str(hook.get("command")):
                     commands[event] = str(hook["command"])
     return commands

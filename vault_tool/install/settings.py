@@ -110,12 +110,12 @@ class SettingsFile:
         """Put our hooks in, in place of ones of ours that differ; `version` is what a new file begins with."""
         if version is not None and self.value(["version"]) is None:
             self._checked(lambda text: jsonc.put(text, ["version"], version))
-        for event, item in items.items():
+        for event, own_hook in items.items():
             hooks = [hook for hook in self.value(["hooks", event]) or [] if _is_hook(hook)]
-            if hooks == [item]:
+            if hooks == [own_hook]:
                 continue
             self._drop_hooks(event)
-            self._checked(lambda text, event=event, item=item: jsonc.append(text, ["hooks", event], dict(item)))
+            self._checked(lambda text, event=event, own_hook=own_hook: jsonc.append(text, ["hooks", event], dict(own_hook)))
 
     def drop_hooks(self) -> None:
         """Take all hooks of ours out, and the lists that are empty without them."""
@@ -166,5 +166,5 @@ def is_ours(entry: Any) -> bool:
     return isinstance(entry, dict) and bool(_OURS.search(json.dumps(entry)))
 
 
-def _is_hook(item: Any) -> bool:
-    return bool(_HOOK.search(json.dumps(item)))
+def _is_hook(hook: Any) -> bool:
+    return bool(_HOOK.search(json.dumps(hook)))

@@ -103,7 +103,7 @@ def _message() -> list[dict[str, Any]]:
 
 
 def _response() -> list[dict[str, Any]]:
-    item = {
+    message = {
         "type": "message", "id": "m1", "role": "assistant", "status": "completed",
         "content": [{"type": "output_text", "text": ANSWER, "annotations": []}],
     }  # fmt: skip
@@ -116,6 +116,6 @@ def _response() -> list[dict[str, Any]]:
     }
     return [
         {"type": "response.created", "response": {"id": "r1"}},
-        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.output_item.done", "output_index": 0, "item": message},
         {"type": "response.completed", "response": {"id": "r1", "usage": usage}},
     ]

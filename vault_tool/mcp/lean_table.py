@@ -53,7 +53,7 @@ LEAN_TOOLS: Mapping[str, LeanTool] = {
             "subjects": _SUBJECTS,
             "problem": "For a solution or failed_tactic: the id or title of its problem.",
             "replaces": "For a change: the id of the memory that is no longer true.",
-            "evidence": "What shows it: file:PATH#L3, commit:SHA, test:NAME, url:ADDRESS.",
+            "evidence": "Evidence for it: file:PATH#L3, commit:SHA, test:NAME, url:ADDRESS.",
         },
         ("content", "kind", "subjects"),
     ),

@@ -252,12 +252,12 @@ async def _serve(received: Any, sent: Any, run: Run, preset: str, caller: Caller
         """Answer what is no message, which the protocol's library would leave without an answer, and pass on the rest."""
         async with messages:
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the client is gone
-                async for item in received:
-                    refused = refusal(item if isinstance(item, Exception) else item.message)
+                async for message in received:
+                    refused = refusal(message if isinstance(message, Exception) else message.message)
                     if refused is not None:
                         await sent.send(SessionMessage(refused))
                     else:
-                        await messages.send(item)
+                        await messages.send(message)
 
     async with noticing(backend, preset=preset) as notices, anyio.create_task_group() as tasks:
         tasks.start_soon(sort)

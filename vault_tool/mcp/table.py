@@ -38,18 +38,18 @@ TOOLS: Mapping[str, Described] = {
         "memory is worked with, where things stand and what waits.",
     ),
     "bring_to_mind": Described(
-        "What the memory holds about what is being talked about now, strictly chosen; no result is a good answer. Call it when "
+        "Memories about what is being talked about now, strictly chosen; no result is a good answer. Call it when "
         "the talk turns to something, with the last turn or a topic. It leaves out what this session was shown.",
         {"topic_or_context": "the flaky redis tests", "session": "k3f9"},
     ),
     "recall": Described(
         "Ask the memory a question, or for a subject by its name. Problems bring their solutions and what failed. "
-        "What is found was concluded earlier: check it against what you see now.",
+        "Results were concluded earlier: check them against what you see now.",
         {"query": "why does redis drop connections?", "limit": 5},
     ),
     "remember": Described(
         "Keep one thing that was seen, done or decided, and how it is known. Name one or two subjects that it is about. "
-        "For a solution or a failed tactic name its problem. What is known already is not written twice.",
+        "For a solution or a failed tactic name its problem. A memory that is there already is not written twice.",
         {"content": "The build needs git 2.31.", "subject_names": ["Build"], "kind": "fact", "session": "k3f9"},
         writes=True, again=True, omit=(*SAVED, "content"),
     ),
@@ -101,7 +101,7 @@ TOOLS: Mapping[str, Described] = {
         "Memories that expire soon, or that a person is to look at again, the nearest first.", {"within": "14d"},
     ),
     "related": Described(
-        "What a memory is linked to: edges, supersession, evidence, problem and solutions.",
+        "The links of a memory: edges, supersession, evidence, problem and solutions.",
         {"memory_id": "Redis drops idle connections"},
     ),
     "get_subjects": Described(
@@ -172,7 +172,7 @@ TOOLS: Mapping[str, Described] = {
     ),
     "get_understandings": Described("All that is understood of these subjects together.", {"subject_names": ["Redis"]}),
     "get_understanding_history": Described(
-        "What an understanding replaced, back to the first.", {"understanding_id": "How Redis is run"}
+        "The understandings that one replaced, back to the first.", {"understanding_id": "How Redis is run"}
     ),
     "create_understanding": Described(
         "Write what several observations of one subject, or of some together, come to. Revise one that is there instead.",
@@ -185,8 +185,8 @@ TOOLS: Mapping[str, Described] = {
         {"subject_name": "Redis", "content": "Redis is part of the homelab, and not the message queue."},
         writes=True, again=True, omit=(*SAVED, "content", "summary"),
     ),
-    "get_consolidation_report": Described("What maintenance of the memory would pay, best first.", {"limit": 5}),
-    "get_pending_consolidation": Described("What a pass of consolidation would settle now."),
+    "get_consolidation_report": Described("The maintenance of the memory that would pay, best first.", {"limit": 5}),
+    "get_pending_consolidation": Described("The matters that a pass of consolidation would settle now."),
     "begin_consolidation": Described(
         "Begin a pass of consolidation, or take up the open one.", writes=True, again=True, omit=SAVED
     ),
@@ -220,7 +220,7 @@ TOOLS: Mapping[str, Described] = {
          "utility": {"target": 0.9, "confidence": 0.8, "rationale": "it saved an hour", "evidence_refs": ["test:test_redis"]}},
         writes=True, omit=SAVED,
     ),
-    "get_session_context": Described("What this session wrote, judged and was shown.", {"session": "k3f9"}),
+    "get_session_context": Described("The memories that this session wrote, judged and was shown.", {"session": "k3f9"}),
     "reset_seen": Described(
         "Let `bring_to_mind` show again what it has shown this session: for a context that was cut short.",
         {"session": "k3f9"}, writes=True, again=True,

@@ -24,13 +24,13 @@ _NO_JSON = ("json_invalid", "string_unicode")
 _OF_NOTIFICATIONS = "notifications/"
 
 
-def refusal(item: Exception | types.JSONRPCMessage) -> types.JSONRPCError | None:
+def refusal(message: Exception | types.JSONRPCMessage) -> types.JSONRPCError | None:
     """The answer to an unreadable message, and to a request without a valid id; None where no answer is expected."""
-    if isinstance(item, Exception):
-        line, value = _sent(item)
+    if isinstance(message, Exception):
+        line, value = _sent(message)
         code, reason = _fault(line, value)
         identity = value.get("id") if isinstance(value, Mapping) else _id_in(line)
-    elif isinstance(item, types.JSONRPCNotification) and not item.method.startswith(_OF_NOTIFICATIONS):
+    elif isinstance(message, types.JSONRPCNotification) and not message.method.startswith(_OF_NOTIFICATIONS):
         code, reason, identity = types.INVALID_REQUEST, "the id is neither a text nor a whole number", None
     else:
         return None

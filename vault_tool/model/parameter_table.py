@@ -103,7 +103,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "only": Meaning("Only what this pattern fits.", metavar="REGEX"),
     "chats": Meaning("Conversations too, a page each."),
     "with_hidden": Meaning("Also what no reader is shown."),
-    "force": Meaning("Write over a file that is none of ours."),
+    "force": Meaning("Write over a file that is not ours."),
     "all_kinds": Meaning("Also the kinds that are left out else."),
     "explain": Meaning("Show every factor of each score."),
     "world": Meaning("Only this world's.", metavar="NAME"),
@@ -128,7 +128,7 @@ def _help_of(name: str) -> str:
 MEANINGS_OF: Mapping[str, Mapping[str, str]] = {
     "remember": {
         "content": "What was seen, done or decided, and how it is known.",
-        "subject_names": "What it is about; made if new.",
+        "subject_names": "A subject that it is about; made if new.",
         "kind": "fact, problem, solution, failed_tactic, decision, preference, change, procedure, insight, or your own.",
         "tags": "Tags.",
         "until": _help_of("until"),
@@ -136,7 +136,7 @@ MEANINGS_OF: Mapping[str, Mapping[str, str]] = {
     "understand": {
         "content": "The understanding.",
         "summary": "One line that stands for it.",
-        "why": "What changed; without new sources, that only the wording did.",
+        "why": "The reason of the change; without new sources, that only the wording changed.",
         "kind": "Else as before, or by the number of subjects.",
     },
     "consolidate_next": {
@@ -156,7 +156,7 @@ MEANINGS_OF: Mapping[str, Mapping[str, str]] = {
     "export_as": {"budget": "With agents-md: most bytes between the markers; 4000 if left out."},
     "correct": {"id": "Its id or whole title.", "why": "What you saw.", "content": "What is so now, in a sentence."},
     "write": {
-        "subject_names": "What it is about; made if new.",
+        "subject_names": "A subject that it is about; made if new.",
         "tags": "Tags.",
         "confidence": "0 to 1; below 0.5 it waits for review.",
     },
@@ -172,8 +172,8 @@ MEANINGS_OF: Mapping[str, Mapping[str, str]] = {
     "bring_to_mind": _NARROWS_BY,
     "people": {"limit": "Most memories of one."},
     "activity": {"limit": "Most of each, of one day."},
-    "new": {"subject_names": "What it is about."},
-    "import_markdown": {"subject_names": "What all are about."},
+    "new": {"subject_names": "A subject that it is about."},
+    "import_markdown": {"subject_names": "A subject that all are about."},
     "search": {"kinds": "Only these types or classes (page for pages).", "mode": "How it is looked for.", **_NARROWS_BY},
     "import_from": {"subject_names": "Subjects for all of them."},
     "list": {

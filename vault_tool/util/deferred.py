@@ -47,8 +47,8 @@ class _Late(ModuleType):
 
     @property
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
-        """The module's names: who replaces one and puts it back asks here what it was."""
-        return import_module(self.__name__).__dict__
+        """The module's names: a test that replaces one reads here what it was."""
+        return vars(import_module(self.__name__))
 
 
 def late_modules(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:

@@ -109,9 +109,9 @@ def shown_place(place: Sequence[str | int]) -> str:
 
 def _inside(place: tuple[str | int, ...], container: Collection[object]) -> list[tuple[tuple[str | int, ...], object]]:
     if not isinstance(container, Mapping):
-        return [((*place, number), item) for number, item in enumerate(container)]
+        return [((*place, number), value) for number, value in enumerate(container)]
     # A key is looked at where its object is: it is in no place of its own.
-    return [*((place, key) for key in container), *(((*place, str(key)), item) for key, item in container.items())]
+    return [*((place, key) for key in container), *(((*place, str(key)), value) for key, value in container.items())]
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -163,8 +163,8 @@ def _in_value(value: object) -> Iterator[str]:
         if len(value) == 1 and isinstance(value[0], (list, tuple)) and all(isinstance(part, str) for part in value[0]):
             yield from _wikilinks(f"[[{', '.join(value[0])}]]")
             return
-        for item in value:
-            yield from _in_value(item)
+        for inner in value:
+            yield from _in_value(inner)
 
 
 def _label(text: str) -> str:

@@ -86,8 +86,8 @@ class DeferredVerb:
         self._owner, self._attribute = owner, attribute
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        found = getattr(import_module(self._module), self._name)
-        verb: Any = staticmethod(found) if self.is_static else _checked(found)
+        function = getattr(import_module(self._module), self._name)
+        verb: Any = staticmethod(function) if self.is_static else _checked(function)
         if self._owner is not None:
             setattr(self._owner, self._attribute, verb)
         return verb.__get__(instance, owner)
@@ -202,13 +202,13 @@ def _example(name: str, kinds: Sequence[str]) -> str:
 
 def _holds_a_list(value: object) -> bool:
     """Whether an item of a list of texts may be a list in JSON itself."""
-    return isinstance(value, Collection) and any(isinstance(item, str) and item[:1] == "[" for item in value)
+    return isinstance(value, Collection) and any(isinstance(text, str) and text[:1] == "[" for text in value)
 
 
 def _is_texts(value: object) -> bool:
     if not isinstance(value, Collection) or isinstance(value, (str, bytes, Mapping)):
         return False
-    return all(isinstance(item, str) for item in value)
+    return all(isinstance(text, str) for text in value)
 
 
 def _shown(value: object) -> str:

@@ -211,9 +211,9 @@ def _heads(vault: Context, identity: str) -> list[str]:
     """The understandings that stand in the place of an understanding now: itself, if there are none."""
     seen, waiting, heads = {identity}, [identity], []
     while waiting:
-        one = waiting.pop()
-        newer = successors(vault.index.catalog, one)
-        heads += [] if newer else [one]
+        current = waiting.pop()
+        newer = successors(vault.index.catalog, current)
+        heads += [] if newer else [current]
         waiting += [other for other in newer if other not in seen]
         seen.update(newer)
     return heads

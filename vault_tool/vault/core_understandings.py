@@ -109,10 +109,10 @@ def _all_replaced(identity: str, replaces: Mapping[str, Sequence[str]]) -> set[s
     replaced: set[str] = set()
     waiting = [*replaces.get(identity, ())]
     while waiting:
-        one = waiting.pop()
-        if one != identity and one not in replaced:
-            replaced.add(one)
-            waiting.extend(replaces.get(one, ()))
+        other = waiting.pop()
+        if other != identity and other not in replaced:
+            replaced.add(other)
+            waiting.extend(replaces.get(other, ()))
     return replaced
 
 

@@ -248,7 +248,7 @@ def log_of(vault: Context, day: str) -> list[tuple[str, EpisodeEntry]]:
 
     Their numbers in this order, from 1, are what evidence cites.
     """
-    found: list[tuple[str, EpisodeEntry]] = []
+    entries_by_file: list[tuple[str, EpisodeEntry]] = []
     for path in sorted(vault.whole_index.catalog.of_kind("episode")):
         if layout.journal_date(path) == day:
             try:
@@ -256,5 +256,5 @@ def log_of(vault: Context, day: str) -> list[tuple[str, EpisodeEntry]]:
             except (OSError, VaultError):
                 continue
             entries, _ = read_episode(path, data)
-            found.extend((path, entry) for entry in entries)
-    return sorted(found, key=lambda pair: (pair[1].at, pair[0]))
+            entries_by_file.extend((path, entry) for entry in entries)
+    return sorted(entries_by_file, key=lambda pair: (pair[1].at, pair[0]))

@@ -379,12 +379,12 @@ def _require_not_shared(vault: Context, name: str) -> None:
         message = f"`{one_line(name, 60)}` is of the vault {named[0]}, and this is done in one vault alone"
         raise NotFound(message, f"do it there: {option('vault', beside.others(vault)[named[0]])}")
     shared = vault.global_vault
-    found: Sequence[Entry] = ()
+    matches: Sequence[Entry] = ()
     # Whatever is wrong over there is no answer to what was asked here.
     with suppress(VaultError):
-        found = candidates(shared, name) if shared is not None else ()
-    if shared is not None and found:
-        title = one_line(found[0].title, 40)
+        matches = candidates(shared, name) if shared is not None else ()
+    if shared is not None and matches:
+        title = one_line(matches[0].title, 40)
         message = f"`{one_line(name, 60)}` ({title}) is of the global vault, and this is done in one vault alone"
         raise NotFound(message, f"do it there: {option('vault', str(shared.root))}")
 

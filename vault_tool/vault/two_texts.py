@@ -51,7 +51,7 @@ def two_texts(vault: Context) -> tuple[TwoTexts, ...]:
         conflict for path in catalog.with_problem("unsettled") if not is_around(path) for conflict in _kept(vault, path)
     ]
     to_settle = sorted(
-        (conflict for conflict in conflicts if _may_be_told(vault, conflict)), key=lambda item: (item.path, item.what)
+        (conflict for conflict in conflicts if _may_be_told(vault, conflict)), key=lambda conflict: (conflict.path, conflict.what)
     )
     last = {path: _last_commit(vault, path) for path in {conflict.path for conflict in to_settle}}
     return tuple(replace(conflict, who=last[conflict.path][0], when=last[conflict.path][1]) for conflict in to_settle)
@@ -96,8 +96,8 @@ def _kept(vault: Context, path: str) -> Iterator[TwoTexts]:
 
 def _named(vault: Context, path: str, kind: str, place: str, this: str, that: str) -> TwoTexts:
     # The same as long as the same is to be settled: the number of a line is no part of it.
-    told = (path, kind, "" if kind == PLACE else place, this, that)
-    key = hashlib.blake2b("\0".join(told).encode("utf-8", "replace"), digest_size=4).hexdigest()
+    parts = (path, kind, "" if kind == PLACE else place, this, that)
+    key = hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=4).hexdigest()
     entry = vault.whole_index.catalog.by_path(path)
     title = entry.title if entry else path.rpartition("/")[2]
     identity = entry.id if entry else ""

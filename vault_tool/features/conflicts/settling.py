@@ -194,13 +194,13 @@ def _base(vault: Context, conflict: TwoTexts, note: bytes, copy: bytes) -> bytes
 def _field(conflict: TwoTexts, keep: str, text: str, note: bytes) -> bytes:
     head, _, _ = frontmatter.read(note)
     unsettled = head.values.get("unsettled") if head is not None else None
-    item = f"{conflict.place}: {conflict.that}"
-    changes: list[Change] = [RemoveItems("unsettled", [item])]
+    mark = f"{conflict.place}: {conflict.that}"
+    changes: list[Change] = [RemoveItems("unsettled", [mark])]
     if keep != "this":
         present = head.values.get(conflict.place) if head is not None else None
         changes.append(Set(conflict.place, _value(conflict, keep, text, present)))
     after = frontmatter.edit(note, changes)
-    if isinstance(unsettled, list) and all(str(other) == item for other in unsettled):
+    if isinstance(unsettled, list) and all(str(other) == mark for other in unsettled):
         after = frontmatter.edit(after, [frontmatter.Remove("unsettled")])
     return after
 
@@ -211,8 +211,8 @@ def _value(conflict: TwoTexts, keep: str, text: str, present: object) -> Value:
     if keep == "both":
         if isinstance(present, list):
             other = _parsed(conflict.that)
-            more = [str(item) for item in other] if isinstance(other, list) else [conflict.that]
-            return [*map(str, present), *(item for item in more if item not in present)]
+            more = [str(text) for text in other] if isinstance(other, list) else [conflict.that]
+            return [*map(str, present), *(text for text in more if text not in present)]
         if not isinstance(present, str) or (plain and isinstance(_parsed(conflict.this), bool | int | float)):
             raise UsageError(f"`{conflict.place}` can have one value only", "keep this or that, or write another")
         return f"{conflict.this.rstrip()}{chr(10) if chr(10) in conflict.this + conflict.that else '; '}{conflict.that}"

@@ -101,14 +101,14 @@ def _statements(text: str) -> Iterator[tuple[str, bool]]:
     prose: list[str] = []
     fenced = False
     for line in [*text.splitlines(), ""]:
-        fence, item = _FENCE.match(line), None if fenced else _ITEM.match(line)
-        if not (fence or item or fenced or _HEADING.match(line)) and line.strip():
+        fence, bullet = _FENCE.match(line), None if fenced else _ITEM.match(line)
+        if not (fence or bullet or fenced or _HEADING.match(line)) and line.strip():
             prose.append(line.strip())
             continue
         yield from ((sentence.strip(), False) for sentence in _SENTENCE.split(" ".join(prose)) if sentence.strip(" *_"))
         prose.clear()
-        if item:
-            yield item[1].strip(), True
+        if bullet:
+            yield bullet[1].strip(), True
         elif fence:
             fenced = not fenced
             if fenced:

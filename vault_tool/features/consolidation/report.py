@@ -295,7 +295,7 @@ class _Survey:
                 last = open_ones[-1]
                 kind, title = weighed.entry.record_class.value, weighed.entry.title
                 doubts.append(Questionable(id=weighed.entry.id, kind=kind, title=title, reason=said_by(last), flagged_at=last.at))
-        return sorted(doubts, key=lambda item: item.flagged_at, reverse=True)
+        return sorted(doubts, key=lambda doubt: doubt.flagged_at, reverse=True)
 
     def contested(self) -> Iterator[Contested]:
         for group in contested(self.understandings):

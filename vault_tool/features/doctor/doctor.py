@@ -557,7 +557,7 @@ def _relations(op: Operation, snapshot: Snapshot, unmended: list[str]) -> Iterat
         listed = entry.head.get("relations")
         if not isinstance(listed, list) or entry.stale:
             continue
-        edges = [_edge(op.vault, snapshot, entry, item) for item in listed]
+        edges = [_edge(op.vault, snapshot, entry, relation) for relation in listed]
         if obstacles := [edge for edge in edges if isinstance(edge, str)]:
             unmended += [f"{entry.path}: its relations stay as they are: {obstacle}" for obstacle in obstacles]
             continue
@@ -571,23 +571,23 @@ def _relations(op: Operation, snapshot: Snapshot, unmended: list[str]) -> Iterat
         yield f"{entry.path}: {len(edges)} relations became edges"
 
 
-def _edge(vault: Context, snapshot: Snapshot, entry: Entry, item: object) -> Edge | str:
+def _edge(vault: Context, snapshot: Snapshot, entry: Entry, relation: object) -> Edge | str:
     """The edge that one relation comes to, or in words why it comes to none."""
-    if not isinstance(item, dict):
-        return f"`{one_line(str(item), 40)}` is no relation: it has a `target` and a `type`"
-    named, kind = one_line(str(item.get("target", "")), 60), one_line(str(item.get("type", "")), 40)
+    if not isinstance(relation, dict):
+        return f"`{one_line(str(relation), 40)}` is no relation: it has a `target` and a `type`"
+    named, kind = one_line(str(relation.get("target", "")), 60), one_line(str(relation.get("type", "")), 40)
     target = snapshot.by_id.get(named.lower(), ())
     if len(target) != 1:
         return f"{'several records have' if target else 'no record has'} the id of its target `{named}`"
     spec = vault.settings.types.spec(kind)
     if not spec.known or spec.record_class is not RecordClass.EDGE:
         return f"`{kind}` is no type of edge"
-    start, end = (target[0], entry) if item.get("direction") == "incoming" else (entry, target[0])
-    strength = item.get("strength")
+    start, end = (target[0], entry) if relation.get("direction") == "incoming" else (entry, target[0])
+    strength = relation.get("strength")
     return Edge(
         id=new_id(), type=kind, from_id=start.id, from_title=start.title, to_id=end.id, to_title=end.title,
         strength=float(strength) if isinstance(strength, (int, float)) else None,
-        body=body_text(one_line(str(item.get("context", "")))),
+        body=body_text(one_line(str(relation.get("context", "")))),
         created=vault.now(), **vault.who.provenance(),
     )  # fmt: skip
 

@@ -61,7 +61,7 @@ def relations(data: bytes, identity: str, registry: Registry) -> tuple[list[Sour
     head, _, _ = read(data)
     raw = head.values.get("relations") if head is not None else None
     items = raw if isinstance(raw, list) else []
-    links = [link for item in items if isinstance(item, dict) and (link := _relation(item, identity, registry))]
+    links = [link for relation in items if isinstance(relation, dict) and (link := _relation(relation, identity, registry))]
     return links, len(items) - len(links)
 
 
@@ -122,16 +122,16 @@ def projects(data: bytes) -> list[str]:
     return list(dict.fromkeys(name.strip() for place in places for name in _PLACE.findall(place)))
 
 
-def _relation(item: Mapping[str, Raw], identity: str, registry: Registry) -> SourceLink | None:
-    target = canonical(str(item.get("target") or ""))
-    kind = str(item.get("type") or "").upper().replace("-", "_")
+def _relation(relation: Mapping[str, Raw], identity: str, registry: Registry) -> SourceLink | None:
+    target = canonical(str(relation.get("target") or ""))
+    kind = str(relation.get("type") or "").upper().replace("-", "_")
     if target is None or not is_type_name(kind) or registry.spec(kind).record_class is not RecordClass.EDGE:
         return None
-    incoming = str(item.get("direction") or "").lower() == "incoming"
+    incoming = str(relation.get("direction") or "").lower() == "incoming"
     return SourceLink(
         kind=kind, start=target if incoming else identity, end=identity if incoming else target,
-        strength=_unit(item.get("strength")), context=_plain_text(item.get("context")),
-        edge_id=canonical(str(item.get("edge_id") or "")) or "",
+        strength=_unit(relation.get("strength")), context=_plain_text(relation.get("context")),
+        edge_id=canonical(str(relation.get("edge_id") or "")) or "",
     )  # fmt: skip
 
 

@@ -475,7 +475,7 @@ def _items(value: str) -> list[str]:
     """The items of a list as people write it, `a, b`, and as programs and vault.toml do, `["a", "b"]`."""
     if value.lstrip().startswith("["):
         with suppress(ValueError):
-            return [str(item) for item in read_own(value.encode())]
+            return [str(text) for text in read_own(value.encode())]
     return [part.strip() for part in value.split(",") if part.strip()]
 
 

@@ -214,7 +214,7 @@ def _texts(fields: Mapping[str, Any], field: str) -> tuple[str, ...]:
             f"`{field}` of a subject is a list, not `{one_line(value, 40)}`", f'for example "{field}": ["{one_line(value, 40)}"]'
         )
     # Numbers are texts here, as a tag of a year is.
-    return tuple(map(one_line, listed(field, [str(item) for item in value])))
+    return tuple(map(one_line, listed(field, [str(text) for text in value])))
 
 
 def require_free(vault: Context, record: Subject, earlier: Sequence[Subject] = ()) -> None:

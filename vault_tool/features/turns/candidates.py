@@ -52,7 +52,7 @@ def _faults(vault: Context, candidate: object) -> Iterator[str]:
     yield from (f".{name} is no text" for name in _TEXTS if not isinstance(candidate.get(name) or "", str))
     for name in _LISTS:
         value = candidate.get(name) or []
-        if not isinstance(value, Sequence) or not all(isinstance(item, str) for item in value):
+        if not isinstance(value, Sequence) or not all(isinstance(text, str) for text in value):
             yield f".{name} is no list of texts"
     yield from (
         f".{name} is not from 0 to 1" for name in _SHARES if candidate.get(name) is not None and not _is_share(candidate[name])
@@ -81,7 +81,7 @@ def _normal(candidate: Mapping[str, Any]) -> dict[str, Any]:
     if candidate.get("location"):
         anchors.append({**_anchor(candidate["location"]), "role": LOCATION})
     texts = {name: one_line(str(candidate.get(name) or "")) for name in _TEXTS}
-    lists = {name: [one_line(item) for item in listed(name, candidate.get(name) or ()) if one_line(item)] for name in _LISTS}
+    lists = {name: [one_line(text) for text in listed(name, candidate.get(name) or ()) if one_line(text)] for name in _LISTS}
     shares = {name: None if candidate.get(name) is None else float(candidate[name]) for name in _SHARES}
     return {
         "content": str(candidate["content"]),

@@ -221,7 +221,7 @@ def _is_candidate(candidate: object) -> bool:
     )
     return (
         all(isinstance(text, str) for text in texts)
-        and all(isinstance(items, list) and all(isinstance(item, str) for item in items) for items in lists)
+        and all(isinstance(items, list) and all(isinstance(text, str) for text in items) for items in lists)
         and all(candidate.get(name, -1) is None or _is_share(candidate.get(name)) for name in ("importance", "confidence"))
         and named
         and is_type_name(candidate["kind"])

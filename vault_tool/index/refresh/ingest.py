@@ -220,7 +220,7 @@ class Bulk:
         for rows in self._late.values():
             rows.sort()
         self._flush(self._late)
-        self._connection.executemany(_ADD_FOLDER, (schema.listing_row(*item) for item in listings.items()))
+        self._connection.executemany(_ADD_FOLDER, (schema.listing_row(*listing) for listing in listings.items()))
         self._connection.executemany(_ADD_PROBLEM, problem_rows(faults, scan=True))
         self._connection.executemany(_ADD_FACT, facts.items())
         for statement in filter(None, map(str.strip, schema.INDEXES.split(";"))):

@@ -106,8 +106,8 @@ async def change(request: Request) -> Response:
     done = await act(request, use)
     if not was:
         return done_with(request, "Nothing was changed", back="/settings")
-    told = ", ".join(f"{_HERE[name][0]}: {form[name].strip()}, before {before}" for name, before in was.items())
-    return done_with(request, told, back="/settings", result=done, form=UndoForm("/settings", tuple(was.items())))
+    changed = ", ".join(f"{_HERE[name][0]}: {form[name].strip()}, before {before}" for name, before in was.items())
+    return done_with(request, changed, back="/settings", result=done, form=UndoForm("/settings", tuple(was.items())))
 
 
 async def export(request: Request) -> Response:
