@@ -51,6 +51,92 @@ _LISTS = CacheHint(ttl_ms=3600 * 1000, scope="public")
 Context = ServerRequestContext[Any, Any]
 
 
+def _tool_handlers(
+    who: Callable[[Context], Caller], asked: Callable[[Context], Backend], notices: Notices, preset: str
+) -> tuple[Callable[..., Awaitable[types.ListToolsResult]], Callable[..., Awaitable[types.CallToolResult]]]:
+    """The functions that list the tools and call one."""
+    tools = named(preset)
+    # What is called and not listed answers all the same: a client was given leave for it.
+    called = frozenset({*tools, *FORMER})
+
+    async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in listed_for(preset, who(ctx))])
+
+    async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if params.name not in called:
+            raise MCPError(types.INVALID_PARAMS, f"there is no tool `{one_line(params.name, 60)}`; there are {', '.join(tools)}")
+        try:
+            answer = await _called(asked(ctx), ctx, params.name, params.arguments or {})
+        finally:
+            notices.look()
+        text = types.TextContent(text=answer.text)
+        return types.CallToolResult(content=[text], structured_content=answer.values, is_error=answer.values is None)
+
+    return list_tools, call_tool
+
+
+def _resource_handlers(
+    who: Callable[[Context], Caller], asked: Callable[[Context], Backend], preset: str
+) -> tuple[Callable[..., Awaitable[types.ListResourcesResult]], Callable[..., Awaitable[types.ReadResourceResult]]]:
+    """The functions that list the resources and read one."""
+
+    async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        pages = () if who(ctx).user else (("core", "What is remembered first of all"), ("reflection", "Themes and patterns"))
+        resources = [
+            types.Resource(uri=f"vault://{name}", name=name, title=f"{name.upper()}.md", description=about, mime_type=_MARKDOWN)
+            for name, about in pages
+        ]
+        return types.ListResourcesResult(resources=resources)
+
+    async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        try:
+            text, kind = await asked(ctx).read(params.uri)
+        except VaultError as fault:
+            raise MCPError(types.INVALID_PARAMS, worded(fault.marked, ForClient(preset))) from fault
+        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type=kind, text=text)])
+
+    return list_resources, read_resource
+
+
+async def _list_templates(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
+    kinds = (("subject", "name", "A subject: what is understood of it, and what was seen last"), ("memory", "id", "A memory"))
+    templates = [
+        types.ResourceTemplate(uri_template=f"vault://{kind}/{{{by}}}", name=kind, description=about, mime_type=_JSON)
+        for kind, by, about in kinds
+    ]
+    return types.ListResourceTemplatesResult(resource_templates=templates)
+
+
+def _prompt_handlers(
+    preset: str,
+) -> tuple[Callable[..., Awaitable[types.ListPromptsResult]], Callable[..., Awaitable[types.GetPromptResult]]]:
+    """The functions that list the prompts and fill one."""
+    prompts = offered(named(preset))
+
+    async def list_prompts(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(
+                    name=name,
+                    title=prompt.title,
+                    description=prompt.about,
+                    arguments=[types.PromptArgument(name=taken, description=about) for taken, about in prompt.takes],
+                )
+                for name, prompt in prompts.items()
+            ]
+        )
+
+    async def get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        prompt = prompts.get(params.name)
+        if prompt is None:
+            what = f"there is no prompt `{one_line(params.name, 60)}`; there are {', '.join(prompts)}"
+            raise MCPError(types.INVALID_PARAMS, what)
+        text = types.TextContent(text=prompt.filled(params.arguments or {}))
+        return types.GetPromptResult(description=prompt.about, messages=[types.PromptMessage(role="user", content=text)])
+
+    return list_prompts, get_prompt
+
+
 def connection(
     backend: Backend,
     *,
@@ -76,67 +162,9 @@ def connection(
             raise MCPError(types.INVALID_PARAMS, "resources are not watched for one user")
         return await notices.listen(ctx, params)
 
-    tools = named(preset)
-    # What is called and not listed answers all the same: a client was given leave for it.
-    called = frozenset({*tools, *FORMER})
-    prompts = offered(tools)
-
-    async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in listed_for(preset, who(ctx))])
-
-    async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        if params.name not in called:
-            raise MCPError(types.INVALID_PARAMS, f"there is no tool `{one_line(params.name, 60)}`; there are {', '.join(tools)}")
-        try:
-            answer = await _called(asked(ctx), ctx, params.name, params.arguments or {})
-        finally:
-            notices.look()
-        text = types.TextContent(text=answer.text)
-        return types.CallToolResult(content=[text], structured_content=answer.values, is_error=answer.values is None)
-
-    async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        pages = () if who(ctx).user else (("core", "What is remembered first of all"), ("reflection", "Themes and patterns"))
-        resources = [
-            types.Resource(uri=f"vault://{name}", name=name, title=f"{name.upper()}.md", description=about, mime_type=_MARKDOWN)
-            for name, about in pages
-        ]
-        return types.ListResourcesResult(resources=resources)
-
-    async def list_templates(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
-        kinds = (("subject", "name", "A subject: what is understood of it, and what was seen last"), ("memory", "id", "A memory"))
-        templates = [
-            types.ResourceTemplate(uri_template=f"vault://{kind}/{{{by}}}", name=kind, description=about, mime_type=_JSON)
-            for kind, by, about in kinds
-        ]
-        return types.ListResourceTemplatesResult(resource_templates=templates)
-
-    async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        try:
-            text, kind = await asked(ctx).read(params.uri)
-        except VaultError as fault:
-            raise MCPError(types.INVALID_PARAMS, worded(fault.marked, ForClient(preset))) from fault
-        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type=kind, text=text)])
-
-    async def list_prompts(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        return types.ListPromptsResult(
-            prompts=[
-                types.Prompt(
-                    name=name,
-                    title=prompt.title,
-                    description=prompt.about,
-                    arguments=[types.PromptArgument(name=taken, description=about) for taken, about in prompt.takes],
-                )
-                for name, prompt in prompts.items()
-            ]
-        )
-
-    async def get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        prompt = prompts.get(params.name)
-        if prompt is None:
-            what = f"there is no prompt `{one_line(params.name, 60)}`; there are {', '.join(prompts)}"
-            raise MCPError(types.INVALID_PARAMS, what)
-        text = types.TextContent(text=prompt.filled(params.arguments or {}))
-        return types.GetPromptResult(description=prompt.about, messages=[types.PromptMessage(role="user", content=text)])
+    list_tools, call_tool = _tool_handlers(who, asked, notices, preset)
+    list_resources, read_resource = _resource_handlers(who, asked, preset)
+    list_prompts, get_prompt = _prompt_handlers(preset)
 
     return Server(
         NAME,
@@ -149,7 +177,7 @@ def connection(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
+        on_list_resource_templates=_list_templates,
         on_read_resource=read_resource,
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,

@@ -113,13 +113,7 @@ def edit(
     it was made from, `base`, both edits are put together where they changed other lines and fields; `both` keeps both texts of
     a place that both changed, for a person to choose. What is replaced is committed first, where no commit has it.
     """
-    if (editor is None) == (text is None):
-        raise UsageError("an edit needs an editor, or the whole text", "give one of them")
-    if text is not None and not was:
-        raise UsageError(
-            "a whole text needs the hash of the one that it was made from",
-            f"{step('show', memory_id=..., source=True)} gives both",
-        )
+    _require_one_way(editor, text, was)
     vault = resolve.unrestricted(vault)
     entry = resolve.find(vault, memory_id)
     resolve.require_own(vault, entry)
@@ -148,9 +142,7 @@ def edit(
             after, parsed = followed, parse(entry.path, followed, vault.settings.types)
             written["title"] = parsed.title or entry.title
         if text is not None:
-            if unfit:
-                first = unfit[0]
-                raise UsageError(f"{first.path}:{first.line}: {first.message}; nothing was written", first.hint or "mend it")
+            _require_fit(unfit)
             remarks += filter(None, [keep_first(vault, entry.path)])
             writer.replace(vault.root, entry.path, before, after)
         elif unfit:
@@ -201,6 +193,24 @@ def _unfit(vault: Context, entry: Entry, data: bytes, parsed: Parsed) -> tuple[P
         if known.get(name) != message:
             return (warning(path, 1, CODE, message, "put a later one there"),)
     return () if vault.allow_secrets else tuple(screening.new_in_file(vault, path, data))
+
+
+def _require_one_way(editor: Editor | None, text: str | None, was: str) -> None:
+    """Refuse an edit by an editor and a text at once, or by neither, and a text whose former one is not named."""
+    if (editor is None) == (text is None):
+        raise UsageError("an edit needs an editor, or the whole text", "give one of them")
+    if text is not None and not was:
+        raise UsageError(
+            "a whole text needs the hash of the one that it was made from",
+            f"{step('show', memory_id=..., source=True)} gives both",
+        )
+
+
+def _require_fit(unfit: Sequence[Problem]) -> None:
+    """Refuse a whole text with problems; the first is named."""
+    if unfit:
+        first = unfit[0]
+        raise UsageError(f"{first.path}:{first.line}: {first.message}; nothing was written", first.hint or "mend it")
 
 
 def _left(vault: Context, path: str) -> bytes:

@@ -149,14 +149,8 @@ def finish(vault: Context) -> None:
                 purged(owner, from_history, despite, dry_run=False)  # a person began it
 
 
-def _purged(
-    vault: Context,
-    repo: git.Repo,
-    named: Sequence[str],
-    despite: tuple[str, ...],
-    dry_run: bool,
-    first: Callable[[], object],
-) -> Purged:
+def _require_rewritable(repo: git.Repo) -> None:
+    """Refuse where git has unfinished work, cannot commit, or history cannot be written anew."""
     if obstacle := git.obstacle(repo):
         raise GitError(f"history is not written anew now: {obstacle}", "finish that first")
     if git.head(repo).branch is None or git.identity(repo) is None:
@@ -167,6 +161,17 @@ def _purged(
         )
     if hindrance := rewriting.hindrance(repo):
         raise Refused(f"history cannot be written anew: {hindrance[0]}", hindrance[1])
+
+
+def _purged(
+    vault: Context,
+    repo: git.Repo,
+    named: Sequence[str],
+    despite: tuple[str, ...],
+    dry_run: bool,
+    first: Callable[[], object],
+) -> Purged:
+    _require_rewritable(repo)
     with writing(vault, "purge"):
         targets = dict(resolve_target(vault, name) for name in named)
     versions = _versions(vault, repo, targets)

@@ -106,10 +106,7 @@ def sync(
     """
     if confirm:
         person.require_person(vault, "have many notes go, or take over a history that was rewritten")
-    if vault.repo is None:
-        begins = if_there(shell(f"git init {vault.root}"))
-        raise Refused(f"there is nothing to sync without git: {vault.git_absence()}", begins)
-    repo = vault.repo
+    repo = _require_repository(vault)
     finish(vault)
     settings, head = settings_of(repo), git.head(repo)
     branch = _require_branch(repo, head)
@@ -157,6 +154,14 @@ def sync(
         if attempt < _PUSHES:
             time.sleep(_PAUSE * 2**attempt * (0.5 + os.urandom(1)[0] / 255))
     return _answer(repo, where, branch, tally, left, forbidden="others pushed at the same time, again and again")
+
+
+def _require_repository(vault: Context) -> git.Repo:
+    """The repository that the vault is in; raises Refused without one."""
+    if vault.repo is None:
+        begins = if_there(shell(f"git init {vault.root}"))
+        raise Refused(f"there is nothing to sync without git: {vault.git_absence()}", begins)
+    return vault.repo
 
 
 def _require_branch(repo: git.Repo, head: GitHead) -> str:

@@ -100,6 +100,22 @@ class Pool(msgspec.Struct):
         return known
 
 
+def _beside_the_words(pool: Pool, question: Question, asked: Query, *, heard: bool) -> Iterator[str]:
+    """Paths of memories that a question means by its subjects, session, days or kind, whatever words they have."""
+    catalog, named = pool.catalog, pool.named
+    for group in named.groups or pool.filters.subjects:
+        yield from catalog.newest_tagged(group, _TAGGED)
+    for group in named.groups if named.whole or heard else ():
+        yield from catalog.newest_tagged(group, _TAGGED, OF_ONE)
+    yield from named.paths(catalog)
+    yield from _in_session(pool, asked)
+    yield from _of_days(pool, question)
+    if question.advice:
+        yield from catalog.newest_of_types((PREFERENCE, INSTRUCTION), _LANE)
+    if question.conversational:
+        yield from catalog.newest_of_types((INSTRUCTION,), _LANE)
+
+
 def search(vault: Context, scope: Scope, question: Question, asked: Query, weights: Weights, until: float) -> Pool:
     """The candidates of all retrievers; indexes must be fresh. An embedder is waited for `until` then, by the monotonic clock."""
     catalog = vault.index.catalog
@@ -116,23 +132,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
     heard = question.conversational and bool(named.told)
     mentions = _mentions(pool, question, classes, _MENTIONED * (_FILTERED if filters.narrow else 1), until)
     called = {entry.path: entry for entry in catalog.titled(normal_name(question.text.rstrip(_ENDS)))}
-    others = dict.fromkeys(
-        [
-            *called,
-            *mentions,
-            *(path for group in names or filters.subjects for path in catalog.newest_tagged(group, _TAGGED)),
-            *(
-                path
-                for group in (names if named.whole or heard else ())
-                for path in catalog.newest_tagged(group, _TAGGED, OF_ONE)
-            ),
-            *named.paths(catalog),
-            *_in_session(pool, asked),
-            *_of_days(pool, question),
-            *(catalog.newest_of_types((PREFERENCE, INSTRUCTION), _LANE) if question.advice else ()),
-            *(catalog.newest_of_types((INSTRUCTION,), _LANE) if question.conversational else ()),
-        ]
-    )
+    others = dict.fromkeys([*called, *mentions, *_beside_the_words(pool, question, asked, heard=heard)])
     while True:
         words = {} if question.page else vault.index.term_match(question.words, _SCORED * reach, classes, question.text)
         near = pool.meaning.top(reach) if pool.meaning else []
