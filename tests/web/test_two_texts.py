@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.git_repos import commit_all, git
 from tests.web.conftest import Served, serving_pages
 from vault_tool import Vault
 
@@ -48,3 +49,24 @@ def test_another_text_is_written(served: tuple[Served, Path]) -> None:
     key = key_of(pages.get("/review"))
     pages.post("/review/settle", {"keep": f"text {key}", "text": note.read_text().replace("in May.", "each spring.")})
     assert "each spring" in note.read_text() and "Two texts" not in pages.get("/review")
+
+
+def test_of_a_merge_that_git_left_open_no_press_is_offered_that_would_fail(root: Path) -> None:
+    with Vault.open(root, origin="owner", person=True) as vault:
+        note = root / vault.remember("The kettle is old.").path
+    git(root, "checkout", "--quiet", "-b", "side")
+    for branch, word in (("side", "red"), ("-", "blue")):
+        if branch == "-":
+            git(root, "checkout", "--quiet", branch)
+        note.write_text(note.read_text().replace("old", word))
+        commit_all(root, word)
+    git(root, "merge", "--quiet", "side", ok=False)
+    with serving_pages(root) as pages:
+        home = unescape(pages.get("/"))
+        name = str(note.relative_to(root))
+        assert f"{name} is in conflict" in home and f"`git add {name}` and `git merge --continue`" in home
+        assert 'action="/do/commit"' not in home
+        note.write_text(re.sub(r"<<<<<<<.*\n|=======\n|>>>>>>>.*\n", "", note.read_text()))
+        git(root, "add", name)
+        git(root, "-c", "core.editor=true", "merge", "--continue")
+        assert "is in conflict" not in pages.get("/")
