@@ -7,6 +7,8 @@ from vault_tool.util.text import first_sentence, one_line
 
 # How titles that were cut end, by us and by hand.
 _CUTS = ("…", "...")
+# So far into a text its first letter is looked for.
+_MARGIN = 32
 
 
 def made_title(record_class: RecordClass, summary: str, body: str) -> str:
@@ -18,6 +20,8 @@ def made_title(record_class: RecordClass, summary: str, body: str) -> str:
 def is_made(title: str, text: str) -> bool:
     """Whether a title is the first sentence of a text, whole or as any cut of it: then it was derived, not given."""
     line = one_line(title)
+    if _begin_apart(line, text):
+        return False
     cut = next((line.removesuffix(end) for end in _CUTS if line.endswith(end)), "")
     # Of a longer sentence no more is needed to see that it is another, or that it begins so.
     sentence = first_sentence(text, 2 * len(line) + 2)
@@ -26,11 +30,19 @@ def is_made(title: str, text: str) -> bool:
     return bool(line) and line.rstrip(".。") == sentence.rstrip(".。")
 
 
+def _begin_apart(line: str, text: str) -> bool:
+    """Whether a title and a text begin with letters that differ: most notes of a rebuild, told without their first sentence."""
+    begins = text[:_MARGIN].lstrip()[:1]
+    return begins.isalpha() and line[:1].isalpha() and line[:1] != begins
+
+
 def is_made_of(title: str, record_class: RecordClass, summary: str, body: str) -> bool:
     """Whether a title is made of what a memory says: its text, or an understanding's summary."""
-    if summary and record_class is RecordClass.UNDERSTANDING and is_made(title, one_line(summary)):
-        return True
-    return is_made(title, body)
+    return _is_summed_up(title, record_class, summary) or is_made(title, body)
+
+
+def _is_summed_up(title: str, record_class: RecordClass, summary: str) -> bool:
+    return bool(summary) and record_class is RecordClass.UNDERSTANDING and is_made(title, one_line(summary))
 
 
 def title_now(record_class: RecordClass, title: str, summary: str, body: str) -> str:
@@ -38,7 +50,7 @@ def title_now(record_class: RecordClass, title: str, summary: str, body: str) ->
     stored = one_line(title)
     if stored and is_made(stored, body):
         return first_sentence(body)
-    return made_title(record_class, summary, body) if not stored or is_made_of(stored, record_class, summary, body) else stored
+    return made_title(record_class, summary, body) if not stored or _is_summed_up(stored, record_class, summary) else stored
 
 
 def given_title(title: str, text: str) -> str:

@@ -31,6 +31,7 @@ _MOST_PIECES = 4
 _MOST_PARTS = 6
 _LONGEST = 60
 _KNOWN_WORDS = 2**14
+_PLAIN_WORDS = 2**16
 # By so many digits a word of more letters than these is no identifier: see `_COMPOUND`.
 _FEW_DIGITS, _SHORT = 2, 4
 _DIGITS = "0123456789"
@@ -49,27 +50,37 @@ class Compound(NamedTuple):
     parts: tuple[tuple[str, ...], ...]
 
 
+# Words that look like no identifier: one look tells a whole text of them. Filled once, for the usual words come first.
+_plain: set[str] = set()
+
+
 def compounds(text: str) -> Iterator[Compound]:
     """The identifiers of a text that have parts or could be written as one word, each once."""
-    for word in dict.fromkeys(text.split()):
-        bare = word.strip(_MARKS)
-        name = bare.rstrip(_DIGITS)
-        if name.isalpha() and (name.islower() or name.istitle()):
-            # A plain word, or a long one with a long number: told at the cost of a few looks, for most words are one.
-            digits = len(bare) - len(name)
-            if not digits or (digits > _FEW_DIGITS and len(name) > _SHORT):
-                continue
-        yield from _of_word(bare)
+    words = text.split()
+    if _plain.issuperset(words):
+        return
+    for word in dict.fromkeys([word for word in words if word not in _plain]):
+        yield from _of_word(word)
 
 
 # Words come again from note to note.
 @lru_cache(maxsize=_KNOWN_WORDS)
 def _of_word(word: str) -> tuple[Compound, ...]:
     """The identifiers of what stands between spaces."""
-    if _COMPOUND.search(word) is None:
+    bare = word.strip(_MARKS)
+    if _is_plain(bare) or _COMPOUND.search(bare) is None:
+        if len(_plain) < _PLAIN_WORDS:
+            _plain.add(word)
         return ()
-    parts = (_compound(each.group()) for each in _IDENTIFIER.finditer(word.partition("://")[0]))
+    parts = (_compound(each.group()) for each in _IDENTIFIER.finditer(bare.partition("://")[0]))
     return tuple(compound for compound in parts if compound is not None)
+
+
+def _is_plain(word: str) -> bool:
+    """Whether this is a plain word, or a long one with a long number: told at the cost of a few looks, for most words are one."""
+    name = word.rstrip(_DIGITS)
+    digits = len(word) - len(name)
+    return name.isalpha() and (name.islower() or name.istitle()) and (not digits or (digits > _FEW_DIGITS and len(name) > _SHORT))
 
 
 def extra_words(text: str) -> str:
@@ -85,9 +96,9 @@ def extra_words(text: str) -> str:
 
 def spellings(name: str) -> tuple[str, ...]:
     """How else a name may be typed: with its identifiers by their parts, joined, and in all these ways at once."""
-    if _COMPOUND.search(name) is None:
-        return ()
     words = name.split()
+    if _plain.issuperset(words) or _COMPOUND.search(name) is None:
+        return ()
     apart, joined, is_compound = [], [], False
     for word in words:
         compound = _compound(word) if len(word) <= _LONGEST else None

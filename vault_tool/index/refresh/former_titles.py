@@ -8,19 +8,20 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from vault_tool.errors import GitError
-from vault_tool.files import git
+from vault_tool.files import frontmatter, git
 from vault_tool.files.layout import is_around
 from vault_tool.files.parse import parse
 from vault_tool.files.title_lines import says_itself
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.fulltext.documents import body_in, document
 from vault_tool.index.refresh.reading import Seen
-from vault_tool.model.made_titles import is_made_of, made_title
+from vault_tool.model.made_titles import is_made, is_made_of, made_title
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, Registry
 from vault_tool.util.text import one_line
 
 _CUTS = ".。… "
+_SUMMARY = b"summary"
 
 
 def followed(
@@ -67,9 +68,16 @@ def made_before(
         return frozenset(
             path
             for path, blobs_of_path in blobs.items()
-            if any(says_itself(parse(path, texts[blob], registry), titles[path]) for blob in blobs_of_path if blob in texts)
+            if any(_makes(path, texts[blob], titles[path], registry) for blob in blobs_of_path if blob in texts)
         )
     return frozenset()
+
+
+def _makes(path: str, data: bytes, title: str, registry: Registry) -> bool:
+    """Whether a note as it was made this title. Most are told by their text alone, at a fifth of the cost of a parse."""
+    if _SUMMARY not in data and not is_made(title, frontmatter.read_body(data)):
+        return False
+    return says_itself(parse(path, data, registry), title)
 
 
 def stored(entry: Entry) -> str:
