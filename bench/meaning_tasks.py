@@ -39,7 +39,7 @@ def embed_as_local(root: Path, models: Path) -> dict[str, Any]:
 
     with Vault.open(root) as vault:
         vault.fresh()
-        done = vault.vectors.catch_up(AsLocal(folder_in(models)))
+        done = vault.embedding.vectors.catch_up(AsLocal(folder_in(models)))
         if done.stopped or done.behind:
             raise Failed(f"{done.behind} notes are behind: {done.stopped}")
         return {"embedded": done.embedded}
@@ -54,7 +54,7 @@ def embed_again(root: Path) -> dict[str, Any]:
         shutil.rmtree(left) if left.is_dir() else left.unlink()
     with Vault.open(root) as vault:
         made_again = vault.embed()
-        if vault.vectors.count == 0 or reindexed.behind or made_again.behind:
+        if vault.embedding.vectors.count == 0 or reindexed.behind or made_again.behind:
             raise Failed("nothing is embedded, or not everything")
     return {"texts": [reindexed.embedded, made_again.embedded]}
 
@@ -64,7 +64,7 @@ def memory(root: Path, query: str) -> dict[str, Any]:
     with Vault.open(root) as vault:
         vault.fresh()
         vault.is_current = lambda: True
-        if not vault.vectors.ready:
+        if not vault.embedding.vectors.ready:
             raise Failed("there are no vectors to answer by")
         prose = Prose(3)
         for _ in range(_QUESTIONS):
@@ -73,7 +73,7 @@ def memory(root: Path, query: str) -> dict[str, Any]:
                 raise Failed(f"the answer is not by meaning: {answer.degraded}")
         vault.search(query)
         vault.orient()
-        return {"now_mb": _resident(), "peak_mb": _peak(), "vectors": vault.vectors.count}
+        return {"now_mb": _resident(), "peak_mb": _peak(), "vectors": vault.embedding.vectors.count}
 
 
 def turn(root: Path, runs: int) -> dict[str, Any]:

@@ -33,9 +33,9 @@ class Told:
 
 def tell(vault: Vault) -> None:
     """Have an open vault keep and ask vectors of every perspective from now on."""
-    model = vault.embedder.embedder
+    model = vault.embedding.choice.embedder
     if model is None:
         return
     told = Told(model)
     other = {told.name: told}.get
-    vault._vectors = Vectors(vault.root, lambda: vault.index, vault.settings, vault.repo, vault.clock, told, other)
+    vault.embedding.opened = Vectors(vault.root, lambda: vault.index, vault.settings, vault.repo, vault.clock, told, other)

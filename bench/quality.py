@@ -61,7 +61,7 @@ class Conversation:
         self._paths = {
             entry.path: self._rows[entry.id] for entry in vault.index.catalog.snapshot().entries if entry.id in self._rows
         }
-        ask = vault.vectors.query
+        ask = vault.embedding.vectors.query
         known: dict[tuple[str, ...], dict[str, Vector]] = {}
 
         def remembered(text: str, *others: str, seconds: float | None = None) -> dict[str, Vector]:
@@ -70,7 +70,7 @@ class Conversation:
             return known[text, *others]
 
         # Each question is asked once a stage; its vector is the same.
-        vault.vectors.query = remembered  # type: ignore[method-assign]
+        vault.embedding.vectors.query = remembered  # type: ignore[method-assign]
 
     def recalled(self, query: JudgedQuery, stage: Stage) -> list[str]:
         """The rows that recall gives, best first."""
@@ -87,7 +87,7 @@ class Conversation:
 
     def by_meaning(self, query: JudgedQuery, limit: int = LIMIT) -> list[str]:
         """The best passage's cosine alone."""
-        found = self.vault.vectors.search(self.vault.vectors.query(query.question), limit + 20)
+        found = self.vault.embedding.vectors.search(self.vault.embedding.vectors.query(query.question), limit + 20)
         return [self._paths[hit.path] for hit in found if hit.path in self._paths][:limit]
 
     def by_rank(self, query: JudgedQuery) -> list[str]:
@@ -135,10 +135,10 @@ def opened(one: QuestionSet, folder: Path, open_vaults: ExitStack, say: Say, *, 
         vault.fresh()
         if told:
             tell(vault)
-        say(f"{one.name}: {conv}, {vault.vectors.missing_count()} notes to embed")
-        vault.vectors.catch_up()
-        if vault.vectors.embedder is None or not vault.vectors.ready:
-            raise Failed(f"no embeddings: {vault.embedder.why}; set VAULT_MODELS to the folder that holds the model")
+        say(f"{one.name}: {conv}, {vault.embedding.vectors.missing_count()} notes to embed")
+        vault.embedding.vectors.catch_up()
+        if vault.embedding.vectors.embedder is None or not vault.embedding.vectors.ready:
+            raise Failed(f"no embeddings: {vault.embedding.choice.why}; set VAULT_MODELS to the folder that holds the model")
         vault.is_current = lambda: True  # nothing changes while questions are asked
         found[conv] = Conversation(vault, rows)
     return found

@@ -84,7 +84,7 @@ def _own(folder: Path, vaults: ExitStack) -> Iterator[tuple[str, Silence]]:
         precision.make_own_vault(root)
     vault = vaults.enter_context(Vault.open(root))
     vault.fresh()
-    vault.vectors.catch_up()
+    vault.embedding.vectors.catch_up()
     answered, unanswered = precision.own_questions()
     yield f"{_OWN}: the answer is not there", precision.silence([(vault, question) for question in unanswered])
     yield f"{_OWN}: the answer is there", precision.silence([(vault, question) for question in answered])

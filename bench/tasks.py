@@ -98,8 +98,8 @@ def recall(root: Path, runs: int) -> dict[str, Any]:
         entries = [one for one in vault.index.catalog.snapshot().entries if one.record_class is RecordClass.OBSERVATION]
         step = max(1, len(entries) // (runs + _WARMING))
         questions = [f"what about {' '.join(one.preview.split()[2:8])}?" for one in entries[::step]][: runs + _WARMING]
-        by_meaning = vault.vectors.ready
-        embed = vault.vectors.query
+        by_meaning = vault.embedding.vectors.ready
+        embed = vault.embedding.vectors.query
         spent = 0.0
 
         def query(*texts: str, seconds: float | None = None) -> dict[str, Vector]:
@@ -109,7 +109,7 @@ def recall(root: Path, runs: int) -> dict[str, Any]:
             spent += time.perf_counter() - begun
             return found
 
-        vault.vectors.query = query  # type: ignore[method-assign,assignment]
+        vault.embedding.vectors.query = query  # type: ignore[method-assign,assignment]
         stock = _stock(root, vault, entries) if by_meaning else None
         taken, floor = [], []
         for question in questions:
@@ -124,7 +124,7 @@ def recall(root: Path, runs: int) -> dict[str, Any]:
 def _stock(root: Path, vault: Vault, entries: Sequence[Entry]) -> floors.StockSearch:
     """The floor of a question, over the same notes and vectors as wide."""
     texts = {root / one.path: (root / one.path).read_text(encoding="utf-8").split("---\n", 2)[-1] for one in entries}
-    return floors.StockSearch(texts, len(next(iter(vault.vectors.query("width").values()))))
+    return floors.StockSearch(texts, len(next(iter(vault.embedding.vectors.query("width").values()))))
 
 
 def second(root: Path, runs: int) -> dict[str, Any]:

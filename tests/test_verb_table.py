@@ -237,7 +237,7 @@ def _answers(vault: Vault, clock: FixedClock) -> Iterator[tuple[str, object]]:
     vault.add_observations(
         [{"content": f"James and Memory, part {n}.", "subject_names": ["James", "Memory", "Audrey"]} for n in range(4)]
     )
-    vault.vectors.catch_up()
+    vault.embedding.vectors.catch_up()
     yield "orient", vault.orient()
     yield "bring_to_mind", vault.bring_to_mind("James and Audrey are married", last_token=None, include_seen=True)
     yield "recall", vault.recall("James and Audrey are married")

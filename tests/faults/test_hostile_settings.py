@@ -13,6 +13,7 @@ from vault_tool.cli.main import main
 from vault_tool.config import load
 from vault_tool.errors import ConfigError, Exit
 from vault_tool.importing.toml_head import toml_head
+from vault_tool.vault.embedding_in_force import machine_settings
 
 pytestmark = pytest.mark.without_git
 
@@ -77,7 +78,7 @@ def test_hostile_settings_of_the_machine_stop_no_answer(vault: Vault, root: Path
     vault.remember("Keepalive was off.")
     assert [one.title for one in vault.search("keepalive").results] == ["Keepalive was off"]
     with fails(ConfigError, "_config.json"):
-        vault.machine_settings()
+        machine_settings(vault)
     assert "_config.json" in vault.machine.fault
 
 

@@ -265,8 +265,8 @@ def test_who_only_looks_has_nothing_embedded(root: Path, tmp_path: Path) -> None
         vault.fresh()
         jobs = Jobs(lambda _: None, lambda: True)
         jobs.now(vault)
-        behind = [vault.vectors.missing_count()]
+        behind = [vault.embedding.vectors.missing_count()]
         vault.recall("which pump hums?", count=False)
         jobs.now(vault)
-        behind.append(vault.vectors.missing_count())
+        behind.append(vault.embedding.vectors.missing_count())
         assert behind == [98, 0]

@@ -35,7 +35,7 @@ class Story:
         told.write(root, self.told)
         self.environ = {"VAULT_PROVIDER": provider, "VAULT_MODELS": MODELS, "HOME": str(root.parent)}
         self.vault = Vault.open(root, clock=FixedClock(NOW), environ=self.environ)
-        self.vault.vectors.catch_up()
+        self.vault.embedding.vectors.catch_up()
         self.names = {told.identity(one): one for one in self.told["known"]}
 
     def brought(self, found: Reminders) -> list[str]:

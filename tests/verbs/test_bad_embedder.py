@@ -70,9 +70,9 @@ def test_full_text_answers_and_a_good_server_catches_up(
         assert any("Kelp" in one.title for one in found.results)
         assert any(said.startswith(("no embeddings", "not embedded yet")) for said in found.degraded)
         assert len(server.requests) <= 40
-        assert not vault.vectors.refusals()
+        assert not vault.embedding.vectors.refusals()
         server.mode = Mode.WELL
-        assert (vault.embed().complete, vault.vectors.missing_count()) == (True, 0)
+        assert (vault.embed().complete, vault.embedding.vectors.missing_count()) == (True, 0)
 
 
 def test_a_vault_without_vectors_waits_no_longer(root: Path, clock: FixedClock) -> None:
@@ -102,11 +102,11 @@ def test_what_was_refused_is_tried_again_once_texts_are_done_again(root: Path, c
         server.mode, server.poison = Mode.NAN, "kelp"
         vault.remember("Where the kelp dries.", ["Harbor"])
         keep_vectors(vault, 60)
-        assert vault.vectors.refusals()
+        assert vault.embedding.vectors.refusals()
         server.mode = Mode.WELL
         vault.remember("Salt lies in the barn.", ["Harbor"])
         keep_vectors(vault, 60)
-        assert (vault.vectors.refusals(), vault.vectors.missing_count()) == ([], 0)
+        assert (vault.embedding.vectors.refusals(), vault.embedding.vectors.missing_count()) == ([], 0)
 
 
 def test_a_text_that_no_server_does_is_tried_ever_less(root: Path, clock: FixedClock) -> None:
@@ -119,7 +119,7 @@ def test_a_text_that_no_server_does_is_tried_ever_less(root: Path, clock: FixedC
             vault.remember(f"Salt lies in barn {number}.", ["Harbor"])
             keep_vectors(vault, 60)
         tried = sum(any("kelp" in text for text in texts) for texts in _asked_to_embed(server))
-        assert len({refusal.path for refusal in vault.vectors.refusals()}) == 1
+        assert len({refusal.path for refusal in vault.embedding.vectors.refusals()}) == 1
         assert tried <= 10 * len(vault.settings.perspectives)
         before = len(_asked_to_embed(server))
         vault.embed()

@@ -148,10 +148,10 @@ def test_closing_twice_and_using_it_again_are_no_fault(root: Path) -> None:
 def test_settings_of_this_machine_that_change_are_obeyed_by_a_vault_that_is_open(root: Path) -> None:
     with Vault.open(root) as early, Vault.open(root, person=True) as other:
         assert early.recall("anything").freshness
-        before = early.embedder.provider
+        before = early.embedding.choice.provider
         other.config(machine={"provider": "openai"})
         assert early.recall("anything").freshness
-        assert (before, early.embedder.provider) == ("none", "openai")
+        assert (before, early.embedding.choice.provider) == ("none", "openai")
         other.config(machine={"provider": "none"})
         assert early.recall("anything").freshness
-        assert early.embedder.provider == "none"
+        assert early.embedding.choice.provider == "none"

@@ -154,7 +154,7 @@ class TestConfig:
         assert "will be sent to https://api.openai.com/v1" in found.warnings[0]
         assert json.loads((vault.root / "_config.json").read_text())["openai_key"] == SECRET
         assert SECRET not in (vault.root / "vault.toml").read_text()
-        assert vault.embedder.provider == "openai"
+        assert vault.embedding.choice.provider == "openai"
 
     def test_a_provider_takes_its_own_usual_model(self, vault: Vault) -> None:
         vault.config(machine={"provider": "ollama", "model": "bge-m3"})
@@ -181,7 +181,7 @@ class TestConfig:
             (root / "_config.json").write_text(json.dumps(said))
             subprocess.run(["git", "add", "-f", "_config.json"], cwd=root, check=True)
             with _opened(root, clock) as vault:
-                assert vault.embedder.embedder is None
+                assert vault.embedding.choice.embedder is None
                 assert any(line.startswith("_config.json not used: git tracks it") for line in vault.status().next)
                 vault.remember("Mine alone.", ["Homelab"])
                 assert vault.search("alone").results
@@ -207,7 +207,7 @@ def test_the_key_is_nowhere_in_the_vault_nor_in_what_is_printed(root: Path, cloc
             done = vault.embed()
             assert "refuses the key (401)" in done.stopped
             assert SECRET not in repr(done) + repr(vault.status()) + repr(vault.config()) + repr(vars(vault.machine)) + repr(
-                vault.embedder
+                vault.embedding.choice
             )
         assert server.requests[0].headers["authorization"] == f"Bearer {SECRET}"
     for path in root.rglob("*"):
@@ -228,7 +228,7 @@ def test_a_new_perspective_is_behind_until_it_is_embedded(root: Path, clock: Fix
     settings = root / "vault.toml"
     settings.write_text(settings.read_text() + 'moods = "Represent moods:"\n')
     with _with(root, clock, ollama, VAULT_PROVIDER="ollama") as vault:
-        assert "moods" in vault.vectors.perspectives
+        assert "moods" in vault.embedding.vectors.perspectives
         stats, status = vault.get_stats().embedding_coverage, vault.status()
         assert (stats.embedded, stats.share, stats.perspectives["moods"], stats.perspectives["general"]) == (0, 0, 0, notes)
         assert status.embeddings.vectors is not None
@@ -253,7 +253,7 @@ def test_a_question_is_embedded_for_all_perspectives_in_one_request(root: Path, 
         before = len(ollama.asked("/api/embed"))
         vault.search("where is the database?")
         assert len(ollama.asked("/api/embed")) == before + 1
-        assert len(vault.vectors.perspectives) == 5
+        assert len(vault.embedding.vectors.perspectives) == 5
 
 
 def _elsewhere(server: FakeOpenAI) -> str:
@@ -283,10 +283,10 @@ def test_a_model_that_was_chosen_anew_is_embedded_for_while_the_old_one_answers(
             vault.remember("The database moved to Postgres.", ["Homelab"])
             assert vault.embed().complete
         with _with(root, clock, ollama, VAULT_PROVIDER="ollama", VAULT_EMBEDDING_MODEL="all-minilm") as vault:
-            assert vault.vectors.model == "ollama:nomic-embed-text"
+            assert vault.embedding.vectors.model == "ollama:nomic-embed-text"
             assert not vault.recall("where is the database?").degraded
             assert not vault.recall("where is the database?").degraded
-            assert (vault.vectors.model, vault.vectors.model_being_filled) == ("ollama:all-minilm", "")
+            assert (vault.embedding.vectors.model, vault.embedding.vectors.model_being_filled) == ("ollama:all-minilm", "")
             assert vault.get_stats().embedding_coverage.share == 1
 
 
@@ -300,4 +300,4 @@ def test_texts_go_to_another_machine_by_embed_alone(root: Path, clock: FixedCloc
         with _with(root, clock, ollama, **there) as vault:
             vault.remember("And the queue too.", ["Homelab"])
             assert vault.search("where is the database?").results
-            assert vault.vectors.model_being_filled and not server.asked("/v1/embeddings")
+            assert vault.embedding.vectors.model_being_filled and not server.asked("/v1/embeddings")

@@ -290,11 +290,11 @@ def test_its_vectors_are_forgotten_in_every_set(root: Path) -> None:
         made = vault.remember(SECRETIVE)
         vault.fresh()
         vault.embed()
-        rows = vault.vectors.count
+        rows = vault.embedding.vectors.count
         vault.forget(made.id)
         assert traces(root) == []
         assert vault.embed().behind == 0
-        assert vault.vectors.count < rows
+        assert vault.embedding.vectors.count < rows
         assert vault.search("a red gate").results[0].id == keep.id
     for ledger in (root / "_cache").rglob("*.sqlite3"):
         assert not any(word in ledger.read_bytes() for word in WORDS)

@@ -54,10 +54,10 @@ def _made_by(vault: Vault, models: Path) -> bool:
     """Whether every vector is one that the files make which are there now."""
     vault.fresh()
     paths = [entry.path for entry in vault.index.catalog.snapshot().entries if entry.title in TITLES]
-    found = vault.vectors.vectors_of(paths)
+    found = vault.embedding.vectors.vectors_of(paths)
     fresh = Local(folder_in(models))
     for path, vector in found.items():
-        [(_, text)] = [item for note in vault.vectors._notes.texts([path], fresh.window) for item in note.items()]
+        [(_, text)] = [item for note in vault.embedding.vectors._notes.texts([path], fresh.window) for item in note.items()]
         if float(np.dot(fresh.embed([text], Role.DOCUMENT).vectors[0], vector)) < 0.999:
             return False
     return len(found) == len(TEXTS)
@@ -151,7 +151,7 @@ def test_the_form_of_eight_bits_has_a_name_and_vectors_of_its_own(root: Path, mo
         vault.embed()
     with _opened(root, models, VAULT_EMBEDDING_MODEL=INT8) as vault:
         assert vault.embed().model == INT8
-        assert vault.vectors.model == f"local:{INT8}"
+        assert vault.embedding.vectors.model == f"local:{INT8}"
         assert not vault.recall("which pump knocks?").degraded
         assert len(sets.folders(root / "_cache")) == 2
 

@@ -78,8 +78,8 @@ def test_paraphrases_are_found_where_meanings_are_compared_already(root: Path, c
         made = vault.remember(SAID)
         said = "With no keepalive, Redis loses connections that were idle for five minutes."
         assert near(vault, said) == ()
-        assert vault.embedder.embedder is not None
-        vault.vectors.catch_up(vault.embedder.embedder)
+        assert vault.embedding.choice.embedder is not None
+        vault.embedding.vectors.catch_up(vault.embedding.choice.embedder)
         [found] = near(vault, said)
         assert (found.id, found.by) == (made.id, "meaning")
         assert near(vault, "The garden needs water in July.") == ()
@@ -88,7 +88,7 @@ def test_paraphrases_are_found_where_meanings_are_compared_already(root: Path, c
 def test_no_server_is_asked_while_a_write_holds_the_lock(root: Path, clock: FixedClock) -> None:
     with FakeOllama() as ollama, Vault.open(root, clock=clock, environ={**os.environ, "OLLAMA_HOST": ollama.url}) as vault:
         vault.remember(SAID)
-        assert vault.vectors.catch_up().whole
+        assert vault.embedding.vectors.catch_up().whole
         asked = len(ollama.requests)
         vault.remember("With no keepalive, Redis loses connections that were idle for five minutes.")
         assert len(ollama.requests) == asked

@@ -29,9 +29,9 @@ def test_what_is_behind_is_kept_up(root: Path, store: str) -> None:
         kept = keep_vectors(vault, 20)
         assert (kept.done > 0, kept.behind, kept.fault) == (True, 0, "")
         assert keep_vectors(vault, 20) == UpkeepResult(embedder="ollama:nomic-embed-text")
-        status = vault.vectors.status()
+        status = vault.embedding.vectors.status()
         assert (status.store, status.behind, status.mirror_behind, status.fault) == (store, 0, 0, "")
-        hits = vault.vectors.search(vault.vectors.query("kelp dries"), 3)
+        hits = vault.embedding.vectors.search(vault.embedding.vectors.query("kelp dries"), 3)
         assert any("kelp" in hit.path for hit in hits)
         assert (root / "_cache/chroma").is_dir() == (store == "chroma")
 
@@ -60,8 +60,8 @@ def test_embed_brings_chroma_up_to_date(root: Path) -> None:
         vault.remember("Kelp dries on the harbor wall.", subject_names=["Harbor"])
         done = vault.embed()
         # Two notes, whatever number of angles they are seen from, beside the three that a vault begins with.
-        assert (done.mirrored, done.mirror_fault, done.attention) == (vault.vectors.status().notes, "", False)
-        assert vault.vectors.chroma_missing_count() == 0
+        assert (done.mirrored, done.mirror_fault, done.attention) == (vault.embedding.vectors.status().notes, "", False)
+        assert vault.embedding.vectors.chroma_missing_count() == 0
         assert vault.embed().mirrored == 0
 
 

@@ -120,7 +120,7 @@ def test_a_watcher_commands_and_a_long_lived_reader_share_one(tmp_path: Path, ol
 def _whole(root: Path) -> bool:
     with Vault.open(root) as other:
         other.fresh()
-        status = other.vectors.status()
+        status = other.embedding.vectors.status()
         return (status.behind, status.mirror_behind) == (0, 0)
 
 

@@ -31,7 +31,7 @@ def _behind(root: Path) -> tuple[int, int]:
     """Notes without vectors, and notes that Chroma does not have, as another process sees it."""
     with Vault.open(root) as other:
         other.fresh()
-        status = other.vectors.status()
+        status = other.embedding.vectors.status()
         return status.behind, status.mirror_behind
 
 

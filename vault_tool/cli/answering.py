@@ -134,7 +134,7 @@ class SharedVault:
 
         with self._vault_lock:
             self.command({"arguments": _WARMING})
-            embedder = self._vault.embedder.embedder
+            embedder = self._vault.embedding.choice.embedder
             return ("catalogue", "full text", *((f"vectors of {embedder.name}",) if embedder is not None else ()))
 
     def command(self, request: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -23,6 +23,7 @@ from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.util.user_folder import global_vault_at
 from vault_tool.vault.context import Context
+from vault_tool.vault.embedding_in_force import machine_settings
 from vault_tool.vault.settings_stamps import Stamps, stamps_of
 
 T = TypeVar("T")
@@ -101,7 +102,7 @@ def others(vault: Context) -> Mapping[str, str]:
     if vault.is_alone:
         return {}
     if vault.machine.fault:
-        vault.machine_settings()  # says what is wrong with them
+        machine_settings(vault)  # says what is wrong with them
     shared = global_vault_at(vault.environ)
     first = {GLOBAL: shared} if shared and Path(shared).resolve() != vault.root else {}
     return {**first, **vault.machine.vaults}

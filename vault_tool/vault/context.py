@@ -22,9 +22,7 @@ from vault_tool.files import bin as draft_bin
 from vault_tool.files import git, layout, tombstones, watcher_presence
 from vault_tool.files.local import LocalFolder
 from vault_tool.index import authorship, graves
-from vault_tool.index.embedding import choose, onnx
 from vault_tool.index.vault_index import Index, Refresh
-from vault_tool.index.vectors import service
 from vault_tool.index.viewing import UserIndex
 from vault_tool.machine import Machine
 from vault_tool.model.snapshot import pulled, trusted
@@ -36,15 +34,13 @@ from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line, with_article
 from vault_tool.util.user_folder import global_place, global_vault_at
 from vault_tool.vault import registered, settings_in_force
+from vault_tool.vault.embedding_in_force import Embedding, machine_settings
 from vault_tool.vault.person import Presence
 from vault_tool.vault.standing import Standings, Uses
 
 if TYPE_CHECKING:
-    from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
-    from vault_tool.index.embedding.embedder import Embedder
     from vault_tool.index.graves import Graves
     from vault_tool.index.refresh.refresher import Follower
-    from vault_tool.index.vectors.service import Vectors
     from vault_tool.model.problems import Problem
     from vault_tool.vault.together import Together
 
@@ -167,10 +163,7 @@ class Context:
         """What collects the commits of several operations under one hold of the write lock; None: each makes its own."""
         self.ids_being_forgotten: set[str] = set()
         """The ids of what is being forgotten by this very process, which no other call need finish."""
-        self._machine_file: tuple[int, ...] = ()
-        self._machine: Machine | None = None
-        self._embedder: Choice | None = None
-        self._vectors: Vectors | None = None
+        self.embedding = Embedding(self)
         self._whole_index: Index | None = None
         self._standings: Standings | None = None
         self._global_vault: Context | None = None
@@ -227,8 +220,7 @@ class Context:
         if self._is_lent:
             return
         self.settle()
-        if self._vectors is not None:
-            self._vectors.close()
+        self.embedding.close()
         for view in self._views.values():
             view.close()
         if self._whole_index is not None:
@@ -279,9 +271,9 @@ class Context:
 
     def lent(self, who: Who) -> Self:
         """The same vault for another asker, who may close it as its own: it stays open, and what it keeps stays warm."""
-        _ = self.vectors, self.standings
+        _ = self.embedding.vectors, self.standings
         if self.global_vault is not None:
-            _ = self.global_vault.standings, self.global_vault.vectors
+            _ = self.global_vault.standings, self.global_vault.embedding.vectors
         other = self._view(who, who.user or None, False)
         other._is_lent = True
         if other.global_vault is not None:
@@ -424,7 +416,7 @@ class Context:
     def owners(self) -> authorship.TrustedAuthors:
         """The owners: the authors whose commits count as the owner's, by this machine's settings and git's."""
         try:
-            settings = self.machine_settings()
+            settings = machine_settings(self)
         except VaultError:
             settings = Machine()  # what cannot be read, or came with a pull, says nothing
         addresses = settings.owners or ((git.own_address(self.repo),) if self.repo is not None else ())
@@ -478,88 +470,16 @@ class Context:
     @property
     def machine(self) -> Machine:
         """The settings of this machine; where they cannot be read, ones that send nothing anywhere and say why."""
-        if self._machine is None:
-            self._machine_file = self._stamp_of_machine()
-            try:
-                self._machine = self.machine_settings()
-            except VaultError as fault:
-                self._machine = machine.unusable(fault.marked)
-        return self._machine
-
-    def _stamp_of_machine(self) -> tuple[int, ...]:
-        """A value that changes with this machine's settings."""
-        try:
-            status = os.lstat(self.local.place / layout.CONFIG_FILE)
-        except OSError:
-            return ()
-        return status.st_size, status.st_mtime_ns, status.st_ino
-
-    def machine_settings(self) -> Machine:
-        """The settings of this machine, read now; raises ConfigError, naming all faults, where they cannot be used.
-
-        A `_config.json` that came with the vault is not this machine's, and is passed over.
-        """
-        path = self.local.place / layout.CONFIG_FILE
-        if path.is_symlink():
-            raise ConfigError(f"{layout.CONFIG_FILE} is a link: it may be someone else's and is not used", "put the file there")
-        return machine.read(path, self.environ)
-
-    @property
-    def embedder(self) -> Choice:
-        """The embedder of this vault, and why; chosen once for the process, loaded by its first use."""
-        if self._embedder is None:
-            self._embedder = choose.choose(self.machine, self.models)
-        return self._embedder
-
-    @property
-    def opened_vectors(self) -> Vectors | None:
-        """The vectors where this process asked for them before; None where nothing of them is loaded."""
-        return self._vectors
-
-    @property
-    def vectors(self) -> Vectors:
-        """The vectors of the notes' texts; nothing is read before something is asked of them."""
-        if self._vectors is None:
-            self._vectors = self._open_vectors()
-        return self._vectors
-
-    def _open_vectors(self) -> Vectors:
-        chosen = self.embedder.embedder
-        store = self.machine.vectors
-        return service.Vectors(
-            self.root, lambda: self.whole_index, self.settings, self.repo, self.clock, chosen, self._embedder_of, store,
-            self.machine.vectors_token,
-        )  # fmt: skip
-
-    @property
-    def has_vectors(self) -> bool:
-        """Whether there is any vector, or an embedder to make one; if not, nothing need be loaded to find that out."""
-        embeds = self.machine.provider != "none" and self.embedder.embedder is not None
-        return embeds or (self.local.place / layout.CACHE / layout.VECTORS).is_dir()
+        return self.embedding.machine
 
     @contextmanager
     def consistent_read(self) -> Iterator[None]:
         """Take the indexes, once they were looked at, for what they are until the end: an answer is made of one state."""
-        with self.index.consistent_read(), self.vectors.consistent_read() if self.has_vectors else nullcontext():
+        with (
+            self.index.consistent_read(),
+            self.embedding.vectors.consistent_read() if self.embedding.has_vectors else nullcontext(),
+        ):
             yield
-
-    def _embedder_of(self, name: str) -> Embedder | None:
-        """The embedder whose vectors are called `name`, unless texts would leave this machine for it."""
-        provider, _, model = name.partition(":")
-        embedder = choose.named(replace(self.machine, model=model), provider, self.models)
-        return embedder if embedder is not None and embedder.name == name and not embedder.remote else None
-
-    def reload_embedder(self) -> None:
-        """Choose the embedder again where it is next needed: settings or files changed."""
-        vectors, self._machine, self._embedder, self._vectors = self._vectors, None, None, None
-        if vectors is not None:
-            vectors.close()
-
-    @property
-    def models(self) -> Path:
-        """The folder of local models."""
-        home = self.environ.get("HOME") or self.environ.get("USERPROFILE") or str(Path.home())
-        return Path(self.machine.models) if self.machine.models else onnx.usual_models(Path(home))
 
     def graves(self) -> Graves | None:
         """The tombstones that lie in the vault, by whose they are, as of the last comparison with the history; None for none."""
@@ -582,16 +502,11 @@ class Context:
         """
         self._finish_forgetting()
         self._empty_bin()
-        self.refresh_embedder()
+        self.embedding.refresh()
         if self.is_current is not None and self.is_current():
             with self.index.consistent_read():
                 return self.freshness(self.index.recheck(()))
         return self.freshness(self.index.refresh(progress=progress or self.progress))
-
-    def refresh_embedder(self) -> None:
-        """Choose anew who embeds, where this machine's settings changed since they were read."""
-        if self._machine is not None and self._machine_file != self._stamp_of_machine():
-            self.reload_embedder()
 
     def settle(self) -> None:
         """Let the exports (`_index.json`, `_state.json`, `_embeddings.json`) follow what changed: at the end of a process.
@@ -611,8 +526,8 @@ class Context:
         """Write the exports where that is due; what cannot be written stays as it is."""
         self.whole_index.export_if_due()
         self.whole_standings.save_if_due()
-        if self._vectors is not None and self._vectors.export_waits:
-            self._vectors.export_if_small()
+        if self.embedding.opened is not None and self.embedding.opened.export_waits:
+            self.embedding.opened.export_if_small()
 
     def _is_watched(self) -> bool:
         """Whether another process watches over the vault."""

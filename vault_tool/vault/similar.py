@@ -112,7 +112,7 @@ def _in_words(vault: Context, text: str, text_features: frozenset[str]) -> Itera
 
 
 def _in_meaning(vault: Context, text: str) -> Iterator[_Alike]:
-    vectors = vault.opened_vectors
+    vectors = vault.embedding.opened
     # Whoever writes holds the lock now: a server, even one on this machine, may take minutes to load its model.
     if vectors is None or vectors.embedder is None or not vectors.ready or vectors.embedder.provider != _IN_THIS_PROCESS:
         return

@@ -47,8 +47,8 @@ def keep_vectors(vault: Context, budget_seconds: float) -> UpkeepResult:
     To be called again while something was done and more is behind. Texts leave this machine only where a person chose
     that. What could not be done is in `fault`, never raised; a process that is at it already is left to it.
     """
-    vectors = vault.vectors
-    chosen = vault.embedder.embedder
+    vectors = vault.embedding.vectors
+    chosen = vault.embedding.choice.embedder
     if chosen is None and not vectors.stored:
         return UpkeepResult()
     done, behind, fault = 0, 0, ""
@@ -68,7 +68,7 @@ def catch_up_briefly(vault: Context, until: float | None = None) -> int:
     No more is begun after a moment, and nothing is waited for after `until` (monotonic; else as long as the settings say).
     Where much waits, or a provider elsewhere is asked, it is left to `embed` and the watcher. Raises nothing.
     """
-    vectors = vault.vectors
+    vectors = vault.embedding.vectors
     try:
         behind = vectors.missing_count()
         if vectors.configured_embedder is None or vectors.configured_embedder.remote:
@@ -91,7 +91,7 @@ def catch_up_briefly(vault: Context, until: float | None = None) -> int:
 def mirrored(vault: Context, budget_seconds: float | None = None) -> tuple[int, str]:
     """Bring Chroma, where it is to answer, up to the vectors: how many notes were written, and what it could not be for."""
     try:
-        return vault.vectors.mirror(budget_seconds), ""
+        return vault.embedding.vectors.mirror(budget_seconds), ""
     except Busy:
         return 0, ""  # whoever is at it does the same
     except VaultError as fault:
@@ -114,7 +114,7 @@ def withdraw(vault: Context, path: str) -> Iterator[str]:
 def delete_at_server(vault: Context) -> str:
     """Have the server of vectors delete what the vault has no more, if it answers at once; else what is left to do."""
     with suppress(VaultError):  # what is left there says so
-        vault.vectors.delete_gone(SERVER_SECONDS)
+        vault.embedding.vectors.delete_gone(SERVER_SECONDS)
     return "; ".join(_undeleted(vault))
 
 
@@ -143,10 +143,10 @@ def upkeep_stamp(vault: Context) -> tuple[object, ...]:
 
 def not_embedded(vault: Context) -> Iterator[Problem]:
     """The notes of which a text is not embedded because it was refused, each with the reason; a model that became another one."""
-    if model := vault.vectors.outdated:
+    if model := vault.embedding.vectors.outdated:
         place = f"{CACHE}/{VECTORS}"
         message = f"{model}: its files are others than those that made the vectors, which answer nothing now"
         yield note(place, 0, "model-changed", message, f"{step('embed')} makes them anew")
-    for refusal in vault.vectors.refusals():
+    for refusal in vault.embedding.vectors.refusals():
         hint = f"it is tried again after a while, by {step('embed')}, or once the note has changed"
         yield note(refusal.path, 0, "not-embedded", f"not embedded: {refusal.reason}", hint)

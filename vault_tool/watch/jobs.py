@@ -156,12 +156,12 @@ class Jobs:
 
     def _vectors_are_awaited(self, vault: Context) -> bool:
         """Whether a question was asked by meaning, and notes lack vectors that the local model makes."""
-        vectors = vault.opened_vectors
+        vectors = vault.embedding.opened
         self._awaited = self._awaited or (vectors is not None and vectors.awaited)
         if not self._awaited or not self._vectors_are_due(vault):
             return False
-        chosen = vault.vectors.configured_embedder
-        return chosen is not None and chosen.provider == "local" and vault.vectors.missing_count() > 0
+        chosen = vault.embedding.vectors.configured_embedder
+        return chosen is not None and chosen.provider == "local" and vault.embedding.vectors.missing_count() > 0
 
     def _sync_is_due(self, vault: Context) -> bool:
         """Whether a person asked for syncs by themselves, it is time for one, and no merge of theirs is open."""
@@ -176,7 +176,7 @@ class Jobs:
         settings = _stat(vault.local.place / CONFIG_FILE), _stat(vault.settings_path)
         if settings != self._settings:
             self._settings, self._embed_after = settings, 0.0
-            vault.reload_embedder()
+            vault.embedding.reload()
         if time.monotonic() < self._embed_after:
             return False
         every = () if vault.machine.vectors == EXACT else (time.monotonic() // CHROMA_EVERY,)

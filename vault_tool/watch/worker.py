@@ -123,8 +123,8 @@ def _page(vault: Context) -> WorkResult:
 def _exports(vault: Context) -> WorkResult:
     vault.index.export()
     vault.whole_standings.save()
-    if vault.has_vectors:
-        vault.vectors.export()
+    if vault.embedding.has_vectors:
+        vault.embedding.vectors.export()
     return WorkResult()
 
 

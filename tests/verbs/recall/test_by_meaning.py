@@ -20,7 +20,7 @@ def test_meaning_finds_and_keeps_silent(tmp_path: Path) -> None:
     answered, unanswered = own_questions()
     environ = {"VAULT_MODELS": MODELS, "VAULT_PROVIDER": "local", "HOME": str(tmp_path)}
     with Vault.open(tmp_path / "own", environ=environ) as vault:
-        vault.vectors.catch_up()
+        vault.embedding.vectors.catch_up()
         vault.is_current = lambda: True
         found = vault.recall("who must never eat nuts?")
         assert isinstance(found, Bundle)

@@ -80,11 +80,11 @@ def test_what_was_written_just_now_is_found_by_meaning(told: Vault, root: Path, 
 
 def test_by_meaning_the_vectors_rank_what_the_subjects_allow(told: Vault, root: Path, clock: FixedClock) -> None:
     with FakeOllama() as ollama, Vault.open(root, clock=clock, environ={**os.environ, "OLLAMA_HOST": ollama.url}) as vault:
-        assert vault.vectors.catch_up().whole
+        assert vault.embedding.vectors.catch_up().whole
         found = vault.search_observations(["Lab"], "the lamp likes", mode="embedding")
         assert (found.mode, found.degraded) == ("embedding", ())
         assert found.results[0].content == "The lamp restarts when it likes."
-        assert {one.matched_perspective for one in found.results} <= set(vault.vectors.perspectives)
+        assert {one.matched_perspective for one in found.results} <= set(vault.embedding.vectors.perspectives)
         assert all("Lab" in one.subjects for one in found.results)
         assert vault.get_stats().embedding_coverage.share == 1
 

@@ -55,7 +55,7 @@ def test_with_the_model_turns_bring_what_words_bring_and_more(root: Path, name: 
     by_words, _ = _by_words(root, name)
     with Vault.open(root, environ={"VAULT_PROVIDER": "local", "VAULT_MODELS": MODELS, "HOME": str(root.parent)}) as vault:
         vault.fresh()
-        assert vault.vectors.catch_up().behind == 0
+        assert vault.embedding.vectors.catch_up().behind == 0
         vault.is_current = lambda: True
         right, beside = _brought(vault, name)
     assert by_words < right

@@ -46,7 +46,7 @@ def _open(root: Path, provider: str, tale: str) -> Iterator[Vault]:
         for note in TALES[tale]["notes"]:
             vault.remember(note, kind="fact")
         if provider != "none":
-            assert vault.vectors.catch_up().behind == 0
+            assert vault.embedding.vectors.catch_up().behind == 0
         vault.is_current = lambda: True
         yield vault
 

@@ -61,7 +61,7 @@ def test_it_does_so_with_the_model(root: Path, clock: FixedClock) -> None:
     environ = {"VAULT_PROVIDER": "local", "VAULT_MODELS": MODELS, "HOME": str(root.parent)}
     with Vault.open(root, clock=clock, environ=environ) as vault:
         _told(vault, clock, STORIES["tale"]["notes"])
-        assert vault.vectors.catch_up().behind == 0
+        assert vault.embedding.vectors.catch_up().behind == 0
         assert _right(vault, "tale") >= 19
 
 

@@ -21,7 +21,7 @@ def between(vault: Context, regions: Sequence[Region], others: Sequence[Region])
     right = {region.entry.path: region.key for region in others if region.entry}
     if not (left and right and measures(vault)):
         return {}
-    matrix = vault.vectors.between(list(left), list(right))
+    matrix = vault.embedding.vectors.between(list(left), list(right))
     cosines: dict[Pair, float] = {}
     for row, left_key in enumerate(left.values()):
         for column, theirs in enumerate(right.values()):
@@ -33,22 +33,22 @@ def between(vault: Context, regions: Sequence[Region], others: Sequence[Region])
 
 def prepared(vault: Context) -> tuple[str, ...]:
     """Embed what was written just now, and say of what an answer with similarities then falls short."""
-    if not vault.has_vectors:
+    if not vault.embedding.has_vectors:
         return (NO_EMBEDDINGS,)
     behind = catch_up_briefly(vault)
-    return waiting(behind, vault.vectors) if measures(vault) else (NO_EMBEDDINGS,)
+    return waiting(behind, vault.embedding.vectors) if measures(vault) else (NO_EMBEDDINGS,)
 
 
 def measures(vault: Context) -> bool:
     """Whether there are vectors to measure with."""
-    return vault.has_vectors and vault.vectors.ready
+    return vault.embedding.has_vectors and vault.embedding.vectors.ready
 
 
 def unusual(vault: Context) -> float:
     """The cosine that of a thousand pairs of unrelated texts here one has; what is nearer hardly is by chance."""
-    return vault.vectors.background().q999 if measures(vault) else 1.0
+    return vault.embedding.vectors.background().q999 if measures(vault) else 1.0
 
 
 def usual(vault: Context) -> float:
     """The cosine that one of ten pairs of unrelated texts here has: summaries are short, and what is nearer has to do with it."""
-    return vault.vectors.background().q90 if measures(vault) else 0.0
+    return vault.embedding.vectors.background().q90 if measures(vault) else 0.0

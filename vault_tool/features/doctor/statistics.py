@@ -171,7 +171,7 @@ def _workspace(vault: Context) -> VaultName:
 
 
 def _coverage(vault: Context) -> EmbeddingCoverage:
-    vectors = vault.vectors
+    vectors = vault.embedding.vectors
     embeddable, model = count_embeddable(vault.index.catalog), vectors.model or None
     if not vectors.stored:
         return EmbeddingCoverage(model=model, embedded=0, embeddable=embeddable, share=0.0 if model and embeddable else None)

@@ -17,6 +17,7 @@ from vault_tool.util.hints import step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context, Progress
+from vault_tool.vault.embedding_in_force import machine_settings
 from vault_tool.vault.request import Answer, of_the_whole, verb
 from vault_tool.vault.vector_upkeep import mirrored
 
@@ -98,14 +99,14 @@ def embed(
     begun = time.monotonic()
     if make_int8:
         provider, model = _int8(provider, model)
-    settings = overridden(vault.machine_settings(), provider, model)
+    settings = overridden(machine_settings(vault), provider, model)
     if make_int8:
-        int8.make(vault.models)
+        int8.make(vault.embedding.models)
         choose.choose_anew()
     embedder, fetched = _ready(vault, settings, download, fetching or _unheard)
     vault.fresh()
-    done = vault.vectors.catch_up(embedder, limit=limit, progress=progress, again=True)
-    refusals = [refusal.reason for refusal in vault.vectors.refusals()]
+    done = vault.embedding.vectors.catch_up(embedder, limit=limit, progress=progress, again=True)
+    refusals = [refusal.reason for refusal in vault.embedding.vectors.refusals()]
     reasons = {reason: refusals.count(reason) for reason in dict.fromkeys(refusals)}
     complete = not done.behind and not done.stopped
     written, mirror_fault = mirrored(vault)
@@ -130,7 +131,7 @@ def embed(
 
 def status_of(vault: Context) -> EmbedderStatus:
     """The embedder in use and its progress; loads nothing heavy and asks a server for less than a second."""
-    choice = vault.embedder
+    choice = vault.embedding.choice
     embedder = choice.embedder
     return EmbedderStatus(
         provider=choice.provider,
@@ -139,7 +140,7 @@ def status_of(vault: Context) -> EmbedderStatus:
         tried=choice.tried,
         lacks=choice.lacks,
         remote=bool(embedder and embedder.remote),
-        vectors=vault.vectors.status() if embedder or vault.vectors.stored else None,
+        vectors=vault.embedding.vectors.status() if embedder or vault.embedding.vectors.stored else None,
     )
 
 
@@ -158,7 +159,7 @@ def embedding_advice(now: EmbedderStatus) -> Iterator[str]:
 
 def lacking(vault: Context, provider: str = "", model: str = "") -> str:
     """The download that `embed` needs first for the local model, in words; empty where there is none."""
-    settings = overridden(vault.machine_settings(), provider, model)
+    settings = overridden(machine_settings(vault), provider, model)
     embedder = _choice(vault, settings).embedder
     return "" if isinstance(embedder, LocalModel) and embedder.there else _fetchable(vault, settings)
 
@@ -167,7 +168,7 @@ def _fetchable(vault: Context, settings: Machine) -> str:
     """The local model where it can be fetched: also where a package has brought its smaller form."""
     if settings.model in (onnx.INT8, MULTILINGUAL):
         return ""  # the one is made and the other comes in a package
-    folder = onnx.folder_in(vault.models)
+    folder = onnx.folder_in(vault.embedding.models)
     uses_local = settings.provider == "local" or (
         settings.provider == "auto" and isinstance(_choice(vault, settings).embedder, onnx.Local | None)
     )
@@ -192,7 +193,7 @@ def _int8(provider: str, model: str) -> tuple[str, str]:
 
 
 def _choice(vault: Context, settings: Machine) -> Choice:
-    return choose.choose(settings, vault.models)
+    return choose.choose(settings, vault.embedding.models)
 
 
 def _ready(vault: Context, settings: Machine, download: bool, fetching: Progress) -> tuple[Embedder, str]:
@@ -223,9 +224,9 @@ def _downloaded(vault: Context, settings: Machine, fetching: Progress) -> str:
     """The folder that the local model was fetched into; empty where it was not needed."""
     if not _fetchable(vault, settings):
         return ""
-    folder = model_download.fetch(vault.models, fetching)
+    folder = model_download.fetch(vault.embedding.models, fetching)
     choose.choose_anew()
-    vault.reload_embedder()
+    vault.embedding.reload()
     return str(folder)
 
 
@@ -246,7 +247,7 @@ def _warnings(vault: Context, embedder: Embedder, done: CaughtUp, reasons: Mappi
         yield f"Chroma is not up to date, search is exact meanwhile: {mirror_fault}"
     for reason, count in list(reasons.items())[:_SHOWN_REASONS]:
         yield f"not embedded, {counted(count, 'text')}: {reason}"
-    usual = vault.embedder.embedder
+    usual = vault.embedding.choice.embedder
     if usual is None or usual.name != embedder.name:
         asked = usual.name if usual else "nobody"
         named = {"model": embedder.model} if embedder.model in (onnx.INT8, MULTILINGUAL) else {}

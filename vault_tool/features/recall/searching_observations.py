@@ -128,9 +128,9 @@ def _by_meaning(
     vault: Context, query: str, limit: int, allowed: dict[str, Entry] | None
 ) -> tuple[list[FoundObservation] | None, tuple[str, ...]]:
     """The best by vectors, or None and why they cannot answer."""
-    if not vault.has_vectors:
+    if not vault.embedding.has_vectors:
         return None, ("no embeddings",)
-    vectors = vault.vectors
+    vectors = vault.embedding.vectors
     until = time.monotonic() + vault.settings.embedding_wait
     behind = catch_up_briefly(vault, until)
     if not vectors.ready:

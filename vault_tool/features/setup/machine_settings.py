@@ -11,6 +11,7 @@ from vault_tool.machine import Machine
 from vault_tool.util.hints import step
 from vault_tool.util.structs import Struct
 from vault_tool.vault.context import Context
+from vault_tool.vault.embedding_in_force import machine_settings
 from vault_tool.vault.person import require_person
 
 _OF_A_PERSON = frozenset(
@@ -62,14 +63,14 @@ def change(vault: Context, changes: Mapping[str, str]) -> tuple[str, ...]:
     """
     if named := of_a_person(changes):
         require_person(vault, f"set {', '.join(named)}")
-    before = vault.machine_settings()
+    before = machine_settings(vault)
     remaining = dict(changes)
     if remaining.get("provider", before.provider) != before.provider:
         # A model belongs to its provider.
         remaining.setdefault("model", "")
     machine.write(vault.local.place / layout.CONFIG_FILE, remaining)
-    vault.reload_embedder()
-    return tuple(_remarks(vault.machine_settings(), changes))
+    vault.embedding.reload()
+    return tuple(_remarks(machine_settings(vault), changes))
 
 
 def known(name: str) -> bool:

@@ -12,6 +12,7 @@ from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault import beside
 from vault_tool.vault.context import Context, find
+from vault_tool.vault.embedding_in_force import machine_settings
 from vault_tool.vault.person import require_person
 
 NAME = "vault"
@@ -47,7 +48,7 @@ def name_vault(vault: Context, name: str, folder: str) -> tuple[str, ...]:
     if fault := beside.fault_of(str(root)):
         raise Refused(f"the vault {name} cannot be asked: {fault}", "mend that first")
     machine.name_vault(vault.local.place / layout.CONFIG_FILE, name, str(root))
-    vault.reload_embedder()
+    vault.embedding.reload()
     return (f"{name} was {named[name]} before",) if named.get(name, str(root)) != str(root) else ()
 
 
@@ -58,7 +59,7 @@ def take_away(vault: Context, name: str) -> None:
     if name not in named:
         raise unknown(vault, name)
     machine.name_vault(vault.local.place / layout.CONFIG_FILE, name, "")
-    vault.reload_embedder()
+    vault.embedding.reload()
 
 
 def unknown(vault: Context, name: str) -> UsageError:
@@ -69,4 +70,4 @@ def unknown(vault: Context, name: str) -> UsageError:
 
 def machine_vaults(vault: Context) -> dict[str, str]:
     """The names as the file has them now; raises ConfigError where it cannot be used."""
-    return dict(vault.machine_settings().vaults)
+    return dict(machine_settings(vault).vaults)

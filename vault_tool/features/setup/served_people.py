@@ -18,6 +18,7 @@ from vault_tool.util.hints import option, shell
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
+from vault_tool.vault.embedding_in_force import machine_settings
 from vault_tool.vault.person import require_person
 
 _TOKEN_BYTES = 32
@@ -73,7 +74,7 @@ def new_token(vault: Context, name: str, scope: str = WRITE, until: str = "") ->
         checked = checked_name(name)
     except ValueError as fault:
         raise UsageError(f"`{one_line(name, 40)}` {fault}", f"name them as in {option('person')} ann") from None
-    known = vault.machine_settings().people
+    known = machine_settings(vault).people
     before = called(checked, known)
     if before is None and len(known) >= MOST:
         raise Refused(f"{len(known)} people have tokens already", "take one away first")
@@ -88,7 +89,7 @@ def new_token(vault: Context, name: str, scope: str = WRITE, until: str = "") ->
 
 def people(vault: Context) -> ServedPeople:
     """The people who have tokens."""
-    known = vault.machine_settings().people
+    known = machine_settings(vault).people
     now = vault.clock.now()
     return ServedPeople(people=tuple(_listed(known[name], now) for name in sorted(known, key=str.casefold)))
 
@@ -96,7 +97,7 @@ def people(vault: Context) -> ServedPeople:
 def remove(vault: Context, name: str) -> RemovedPerson:
     """Take a person's token away: it is refused from their next call on. Raises NotFound for a name without a token."""
     require_person(vault, "take a token away")
-    known = vault.machine_settings().people
+    known = machine_settings(vault).people
     person = called(name, known)
     if person is None:
         names = ", ".join(sorted(known, key=str.casefold)) or "nobody"

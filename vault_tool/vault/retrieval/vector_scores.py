@@ -59,7 +59,7 @@ class VectorScores:
 
     def _background(self, perspective: str) -> Background:
         if perspective not in self._backgrounds:
-            self._backgrounds[perspective] = self._vault.vectors.background(perspective)
+            self._backgrounds[perspective] = self._vault.embedding.vectors.background(perspective)
         return self._backgrounds[perspective]
 
     @property
@@ -69,7 +69,7 @@ class VectorScores:
     @property
     def missing_sources(self) -> tuple[str, ...]:
         """The reasons why its answers so far are incomplete: read it last."""
-        return tuple(dict.fromkeys((*self._missing, *stand_in(self._vault.vectors))))
+        return tuple(dict.fromkeys((*self._missing, *stand_in(self._vault.embedding.vectors))))
 
     def begin(self) -> None:
         """Have the nearest looked for beside other work from now on; `top` then tells them."""
@@ -84,7 +84,7 @@ class VectorScores:
         self._windows = self._heard(lambda: self._windowed(sentences, until))
 
     def _windowed(self, sentences: Sequence[str], until: float) -> Windows:
-        vectors = self._vault.vectors.sentences(sentences, until - time.monotonic())
+        vectors = self._vault.embedding.vectors.sentences(sentences, until - time.monotonic())
         return self._found.windows(vectors, self._background(GENERAL), _SMALL)
 
     def nearest_sentence(self, paths: Collection[str], sentences: Sequence[str], until: float) -> dict[str, float]:
@@ -138,7 +138,7 @@ class VectorScores:
         All of a vault are looked at where that takes a few milliseconds, else `among`.
         """
         background = self._background(GENERAL)
-        every, nearest = self._vault.vectors.nearest_of, self._found.nearest_of
+        every, nearest = self._vault.embedding.vectors.nearest_of, self._found.nearest_of
         near = self._heard(lambda: every(paths, limit) if self._texts <= _ALL else nearest(paths, limit, among)) or {}
         return {
             path: [(hit.path, (hit.cosine - background.mean) / max(background.sd, 0.01)) for hit in hits]
@@ -159,9 +159,9 @@ def ask(vault: Context, ways: Sequence[str], weights: Weights, until: float) -> 
 
     Embeds what was written just now first, and waits for all of it `until` then, by the monotonic clock.
     """
-    if not vault.has_vectors or vault.vectors.embedder is None:
+    if not vault.embedding.has_vectors or vault.embedding.vectors.embedder is None:
         return None, ("no embeddings",)
-    vectors = vault.vectors
+    vectors = vault.embedding.vectors
     try:
         behind = catch_up_briefly(vault, until)
         if not vectors.ready:
