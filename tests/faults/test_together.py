@@ -127,7 +127,6 @@ def test_each_of_those_that_wait_is_a_commit_that_is_taken_back_alone(root: Path
 class _Held(Call):
     """A call that is at work until it is let go on."""
 
-    __slots__ = ()
     let_go = threading.Event()
 
     def asked(self, vault: Vault) -> tuple[Vault, Any]:
