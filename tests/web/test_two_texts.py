@@ -64,7 +64,7 @@ def test_of_a_merge_that_git_left_open_no_press_is_offered_that_would_fail(root:
     with serving_pages(root) as pages:
         home = unescape(pages.get("/"))
         name = str(note.relative_to(root))
-        assert f"{name} is in conflict" in home and f"`git add {name}` and `git merge --continue`" in home
+        assert f'<a href="/health">{name} is in conflict: choose what stays in it, then finish the merge with git' in home
         assert 'action="/do/commit"' not in home
         note.write_text(re.sub(r"<<<<<<<.*\n|=======\n|>>>>>>>.*\n", "", note.read_text()))
         git(root, "add", name)

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from shlex import quote
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -196,8 +195,7 @@ def _steps(status: Any, report: Any) -> Iterator[SuggestedStep]:
         yield SuggestedStep(status.git.obstacle, page="/health")
     for path in status.git.conflicted:
         # No press commits it: git alone is told that it is settled.
-        settles = f"choose what stays, take the marks out, then `git add {quote(path)}` and `git merge --continue`"
-        yield SuggestedStep(f"{path} is in conflict: {settles}", page="/health")
+        yield SuggestedStep(f"{path} is in conflict: choose what stays in it, then finish the merge with git", page="/health")
     counts = report.counts
     if status.git.uncommitted and not status.git.conflicted:
         changed = counted(status.git.uncommitted, "changed file is", "changed files are")
