@@ -250,10 +250,10 @@ def test_what_is_forwarded_to_an_owner_at_a_terminal_is_no_persons(root: Path) -
     program = (
         "import sys\n"
         "from vault_tool import Vault\n"
-        "from vault_tool.cli.answering import Answers\n"
+        "from vault_tool.cli.answering import SharedVault\n"
         "from vault_tool.cli.output import say\n"
         "assert sys.stdin.isatty() and sys.stdout.isatty()\n"
-        "answers = Answers(Vault.open('.'), lambda: False, lambda: None)\n"
+        "answers = SharedVault(Vault.open('.'), lambda: False, lambda: None)\n"
         "for environ in ({}, {'VAULT_ORIGIN': 'owner'}):\n"
         "    told = answers.command({'arguments': ['review', '--all'], 'environ': environ})\n"
         "    print(told['code'], told['err'])\n"
