@@ -1,4 +1,4 @@
-"""Memories kept off the page that every session is given, by a person: found, listed and recalled as before."""
+"""Memories kept off the page that every session is given, by a person: still found, listed and recalled, though lower."""
 
 from __future__ import annotations
 
