@@ -22,7 +22,7 @@ def kill_after(step: str) -> None:
         if event != "return":
             return
         name = f"{frame.f_globals['__name__'].rpartition('.')[2]}.{frame.f_code.co_qualname}"
-        begun = begun or name == "pending.announce"
+        begun = begun or name == "pending.write_intent"
         if begun and name == step:
             os.kill(os.getpid(), signal.SIGKILL)
 

@@ -149,7 +149,7 @@ def run(root: Path, first: int, kills: int) -> None:
 
 
 STEPS = (
-    "pending.announce",
+    "pending.write_intent",
     "writer.create",
     "journals.append_episode",
     "vault_index.Index.wrote",

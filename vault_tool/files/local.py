@@ -244,7 +244,9 @@ class LocalFolder:
         """Write an operation down before its first file is written (again, with more files, as they become known)."""
         if not _OPERATION.fullmatch(operation.id):
             raise ValueError(f"not an operation's id: {operation.id!r}")
-        content = to_builtins(operation) | {"signals": [signal_line(signal) for signal in operation.signals]}
+        content = to_builtins(operation, builtin_types=(bytes,)) | {
+            "signals": [signal_line(signal) for signal in operation.signals]
+        }
         text = json.dumps(content, default=_as_text, ensure_ascii=False).encode("utf-8", "surrogatepass")
         name = f"{operation.id}.json"
         self._kept.write(name, _with_seal(_PENDING, name, text), _PENDING)

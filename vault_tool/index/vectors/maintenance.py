@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec import to_builtins
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE, EMBEDDINGS_FILE, VECTORS
@@ -81,7 +82,7 @@ def document(vectors: VectorSet, names: Mapping[str, str], updated: str) -> dict
         "model": vectors.model,
         "dimensions": vectors.dimensions,
         "updated": updated,
-        "calibration": {name: partition.background for name, partition in partitions.items()},
+        "calibration": {name: to_builtins(partition.background) for name, partition in partitions.items()},
         "files": {name: f"{CACHE}/{VECTORS}/{vectors.folder.name}/{partition.file}" for name, partition in partitions.items()},
         "count": len(notes),
         "entries": at if len(notes) > _LISTED else _numbers(vectors, names, at),

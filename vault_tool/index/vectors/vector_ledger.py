@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec import to_builtins
 
 from vault_tool.errors import StorageError
 from vault_tool.index.database import Database, marks
@@ -112,7 +113,7 @@ class VectorLedger(Database):
 
     def put_partition(self, partition: Partition) -> None:
         """Add a partition or replace what is known of it."""
-        background = orjson.dumps(partition.background) if partition.background else None
+        background = orjson.dumps(to_builtins(partition.background)) if partition.background else None
         self.many(
             "INSERT OR REPLACE INTO lanes VALUES (?,?,?,?,?,?)",
             [
