@@ -10,15 +10,15 @@ import pytest
 from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
-    "remember": 110,
-    "recall": 109,
-    "search": 95,
-    "get": 72,
+    "remember": 111,
+    "recall": 110,
+    "search": 96,
+    "get": 74,
     "bring-to-mind": 89,
     "consolidate": 110,
-    "mark-useful": 75,
-    "create-understanding": 99,
-    "reflect": 99,
+    "mark-useful": 77,
+    "create-understanding": 100,
+    "reflect": 101,
     "status": 107,
 }
 """How many modules each entered when this was written."""
