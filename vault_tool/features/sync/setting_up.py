@@ -126,14 +126,13 @@ def own_repository(vault: Context, folder: str) -> OwnRepository:
     if done.code:
         raise done.failure("write the history of the vault")
     output(target, "put the files there", "reset", "--quiet", "--hard", f"refs/heads/{head.branch}", limit=WALK_LIMIT)
-    commits = int(output(target, "count the commits", "rev-list", "--count", "HEAD"))
     new = git.find(target)
     if new is None or elsewhere.paths_outside(new, "HEAD", [], OWN):
         raise GitError(f"the history at {target} holds more than the vault, and is not to be used")
     remove = shell(f"git rm -r --cached {repo.prefix or layout.VAULT}")
     leftover = f"in {repo.work_tree} it still lies, with its history: {remove} takes it out of what comes"
     steps = (f"{step('set_up', address=...)} there gives it a remote", leftover)
-    return OwnRepository(path=str(target), branch=head.branch, commits=commits, next=steps)
+    return OwnRepository(path=str(target), branch=head.branch, commits=elsewhere.commit_count(new, "HEAD"), next=steps)
 
 
 _DATA = re.compile(rb"data (\d+)\n")

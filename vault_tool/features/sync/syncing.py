@@ -22,7 +22,7 @@ from vault_tool.files.git.index import enter, wait_for_lock
 from vault_tool.files.git.publish import Step, build_each, keep_tidy, publish
 from vault_tool.files.git.remote import Pushed, Upstream
 from vault_tool.files.git.repo import GitHead
-from vault_tool.files.git.run import honouring, one_line, output
+from vault_tool.files.git.run import honouring, one_line
 from vault_tool.files.git.survey import CommitSettings, Survey, settings_of
 from vault_tool.model.problems import Problem
 from vault_tool.util.hints import if_there, shell, step
@@ -142,7 +142,7 @@ def sync(
         ours = git.head(repo).commit or ""
         if not ours or ours == fetched.commit:
             return _answer(repo, where, branch, tally, left)
-        sent = _count(repo, ours, fetched.commit)
+        sent = elsewhere.commit_count(repo, ours, fetched.commit)
         outcome, why = elsewhere.push(repo, where, ours, asks=asks)
         if outcome is Pushed.DONE:
             return replace(_answer(repo, where, branch, tally, left), sent=sent, waiting=0)
@@ -206,7 +206,7 @@ def _receive(
                 raise Refused("nothing is committed here yet, so there is nothing to join", commits)
             joined = join(vault, repo, ours, theirs)
             refuse_bulk(vault, repo, joined, confirm=confirm)
-            received = _count(repo, theirs, ours)
+            received = elsewhere.commit_count(repo, theirs, ours)
             if dry_run:
                 tally.joins.append(joined)
                 tally.received += received
@@ -234,14 +234,9 @@ def _outside(repo: git.Repo, where: Upstream, ours: str, theirs: str) -> list[st
 
 
 def _what_waits(repo: git.Repo, where: Upstream, ours: str, theirs: str) -> str:
-    ahead, behind = elsewhere.ahead_and_behind(repo, ours, theirs) if theirs else (_count(repo, ours, ""), 0)
+    ahead, behind = elsewhere.ahead_and_behind(repo, ours, theirs) if theirs else (elsewhere.commit_count(repo, ours), 0)
     waits = f"{counted(behind, 'commit')} wait on {where.shown} and {counted(ahead, 'commit')} here"
     return f"there is more than the vault in these commits, so nothing was merged or sent: {waits}"
-
-
-def _count(repo: git.Repo, tip: str, known: str) -> int:
-    args = ("rev-list", "--count", tip, *(("--not", known) if known else ()))
-    return int(output(repo.work_tree, "count the commits", *args).decode())
 
 
 def _move(vault: Context, repo: git.Repo, head: GitHead, joined: Join, where: Upstream) -> Followed | None:
@@ -321,7 +316,7 @@ def _answer(
     waiting = 0
     if not in_step and (ours := git.head(repo).commit):
         known = git.resolve(repo, where.tracking) or ""
-        waiting = 0 if known == ours else _count(repo, ours, known)
+        waiting = 0 if known == ours else elsewhere.commit_count(repo, ours, known)
     reason = ""
     if unreached:
         waits = f"{counted(waiting, 'commit')} {'waits' if waiting == 1 else 'wait'} for {where.remote}"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from vault_tool.files.git.remote import meant_of
+from vault_tool.errors import GitError
+from vault_tool.files.git.remote import ahead_and_behind, commit_count, meant_of
 from vault_tool.files.git.repo import Repo
 from vault_tool.files.git.run import call
 from vault_tool.util.clock import stamp
@@ -52,12 +54,11 @@ def standing(repo: Repo, branch: str, remotes: Sequence[str]) -> Standing:
     ahead, behind = counts.get("ahead", 0), counts.get("behind", 0)
     if track == "gone":
         # Nothing was sent there yet, or the branch is there no more: all is here alone.
-        ahead = _count(repo, f"refs/heads/{branch}")
+        ahead = commit_count(repo, f"refs/heads/{branch}")
     elif not upstream and (remote := meant_of(remotes)):
-        ours, theirs = f"refs/heads/{branch}", f"refs/remotes/{remote}/{branch}"
-        if call(repo.work_tree, "show-ref", "--verify", "--quiet", theirs).code == 0:
+        with suppress(GitError):  # nothing was fetched of it yet
+            ahead, behind = ahead_and_behind(repo, f"refs/heads/{branch}", f"refs/remotes/{remote}/{branch}")
             upstream = f"{remote}/{branch}"
-            ahead, behind = _count(repo, f"{theirs}..{ours}"), _count(repo, f"{ours}..{theirs}")
     fetched = ""
     if upstream:
         try:
@@ -65,11 +66,6 @@ def standing(repo: Repo, branch: str, remotes: Sequence[str]) -> Standing:
         except OSError:
             fetched = ""
     return Standing(upstream, ahead, behind, fetched, lacks_driver(repo))
-
-
-def _count(repo: Repo, commits: str) -> int:
-    out = call(repo.work_tree, "rev-list", "--count", commits, "--").out.strip()
-    return int(out) if out.isdigit() else 0
 
 
 def lacks_driver(repo: Repo) -> bool:

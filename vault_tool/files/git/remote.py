@@ -317,6 +317,12 @@ def ahead_and_behind(repo: Repo, ours: str, theirs: str) -> tuple[int, int]:
     return int(ahead), int(behind)
 
 
+def commit_count(repo: Repo, tip: str, known: str = "") -> int:
+    """How many commits a tip has, but for those that `known` has too."""
+    args = ("rev-list", "--count", tip, *(("--not", known) if known else ()))
+    return int(output(repo.work_tree, "count the commits", *args).decode())
+
+
 def paths_outside(repo: Repo, ours: str, base: Sequence[str], is_own: re.Pattern[str]) -> list[tuple[str, str, str]]:
     """The paths, with the commit and its author, by which a commit of `ours` that no base has touches anything but the vault."""
     mark = os.urandom(16).hex()
