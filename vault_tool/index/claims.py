@@ -8,10 +8,10 @@ from typing import NamedTuple
 from vault_tool.index.catalog import Catalog
 from vault_tool.model.authority import OWNER, Act, Effect, Party, authority, by_origin, writer_of
 from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import CHANGES
 
 # The fields by which a memory, or an edge to it, is found to be changed, and those by which it is found to change another.
 ON = ("change_targets", "to_id")
-CHANGES = "CHANGES"
 
 
 class Claim(NamedTuple):

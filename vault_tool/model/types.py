@@ -105,6 +105,9 @@ BUILT_IN: tuple[TypeSpec, ...] = (
     ),
 )  # fmt: skip
 
+# The edge by which a memory says that another is no longer so.
+CHANGES = "CHANGES"
+
 # Edge types of which an end may be a subject: the anchor that a beat hangs on.
 STORY_EDGES = frozenset({"SHARED_SCENE_WITH", "TEMPORAL_FOLLOWS", "DISCOVERED", "AT_LOCATION", "CONTINUES_THREAD"})
 

@@ -12,7 +12,7 @@ from vault_tool.index.relations import beside, contesting_among, forked, success
 from vault_tool.index.visibility import Request, visible, waits
 from vault_tool.model.authority import OWNER, Act, Effect, authority, by_origin, writer_of
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import MEMORIES, RecordClass
+from vault_tool.model.types import CHANGES, MEMORIES, RecordClass
 from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
@@ -125,7 +125,7 @@ def all_overtaken(vault: Context) -> set[str]:
 
 def _changing(catalog: Catalog) -> set[tuple[str, str]]:
     """The claims of change, by a memory's own head or by an edge."""
-    edges = catalog.of_class(RecordClass.EDGE, claims.CHANGES)
+    edges = catalog.of_class(RecordClass.EDGE, CHANGES)
     return {*catalog.pairs("change_targets"), *((edge.text("from_id"), edge.text("to_id")) for edge in edges)}
 
 

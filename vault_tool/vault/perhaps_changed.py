@@ -11,7 +11,7 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.index import claims
 from vault_tool.index.visibility import visible
 from vault_tool.model.snapshot import Entry, is_from_others
-from vault_tool.model.types import RecordClass
+from vault_tool.model.types import CHANGES, RecordClass
 from vault_tool.recall import update_pairs
 from vault_tool.recall.update_pairs import Update
 from vault_tool.util.clock import moment
@@ -104,7 +104,7 @@ def proposals(vault: Context, record: Observation, changed: Sequence[Entry]) -> 
     """The proposals to the writer of such an observation: the memory it seems to change, and how to say that it does."""
     for entry in changed:
         short = resolve.short(vault, entry.id)
-        joined = step("link", from_id=record.id[:_SHORT], type=claims.CHANGES, to_id=short)
+        joined = step("link", from_id=record.id[:_SHORT], type=CHANGES, to_id=short)
         line = one_line(entry.preview or entry.title, _LINE)
         yield f"this seems to change {short}: '{line}'; if it does, {option('change_targets', [short])} beside it, or {joined}"
 

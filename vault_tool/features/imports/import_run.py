@@ -29,6 +29,7 @@ from vault_tool.model.problems import Problem, Severity, note, warning
 from vault_tool.model.records import Edge, Observation
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import CHANGES
 from vault_tool.util.hints import option, shell, step
 from vault_tool.util.text import body_hash, content_hash, normal_name, slug
 from vault_tool.vault import resolve, screening
@@ -317,7 +318,7 @@ class Intake:
             if text and self.suspected(f"{new} to {old}", text.encode("utf-8", "replace")):
                 text = ""
             edge = Edge(
-                id=self.derived(f"edge/CHANGES--{new}--{old}"), type="CHANGES", from_id=ends[0], to_id=ends[1],
+                id=self.derived(f"edge/CHANGES--{new}--{old}"), type=CHANGES, from_id=ends[0], to_id=ends[1],
                 created=self.vault.now(), origin="import", user=user,
                 body=text or "A later text of the same memory.",
             )  # fmt: skip

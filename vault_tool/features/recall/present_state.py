@@ -15,12 +15,12 @@ from vault_tool.belief.decay import standing
 from vault_tool.errors import VaultError
 from vault_tool.files import git
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.claims import CHANGES, Claim, let_through
+from vault_tool.index.claims import Claim, let_through
 from vault_tool.index.slight import slight
 from vault_tool.index.visibility import Request, visible
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.model.types import CHANGES, KEPT_TYPES, RecordClass
 from vault_tool.util.structs import Struct
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus, Headline, body_of
 from vault_tool.vault.context import Context, Progress

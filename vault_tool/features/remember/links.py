@@ -9,13 +9,12 @@ from vault_tool.errors import Refused, UsageError
 from vault_tool.files import frontmatter, reader
 from vault_tool.files.frontmatter import AddItems, Change, Remove, RemoveItems, Set
 from vault_tool.files.render import body_text
-from vault_tool.index.claims import CHANGES
 from vault_tool.model.authority import Act
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Edge
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import MEMORIES, STORY_EDGES, RecordClass, is_type_name
+from vault_tool.model.types import CHANGES, MEMORIES, STORY_EDGES, RecordClass, is_type_name
 from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash, one_line, tag_name, with_article
 from vault_tool.vault import contests, person, resolve, vouching

@@ -5,7 +5,7 @@ the place of what.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_tool.files.export_files import ExportFiles
 from vault_tool.importing.sources.foreign_items import (
@@ -26,10 +26,9 @@ from vault_tool.importing.sources.foreign_items import (
 )
 from vault_tool.importing.sources.shapes import first_values
 from vault_tool.model.authority import Act, Effect, authority, by_origin
-from vault_tool.model.types import KEPT_TYPES, is_type_name
+from vault_tool.model.types import CHANGES, KEPT_TYPES, is_type_name
 from vault_tool.util.text import unwrap_link
 
-CHANGES = "CHANGES"
 FORMAT = "vault_tool-jsonl"
 VERSION = 1
 
@@ -67,13 +66,21 @@ def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
     yield from changes.items()
 
 
+class _Change(NamedTuple):
+    """One memory in the place of another: the origin of the writer who says so, the user it is about, and why."""
+
+    origin: str
+    user: str = ""
+    text: str = ""
+
+
 class _Changes:
-    """The changes of memories by others in the other vault, by the word of whoever may say so of them."""
+    """The memories of the other vault that took the place of others, by the word of a writer who may say so."""
 
     def __init__(self) -> None:
         self._origins: dict[str, str] = {}
-        self._users: dict[tuple[str, str], str] = {}
-        self._changes: dict[tuple[str, str], tuple[str, str]] = {}
+        self._users: dict[str, str] = {}
+        self._changes: dict[tuple[str, str], _Change] = {}
 
     def note(self, record: Mapping[str, Any]) -> bool:
         """Take in what a record says of it; whether it is a link that says nothing else."""
@@ -83,24 +90,23 @@ class _Changes:
             new, old = unwrap_link(line_of(head.get("from_id"))), unwrap_link(line_of(head.get("to_id")))
             if record.get("type") != CHANGES or not new or not old:
                 return False
-            self._changes[new, old] = origin, text_of(record.get("content"))
-            self._users[new, old] = user
+            self._changes[new, old] = _Change(origin, user, text_of(record.get("content")))
             return True
-        self._origins[own] = origin
-        self._users[own, own] = user
+        self._origins[own], self._users[own] = origin, user
         for old in (*names_of(head.get("change_targets")), *names_of(head.get("supersedes"))):
-            self._changes.setdefault((own, unwrap_link(old)), (origin, ""))
+            self._changes.setdefault((own, unwrap_link(old)), _Change(origin))
         return False
 
     def items(self) -> Iterator[Item]:
         """Each of them, once all memories are known; what its writer could not decide there is left out here too."""
-        for (new, old), (origin, text) in self._changes.items():
-            if new in self._origins and old in self._origins:
-                decided = authority(Act.OVERTAKE, by_origin(origin), by_origin(self._origins[old])) is Effect.ALLOWED
-                user = next(filter(None, (self._users.get(ends, "") for ends in ((new, old), (new, new), (old, old)))), "")
-                why = text or "It took the place of this where both came from."
-                change = ForeignChange(new=_key(new), old=_key(old), text=why, user=user)
-                yield change if decided else LeftOut(reason="contested-change")
+        for (new, old), change in self._changes.items():
+            if new not in self._origins or old not in self._origins:
+                continue
+            decided = authority(Act.OVERTAKE, by_origin(change.origin), by_origin(self._origins[old])) is Effect.ALLOWED
+            user = change.user or self._users[new] or self._users[old]
+            text = change.text or "It took the place of this where both came from."
+            change_here = ForeignChange(new=_key(new), old=_key(old), text=text, user=user)
+            yield change_here if decided else LeftOut(reason="contested-change")
 
 
 def _key(identity: str) -> str:
