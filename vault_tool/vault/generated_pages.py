@@ -27,11 +27,10 @@ from vault_tool.util.structs import Struct
 from vault_tool.util.text import BYTES_A_TOKEN, counted
 from vault_tool.vault import screening
 from vault_tool.vault.contests import all_contested
-from vault_tool.vault.context import NOT_COMPARED, Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.core_making import PAGE_TOKENS, WholeCore, moment_of, nothing_waits
 from vault_tool.vault.folder_project import core_project
-from vault_tool.vault.operation import Operation, Saved, put, writing
-from vault_tool.vault.request import Envelope
+from vault_tool.vault.operation import Operation, Saved, SavedAnswer, put, writing
 from vault_tool.vault.standing import Weighed
 
 # From so many observations a subject without an understanding, or one that they have overtaken, is named.
@@ -46,14 +45,13 @@ _MERGES = re.compile(rb"^- \*\*Type:\*\* vault-merge\r?$", re.MULTILINE)
 _IMPORTED_MERGES = re.compile(rb"^## \d\d:\d\d - merged? |^- \*\*Type:\*\* (?:vault-)?merge\r?$", re.MULTILINE | re.IGNORECASE)
 
 
-class GeneratedPage(Saved, Envelope, kw_only=True):
+class GeneratedPage(SavedAnswer, kw_only=True):
     """A generated page; `changed` says whether the tracked file differs from it in more than a date."""
 
     path: str
     text: str
     characters: int
     changed: bool
-    freshness: Freshness = NOT_COMPARED
 
 
 def make_core(vault: Context, budget: int | None = None) -> GeneratedPage:

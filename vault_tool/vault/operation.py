@@ -30,8 +30,9 @@ from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.hints import step
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
 from vault_tool.vault import core_of_day, drafts, screening, served_writer, together
-from vault_tool.vault.context import Context, Progress
+from vault_tool.vault.context import NOT_COMPARED, Context, Freshness, Progress
 from vault_tool.vault.pending import UNKNOWN, Saved, commit, finish_interrupted, held, index_written, write_intent
+from vault_tool.vault.request import Envelope
 
 if TYPE_CHECKING:
     from vault_tool.vault.together import Together
@@ -58,6 +59,12 @@ class _Plan(msgspec.Struct):
     files: dict[str, str] = field(default_factory=dict)
     names: dict[str, set[str]] = field(default_factory=dict)
     minted: dict[str, str] = field(default_factory=dict)
+
+
+class SavedAnswer(Saved, Envelope, kw_only=True):
+    """The answer of a verb that writes, and has looked at the files: the outcome of its writes, in the envelope."""
+
+    freshness: Freshness = NOT_COMPARED
 
 
 class Operation:

@@ -42,11 +42,11 @@ from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, normal_name
 from vault_tool.vault import generated_pages, resolve
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, body_of
-from vault_tool.vault.context import NOT_COMPARED, Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.open_pass import Passes, items_of, passes
-from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import Answer, Envelope, looks, of_the_whole, verb, within
+from vault_tool.vault.operation import Operation, Saved, SavedAnswer, writing
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb, within
 
 # So many packets of a kind an answer lists: in a large vault a pass may have a thousand.
 LISTED = 20
@@ -81,7 +81,7 @@ class PacketHead(Struct, kw_only=True):
     done: bool = False
 
 
-class Begun(Saved, Envelope, kw_only=True):
+class Begun(SavedAnswer, kw_only=True):
     """A pass: `began` is false where one was open and is taken up again, or where nothing is new and none was made.
 
     `packets` are the first in the order of the walk, and `more` counts the others.
@@ -95,10 +95,9 @@ class Begun(Saved, Envelope, kw_only=True):
     more: int = 0
     unplaced: tuple[str, ...] = ()
     path: str = ""
-    freshness: Freshness = NOT_COMPARED
 
 
-class Ended(Saved, Envelope, kw_only=True):
+class Ended(SavedAnswer, kw_only=True):
     """A pass whose ledger is complete."""
 
     id: str
@@ -110,7 +109,6 @@ class Ended(Saved, Envelope, kw_only=True):
     before: dict[str, int]
     after: dict[str, int]
     path: str
-    freshness: Freshness = NOT_COMPARED
 
 
 class Pending(Answer, kw_only=True):

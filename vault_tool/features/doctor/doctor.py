@@ -38,11 +38,11 @@ from vault_tool.util.hints import shell, step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import another_address, asked_reviews, beside, dead_links, note_history, resolve, screening
-from vault_tool.vault.context import NOT_COMPARED, Context, Freshness, Progress
+from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.core_age import behind
 from vault_tool.vault.drafts import undecided
-from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import Answer, Envelope, looks, of_the_whole, verb
+from vault_tool.vault.operation import Operation, Saved, SavedAnswer, writing
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.statuses import contested_now
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Status(Answer, kw_only=True):
     vaults: Mapping[str, str] | None = None
 
 
-class Diagnosis(Saved, Envelope, kw_only=True):
+class Diagnosis(SavedAnswer, kw_only=True):
     """The problems and notices of the vault's files; `fixed` says what `fix` mended.
 
     `problems` are told one by one, those that are `alike` once, and `left_out` not at all; `counts` are of all.
@@ -144,7 +144,6 @@ class Diagnosis(Saved, Envelope, kw_only=True):
     alike: tuple[LikeFindings, ...] = ()
     left_out: int = 0
     fixed: tuple[str, ...] = ()
-    freshness: Freshness = NOT_COMPARED
 
     @property
     def findings(self) -> bool:

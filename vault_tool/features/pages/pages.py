@@ -17,12 +17,12 @@ from vault_tool.util.hints import option
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
 from vault_tool.vault import drafts, generated_pages
-from vault_tool.vault.context import NOT_COMPARED, Context, Freshness, Progress
+from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.generated_pages import GeneratedPage
-from vault_tool.vault.operation import Saved, writing
+from vault_tool.vault.operation import Saved, SavedAnswer, writing
 from vault_tool.vault.page_at_start import SMALL
-from vault_tool.vault.request import Answer, Envelope, in_time, looks, of_the_whole, verb
+from vault_tool.vault.request import Answer, in_time, looks, of_the_whole, verb
 from vault_tool.vault.standing import SCORE_DIGITS, Weighed, best_first
 
 SMALLEST_BUDGET = 200
@@ -52,7 +52,7 @@ class Decay(Answer, kw_only=True):
     results: tuple[Scored, ...]
 
 
-class Reflection(Saved, Envelope, kw_only=True):
+class Reflection(SavedAnswer, kw_only=True):
     """The outcome of `reflect`: the memories by standing, how that moved, and which pages changed."""
 
     counts: dict[str, int]
@@ -60,7 +60,6 @@ class Reflection(Saved, Envelope, kw_only=True):
     pages: tuple[str, ...]
     memories: int
     dry_run: bool
-    freshness: Freshness = NOT_COMPARED
 
 
 @verb

@@ -33,10 +33,10 @@ from vault_tool.util.hints import option, step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import asked_reviews, contests, drafts, person, repeats, resolve, screening, vouching
-from vault_tool.vault.context import NOT_COMPARED, Context, Freshness
+from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import resolve_subjects
-from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.request import Envelope, looks, of_the_whole, verb
+from vault_tool.vault.operation import Operation, Saved, SavedAnswer, writing
+from vault_tool.vault.request import looks, of_the_whole, verb
 from vault_tool.vault.two_texts import TwoTexts, two_texts
 
 # Lets a person edit a file and returns when they are done.
@@ -86,7 +86,7 @@ class Accepted(Struct, kw_only=True):
     superseded: tuple[str, ...] = ()
 
 
-class Reviewed(Saved, Envelope, kw_only=True):
+class Reviewed(SavedAnswer, kw_only=True):
     """The decisions just made, and what still waits, the longest first (or what lies in the bin, the newest first).
 
     `binned` are those of the `refused` that lie in the bin now, from which they can be `restored`; `in_bin` counts what does.
@@ -102,7 +102,6 @@ class Reviewed(Saved, Envelope, kw_only=True):
     results: tuple[Waiting, ...] = ()
     unsettled: tuple[TwoTexts, ...] = ()
     """What two machines wrote and left to a person: `settle_texts` decides."""
-    freshness: Freshness = NOT_COMPARED
 
 
 class _Note(Struct):
