@@ -58,8 +58,9 @@ _UNSEEN = re.compile(
 def asked_by(caller: Caller, vault: Vault, session: str = "") -> Vault:
     """An open vault as a caller asks it; what is warm in it stays so."""
     vault.embedding.refresh()
+    vault.embedding.open()
     # What a copy made first would be lost with it.
-    _ = vault.embedding.vectors, vault.standings, vault.global_vault
+    _ = vault.standings, vault.global_vault
     project = caller.project or (client_project(vault, caller.folder) if caller.folder else "")
     return vault.as_(
         origin="agent", session=session or caller.session, project=project, user=caller.user, model=caller.model,

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -271,9 +271,11 @@ class Context:
 
     def lent(self, who: Who) -> Self:
         """The same vault for another asker, who may close it as its own: it stays open, and what it keeps stays warm."""
-        _ = self.embedding.vectors, self.standings
+        self.embedding.open()
+        _ = self.standings
         if self.global_vault is not None:
-            _ = self.global_vault.standings, self.global_vault.embedding.vectors
+            self.global_vault.embedding.open()
+            _ = self.global_vault.standings
         other = self._view(who, who.user or None, False)
         other._is_lent = True
         if other.global_vault is not None:
@@ -475,10 +477,7 @@ class Context:
     @contextmanager
     def consistent_read(self) -> Iterator[None]:
         """Take the indexes, once they were looked at, for what they are until the end: an answer is made of one state."""
-        with (
-            self.index.consistent_read(),
-            self.embedding.vectors.consistent_read() if self.embedding.has_vectors else nullcontext(),
-        ):
+        with self.index.consistent_read(), self.embedding.consistent_read():
             yield
 
     def graves(self) -> Graves | None:
@@ -526,8 +525,7 @@ class Context:
         """Write the exports where that is due; what cannot be written stays as it is."""
         self.whole_index.export_if_due()
         self.whole_standings.save_if_due()
-        if self.embedding.opened is not None and self.embedding.opened.export_waits:
-            self.embedding.opened.export_if_small()
+        self.embedding.export_if_due()
 
     def _is_watched(self) -> bool:
         """Whether another process watches over the vault."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -106,6 +107,21 @@ class Embedding:
                 self._embedder_of, store, self.machine.vectors_token,
             )  # fmt: skip
         return self.opened
+
+    def open(self) -> None:
+        """Open the vectors before anything is asked of them: from then on what is written is compared by them, too."""
+        _ = self.vectors
+
+    @contextmanager
+    def consistent_read(self) -> Iterator[None]:
+        """Take the vectors for what they are until the end; nothing is loaded where there are none."""
+        with self.vectors.consistent_read() if self.has_vectors else nullcontext():
+            yield
+
+    def export_if_due(self) -> None:
+        """Write the vectors' export where it waits and is small."""
+        if self.opened is not None and self.opened.export_waits:
+            self.opened.export_if_small()
 
     @property
     def has_vectors(self) -> bool:
