@@ -140,7 +140,7 @@ class Context:
         self.who = who or Who()
         self.viewer: str | None = self.who.user or None
         """Whose memories are seen beside those that are about nobody in particular: the empty text is nobody's, None is
-        everybody's, which is how the vault's owner sees it."""
+        everybody's (`sees_everyone`), which is how the vault's owner sees it."""
         self.sees_withheld = False
         """Whether also that is seen which nobody is told any more, for consent to it was refused or withdrawn."""
         self._views: dict[str | None, UserIndex] = {}
@@ -374,6 +374,15 @@ class Context:
         return repo
 
     @property
+    def sees_everyone(self) -> bool:
+        """Whether memories are seen whomever they are about."""
+        return self.viewer is None
+
+    def sees(self, user: str) -> bool:
+        """Whether what is `user`'s own is seen."""
+        return self.viewer in (None, user)
+
+    @property
     def index(self) -> Index:
         """The derived indexes as far as whoever asks may see them."""
         if self.sees_withheld:
@@ -543,7 +552,7 @@ class Context:
     @property
     def whole_standings(self) -> Standings:
         """The standing of all memories, whoever asks."""
-        same = self.sees_withheld or (self.viewer is None and not self.whole_index.catalog.withheld())
+        same = self.sees_withheld or (self.sees_everyone and not self.whole_index.catalog.withheld())
         return (self if same else self.with_withheld()).standings
 
     def refresh_names(self) -> Freshness:

@@ -363,9 +363,9 @@ def _look_at_names(vault: Context) -> None:
     """Look at the files before something is appended; of several operations of one hold the first does."""
     if vault.together is None:
         vault.refresh_names()
-    elif vault.viewer not in vault.together.looked_at:
+    elif vault.index not in vault.together.looked_at:
         vault.refresh_names()
-        vault.together.looked_at.add(vault.viewer)
+        vault.together.looked_at.add(vault.index)
 
 
 @contextmanager

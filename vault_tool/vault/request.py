@@ -90,7 +90,7 @@ def run(request: Request) -> Any:
     is_inner = vault.looks.is_answering
     try:
         with within(vault):
-            if verb.of_the_whole and not is_inner and vault.viewer is not None:
+            if verb.of_the_whole and not is_inner and not vault.sees_everyone:
                 message = f"{verb.name} is about the whole vault, and so not asked for one user"
                 raise UsageError(message, f"ask without {option('user')}")
             if verb.looks:

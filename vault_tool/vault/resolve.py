@@ -90,7 +90,7 @@ def _without_copies(entries: Sequence[Entry]) -> list[Entry]:
 
 def unrestricted(vault: Context) -> Context:
     """The vault as its owner looks into it: with withheld memories, so that they can be read, mended and brought back."""
-    return vault.with_withheld() if vault.viewer is None and is_owner(vault) else vault
+    return vault.with_withheld() if vault.sees_everyone and is_owner(vault) else vault
 
 
 def for_act(vault: Context, act: str) -> Context:
@@ -105,7 +105,7 @@ def _require_visible(vault: Context, name: str) -> None:
     catalog = vault.whole_index.catalog
     named = candidates(vault.with_withheld(), name) if catalog.withheld() and not vault.sees_withheld else ()
     withheld = next((entry for entry in named if entry.id in catalog.withheld()), None)
-    if withheld is not None and vault.viewer in (None, withheld.text("user")):
+    if withheld is not None and vault.sees(withheld.text("user")):
         identity = shortest_unambiguous(withheld.id, catalog.neighbours(withheld.id))
         message = (
             f"{identity} is told to nobody: consent to it was {consent.consent_of(withheld, catalog.signals(withheld.id)).state}"
@@ -115,7 +115,7 @@ def _require_visible(vault: Context, name: str) -> None:
 
 def require_own(vault: Context, entry: Entry) -> None:
     """Refused where one user would change what all users see."""
-    if vault.viewer is not None and entry.text("user") != vault.viewer:
+    if not vault.sees(entry.text("user")):
         title = one_line(entry.title, 40)
         raise Refused(f"`{title}` is everybody's, and not for one user to change", f"ask without {option('user')}")
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 from msgspec import field
 
 from vault_tool.files import git
 from vault_tool.util.structs import Struct
+
+if TYPE_CHECKING:
+    from vault_tool.index.vault_index import Index
 
 T = TypeVar("T")
 
@@ -37,8 +40,8 @@ class Together(msgspec.Struct, Generic[T]):
     lock_wait: float
     is_healed: bool = False
     """Whether what earlier operations left was seen to in this hold."""
-    looked_at: set[str | None] = field(default_factory=set)
-    """Whose views of the vault the names of the files were looked at for in this hold."""
+    looked_at: set[Index] = field(default_factory=set)
+    """The views of the indexes for which the names of the files were looked at in this hold."""
     _waiting: list[_Waiting[T]] = field(default_factory=list)
     _texts: dict[str, bytes | None] = field(default_factory=dict)
     _number: int = 0

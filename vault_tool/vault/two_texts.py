@@ -108,7 +108,7 @@ def _may_be_told(vault: Context, conflict: TwoTexts) -> bool:
     """Whether whoever asks may see the note; what a copy of a note that is gone says is told to who may see everything."""
     if vault.sees_withheld:
         return True
-    return bool(vault.index.catalog.by_path(conflict.path)) if conflict.id else bool(conflict.this) and vault.viewer is None
+    return bool(vault.index.catalog.by_path(conflict.path)) if conflict.id else bool(conflict.this) and vault.sees_everyone
 
 
 def _last_commit(vault: Context, path: str) -> tuple[str, str]:

@@ -52,7 +52,7 @@ def timeline_of(vault: Context, entry: Entry, belief: Belief) -> Timeline:
     moves = steps(signals, start=start, writer=by_origin(entry.origin))
     shown: list[ShownTo] = []
     with suppress(*seen.UNKEPT):
-        known = seen.store(vault).shown(entry.id, now)[:MOST_SESSIONS] if vault.viewer is None else ()
+        known = seen.store(vault).shown(entry.id, now)[:MOST_SESSIONS] if vault.sees_everyone else ()
         shown = [
             ShownTo(session=session, first=shown_in.first, last=shown_in.last, how=shown_in.how) for session, shown_in in known
         ]

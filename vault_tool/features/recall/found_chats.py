@@ -31,7 +31,7 @@ class FoundChat(Struct, kw_only=True):
 
 def found(vault: Context, asked: Query) -> tuple[FoundChat, ...]:
     """The conversations that hold the words of a question. A user gets none, for a page names no user."""
-    return () if vault.viewer is not None else tuple(_found(vault, asked))
+    return tuple(_found(vault, asked)) if vault.sees_everyone else ()
 
 
 def _found(vault: Context, asked: Query) -> Iterator[FoundChat]:

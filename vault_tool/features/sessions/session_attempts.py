@@ -96,7 +96,7 @@ def _lines(vault: Context, session: str, written: Sequence[Entry]) -> Iterator[_
     for day in _days(vault, since, until):
         for number, (path, entry) in enumerate(log_of(vault, day), 1):
             reference, memory = f"episode:{day}#{number}", own.get(entry.path)
-            if vault.viewer is not None and memory is None:
+            if memory is None and not vault.sees_everyone:
                 continue  # its speaker is not known
             nameless = bool(vault.local.journal_states(path)) and not entry.session and _within(entry.at, since, until)
             if memory is not None and _tells_its_writing(entry, memory):

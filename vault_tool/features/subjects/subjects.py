@@ -193,7 +193,7 @@ def _subject(vault: Context, fields: Mapping[str, Any]) -> Subject:
     name = one_line(str(fields.get("name") or ""))
     if not normal_name(name):
         raise UsageError("a subject needs a name", "give each subject a `name`")
-    if vault.viewer is not None and any(fields.get(field) for field in ("summary", "aliases", "tags")):
+    if not vault.sees_everyone and any(fields.get(field) for field in ("summary", "aliases", "tags")):
         raise UsageError(
             f"what is said of the subject `{one_line(name, 40)}` is seen by every user", f"say it without {option('user')}"
         )

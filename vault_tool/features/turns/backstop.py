@@ -75,7 +75,7 @@ def oldest_skipped_day(vault: Context) -> str:
 
 def _theirs(vault: Context, turn_store: Turns) -> Iterator[SkippedTurn]:
     """The skipped turns visible to the caller: one user's own, all for the vault's keeper."""
-    yield from (turn for turn in turn_store.skipped(oldest_skipped_day(vault)) if vault.viewer in (None, turn.user))
+    yield from (turn for turn in turn_store.skipped(oldest_skipped_day(vault)) if vault.sees(turn.user))
 
 
 def _resolve_turn(known: Collection[str], named: str) -> list[str]:

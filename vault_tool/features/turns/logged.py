@@ -158,7 +158,7 @@ def list_turns(
         if all(not value or getattr(turn, name) == value for name, value in filters.items())
         and (begin is None or moment(turn.at) >= begin)
     ]
-    problems = () if vault.viewer is not None else tuple(TurnLog(vault.root).unreadable())
+    problems = tuple(TurnLog(vault.root).unreadable()) if vault.sees_everyone else ()
     return TurnList(results=tuple(map(_line, matching[:limit])), total=len(matching), problems=problems)
 
 
@@ -194,7 +194,7 @@ def _visible(vault: Context) -> list[LoggedTurn]:
     """The logged turns that the caller may see: asked for one user there are no others'."""
     # A file edited by hand may have an unknown mode or risk.
     turns = [turn for turn in TurnLog(vault.root).turns() if turn.mode in get_args(Mode) and turn.risk in get_args(Risk)]
-    return turns if vault.viewer is None else [turn for turn in turns if turn.user == vault.viewer]
+    return [turn for turn in turns if vault.sees(turn.user)]
 
 
 def _found(turns: Sequence[LoggedTurn], named: str) -> LoggedTurn:

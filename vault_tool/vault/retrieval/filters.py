@@ -38,7 +38,7 @@ class Filters:
         self._words = {name: normal for name, word in words.items() if (normal := normal_name(word))}
         self._since, self._until = self._moment(asked.since), self._moment(asked.until, ends=True)
         self._anything = not (self._kinds or self.of_heads or asked.exclude)
-        self._sees_all = vault.viewer is None
+        self._sees_all = vault.sees_everyone
 
     def replaced_by(self, identity: str) -> tuple[str, ...]:
         """The ids of what replaces an understanding; nothing for one that is active."""
