@@ -101,3 +101,20 @@ def test_why_a_memory_is_not_there_is_told_in_words_and_in_json(vault_folder: Pa
     said = json.loads(vt(*typed, "--json", cwd=vault_folder).stdout)
     assert said["why_not"]["stage"] == "not found"
     assert said["why_not"]["id"] == made.id
+
+
+def test_a_title_that_names_nothing_of_the_question_stands_with_the_passage_that_was_found(vault_folder: Path) -> None:
+    walk = "We walked along the harbour and talked of the house. " * 20
+    day = f"{walk}\n\nThe boiler's expansion valve was replaced by Ines.\n\n{walk}"
+    with Vault.open(vault_folder) as vault:
+        vault.remember("The valve of the boiler is closed in May.", ["Boiler"])
+        vault.remember(day, ["House"], title="2026-11-20")
+    (vault_folder / "vault/2026-11-21.md").write_text(f"# 2026-11-21\n\n{day.replace('Ines', 'Olga')}\n", encoding="utf-8")
+    for command, passages in (
+        ("search", ("2026-11-20: …The", "Ines", "2026-11-21: …The", "Olga")),
+        ("recall", ("2026-11-20: …The", "Ines")),
+    ):
+        printed = vt(command, "expansion valve boiler of the attic", cwd=vault_folder).stdout
+        assert all(passage in printed for passage in passages), printed
+        # A title with a word of the question says itself why it is there.
+        assert "May: " not in printed

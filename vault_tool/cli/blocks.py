@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from vault_tool.cli import wording
 from vault_tool.model.details import Details, in_lines, in_words
 from vault_tool.model.snapshot import from_trusted, is_trusted
+from vault_tool.recall.passage import beside_title
 from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.hints import MARK
 from vault_tool.util.structs import Struct
@@ -46,6 +47,8 @@ COLUMNS = 100
 _LONGEST_NAME = 40
 _NARROWEST = 10
 _BESIDE_A_PATH = 20
+# Most characters of the passage beside a title that names nothing of the question.
+_PASSAGE = 120
 
 # The columns that hold paths.
 PATHS = frozenset({"path", "where", "file"})
@@ -141,6 +144,12 @@ def status_lines(name: str, statuses: HasStatus, short: Callable[[str], str]) ->
 def with_status(title: str, statuses: HasStatus) -> str:
     """A title in a table, with what makes the memory less than current in a word."""
     return title if statuses.status in ("current", "failed", "solved") else f"{title} ({statuses.status})"
+
+
+def with_passage(title: str, text: str, question: str) -> str:
+    """A title in a table of answers, with the passage that was found where the title itself names nothing of the question."""
+    shown = beside_title(title, text, question, _PASSAGE)
+    return f"{title}: {shown}" if shown else title
 
 
 def source(origin: str, *rest: str, reviewed: bool = False) -> str:

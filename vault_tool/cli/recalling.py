@@ -22,6 +22,7 @@ from vault_tool.cli.blocks import (
     status_lines,
     table,
     where,
+    with_passage,
 )
 from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import TEXT, Call, Short, command
@@ -85,7 +86,7 @@ def _bundle(bundle: Bundle, short: Short) -> Iterator[Block]:
         yield from _best(best, bundle.best_answer.content, short, titles)
     elif bundle.results:
         yield "Nothing fits well; the nearest are:"
-    if rows := [_row(memory, short, titles) for memory in bundle.results if memory is not best]:
+    if rows := [_row(memory, short, titles, bundle.query) for memory in bundle.results if memory is not best]:
         yield from [""] if best is not None else []
         yield from sourced(("id", "type", "title", "match", "from", "why"), rows, right=["match"], empty="")
     elif best is None:
@@ -132,7 +133,7 @@ def warnings_of(memory: Recalled, short: Short) -> Iterator[str]:
     yield from status_lines(name, memory, partial(named, memory, short))
 
 
-def _row(memory: Recalled, short: Short, titles: Mapping[str, str]) -> tuple[str, ...]:
+def _row(memory: Recalled, short: Short, titles: Mapping[str, str], question: str = "") -> tuple[str, ...]:
     of_global = memory.scope == "global" and not memory.vaults
     marks = [mark for mark, is_so in ((f"weak ({memory.weak_why})", memory.weak), ("global", of_global)) if is_so]
     marks += [where(memory)] if memory.vaults else []
@@ -145,7 +146,7 @@ def _row(memory: Recalled, short: Short, titles: Mapping[str, str]) -> tuple[str
     return (
         name,
         memory.type,
-        memory.title,
+        with_passage(memory.title, memory.content, question),
         f"{memory.match:.2f}",
         source(memory.origin, reviewed=memory.reviewed),
         one_line(", ".join([*marks, *why]), _BRIEF),

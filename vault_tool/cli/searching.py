@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, degraded, named, source, sourced, status_lines, where, with_status
+from vault_tool.cli.blocks import Block, degraded, named, source, sourced, status_lines, where, with_passage, with_status
 from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
@@ -34,7 +34,7 @@ def search(call: Call, words: tuple[str, ...], of_session: str | None, **options
 
 
 def _found(results: SearchResults, short: Short) -> Iterator[Block]:
-    rows = [_hit(hit, short) for hit in results.results]
+    rows = [_hit(hit, short, results.query) for hit in results.results]
     yield from sourced(("id", "type", "title", "subjects", "from", "score"), rows, right=["score"], empty="nothing found")
     for hit in results.results:
         yield from status_lines(named(hit, short, hit.id or ""), hit, partial(named, hit, short))
@@ -43,8 +43,8 @@ def _found(results: SearchResults, short: Short) -> Iterator[Block]:
         yield results.notice
 
 
-def _hit(hit: SearchResult, short: Short) -> tuple[str, ...]:
-    title = with_status(hit.title, hit)
+def _hit(hit: SearchResult, short: Short, question: str) -> tuple[str, ...]:
+    title = with_passage(with_status(hit.title, hit), hit.matched_content, question)
     title = f"{title} ({'as last committed' if hit.id else 'head unread'})" if hit.stale else title
     title = f"{title} ({where(hit)})" if hit.vaults else title
     return (

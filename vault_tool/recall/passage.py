@@ -67,6 +67,22 @@ def excerpt(text: str, question: str, limit: int) -> str:
     return line
 
 
+def beside_title(title: str, text: str, question: str, limit: int) -> str:
+    """The passage of a text that answers where its title names nothing of the question, as a day's note does; else "".
+
+    A title that has a word of the question says why it stands in a list; of a text without any a passage would say nothing.
+    """
+    folded, named = text.lower(), title.lower()
+    stems = _stems(question)
+    if any(next(_found(named, stem), None) is not None for stem in stems):
+        return ""
+    if not any(next(_found(folded, stem), None) is not None for stem in stems):
+        return ""
+    # A text often begins with its title as a heading, or as its first sentence.
+    shown = excerpt(text, question, limit)
+    return shown.lstrip("# ").removeprefix(title).lstrip(" .") if shown.lstrip("# ").startswith(title) else shown
+
+
 def parts(text: str) -> list[tuple[int, int]]:
     """Where each part of a text begins and ends: put together they are the text."""
     places, start = [], 0
