@@ -156,7 +156,7 @@ def parse_question(text: str, conversational: bool = False, today: date | None =
     parts = sentences(text)
     spelled = tuple(map(_bare_word, whole.split()[1:])) if all(map(frames, _PART.findall(whole))) else ()
     return Question(
-        whole, _telling(whole), tuple(dict.fromkeys(names)), bool(_SELF.search(whole)), page,
+        whole, without_framing(whole), tuple(dict.fromkeys(names)), bool(_SELF.search(whole)), page,
         bool(parts) and (page or conversational), tuple(parts.values()), tuple(parts), spelled,
         None if page or today is None else _times(whole, today),
         not page and today is not None and asks_for_advice(whole),
@@ -169,7 +169,7 @@ def _times(text: str, today: date) -> Times | None:
         return None
     spans, rest = times.read(text, today)
     left = (part.strip(_AROUND).casefold() for part in rest.split())
-    share = 1 - len(_telling(rest).split()) / max(1, len(_telling(text).split()))
+    share = 1 - len(without_framing(rest).split()) / max(1, len(without_framing(text).split()))
     return (
         times.Times(spans, rest, max(0.0, share), all(word in _HAPPENED or word in _ASKING or not word for word in left))
         if spans
@@ -177,7 +177,7 @@ def _times(text: str, today: date) -> Times | None:
     )
 
 
-def _telling(text: str) -> str:
+def without_framing(text: str) -> str:
     """The text without the words that only frame it; all of it when nothing else is left."""
     parts = [part for part in _PART.findall(text) if part.startswith('"') or not frames(part)]
     return " ".join(parts) or text

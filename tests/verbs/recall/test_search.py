@@ -185,6 +185,21 @@ def test_a_page_is_found_as_text_and_adopted(vault: Vault, root: Path) -> None:
     assert (record.record_class, record.type, record.path) == ("observation", "fact", page.path)
 
 
+def test_words_that_only_frame_a_question_find_no_page(vault: Vault, root: Path) -> None:
+    write(root, "vault/people/tom.md", "---\nallergies: [peanuts, latex]\n---\nMet at the fair.\n")
+    write(root, "vault/who.md", "# Guests\n\nWho is to sit where, who is late, and who is to be called.\n")
+    for mode in ("auto", "text"):
+        assert [hit.path for hit in vault.search("who is allergic to latex", mode=mode).results] == ["vault/people/tom.md"]
+    # Where nothing else is asked for they are the words.
+    assert vault.search("who is", mode="text").results[0].path == "vault/who.md"
+
+
+def test_what_every_session_reads_anyway_is_found_after_what_answers(vault: Vault, root: Path) -> None:
+    [soul] = [entry for entry in vault.index.catalog.snapshot().entries if entry.type == "soul"]
+    write(root, "vault/plant.md", "---\nlight: unhurried\n---\nOn the sill.\n")
+    assert [hit.path for hit in vault.search("unhurried").results] == ["vault/plant.md", soul.path]
+
+
 def test_a_page_has_no_subjects(vault: Vault, root: Path) -> None:
     write(root, "vault/page.md", "# Page\n\nQuartz.\n")
     vault.create_subjects([{"name": "Redis", "summary": "A store."}])

@@ -9,6 +9,7 @@ from vault_tool.errors import VaultError
 from vault_tool.files import frontmatter, reader
 from vault_tool.index.fulltext.documents import TextHit
 from vault_tool.recall import passage
+from vault_tool.recall.question import without_framing
 from vault_tool.util.clock import parse_time
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
@@ -42,7 +43,7 @@ def _found(vault: Context, asked: Query) -> Iterator[FoundChat]:
     since, until = (require_moment(text, now) if text else None for text in (asked.since, asked.until))
     known, reach, left = set[str](), 8 * MOST, MOST
     while True:
-        hits = vault.index.search(asked.query, reach)
+        hits = vault.index.search(without_framing(asked.query), reach)
         for chat in _chats(vault, [hit for hit in hits if hit.path not in known], asked.query):
             at = parse_time(chat.created) if since or until else None
             if (since or until) and (at is None or (since and at < since) or (until and at > until)):

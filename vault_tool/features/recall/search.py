@@ -21,6 +21,7 @@ from vault_tool.model.fields import Narrowing
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall import passage
+from vault_tool.recall.question import without_framing
 from vault_tool.util.text import one_line
 from vault_tool.util.vault_names import HERE
 from vault_tool.vault import resolve
@@ -201,7 +202,7 @@ def _merged(memories: tuple[SearchResult, ...], by_words: Sequence[SearchResult]
     return tuple(
         sorted(
             (*memories, *among),
-            key=lambda result: (-result.score, result.record_class in _MEMORIES and result.path not in listed),
+            key=lambda result: (result.record_class in _MEMORIES and result.path not in listed, -result.score),
         )
     )
 
@@ -211,7 +212,7 @@ def _by_words(vault: Context, asked: Query, everything: bool) -> tuple[SearchRes
     filters = Filters(vault, asked)
     reach = asked.limit * 2 + 10
     while True:
-        hits = vault.index.search(asked.query, reach)
+        hits = vault.index.search(without_framing(asked.query), reach)
         passing = list(islice(_passing(vault, hits, filters, asked, everything), asked.limit))
         if len(passing) >= asked.limit or len(hits) < reach:
             return tuple(passing)

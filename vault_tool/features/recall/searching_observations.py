@@ -11,6 +11,7 @@ from vault_tool.index.visibility import visible
 from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.recall.question import without_framing
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus
@@ -120,7 +121,7 @@ def _current(vault: Context, entries: Iterable[Entry]) -> dict[str, Entry]:
 def _by_words(vault: Context, query: str, limit: int, allowed: dict[str, Entry] | None) -> list[FoundObservation]:
     """The best by full text, which ranks all observations."""
     kinds = (RecordClass.OBSERVATION.value,)
-    matches = _first(vault, limit, allowed, lambda reach: vault.index.search(query, reach, kinds))
+    matches = _first(vault, limit, allowed, lambda reach: vault.index.search(without_framing(query), reach, kinds))
     return _told(vault, [(entry, hit.score, None) for hit, entry in matches])
 
 
