@@ -24,6 +24,7 @@ def snapshot(call: Call, as_of: str | None) -> Exit:
     keeps nothing.
     """
     with call.open_vault() as vault, call.progress("reading") as progress, past.in_its_time(vault, as_of) as known:
+        known.fresh()
         state, memories = present_state(known, progress=progress)
         return call.emit_with(past.told_in_time(state, known), "memories", memories, _document, vault)
 

@@ -199,6 +199,7 @@ def _start(vault: Context, project: str, where: _Place, *, compacted: bool) -> s
     if project and vault.who.session:
         with suppress(*seen.UNKEPT):
             seen.store(vault).update(vault.who.session, vault.clock.now(), lambda state: state.works_on(project), durable=False)
+    vault.fresh()
     page = page_at_start.page_at_start(vault, project, pages.rest_of_page)(room) if room >= pages.SMALLEST_BUDGET else ""
     work_left.note_shown(vault, page)
     return f"{page.rstrip()}\n{end}"
@@ -269,6 +270,7 @@ def _reminders(vault: Context, prompt: str) -> str:
     """Memories that a prompt brings to mind and this session was not shown, behind bars; empty if there are none."""
     # It goes into a prompt unasked: without a user that is anybody's, and nobody's own memories are for it.
     vault = vault.seen_by(vault.who.user)
+    vault.fresh()
     before = seen.current(vault)
     known = frozenset(before.seen) if before else frozenset()
     bundle = gather(vault, Query(query=prompt, profile="ambient", limit=LIMIT, exclude=known))

@@ -45,6 +45,7 @@ def start_page(vault: Vault) -> StartPage:
     if vault.who.session:
         with suppress(*seen.UNKEPT):
             seen.reset_seen(vault)
+    vault.fresh()
     page = page_at_start.page_at_start(vault, vault.who.project, pages.rest_of_page)(core_making.PAGE_TOKENS * BYTES_A_TOKEN)
     work_left.note_shown(vault, page)
     return StartPage(page)

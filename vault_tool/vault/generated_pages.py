@@ -94,9 +94,8 @@ def core_preview(
     """CORE.md as a prompt is given it: ids and the memories' own words in place of links, in at most `PAGE_TOKENS` tokens.
 
     It is for the project of this name, or for all where the vault knows none of that name; `rest` says what else its last line
-    tells, once the indexes are fresh.
+    tells.
     """
-    vault.fresh()
     with vault.index.consistent_read():
         chosen = core_project(vault.seen_by(""), project) if project else None
         whole = WholeCore(vault, live=True, prompt=True, project=chosen, rest=rest(vault))
@@ -106,7 +105,6 @@ def core_preview(
 
 def reflection_preview(vault: Context) -> GeneratedPage:
     """REFLECTION.md as it would be now, with this machine's own use."""
-    vault.fresh()
     return _page(vault, REFLECTION_FILE, _reflection(vault, _looked(vault, live=True), 0))
 
 

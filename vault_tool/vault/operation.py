@@ -31,7 +31,7 @@ from vault_tool.util.hints import step
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
 from vault_tool.vault import core_of_day, drafts, screening, served_writer, together
 from vault_tool.vault.context import NOT_COMPARED, Context, Freshness, Progress
-from vault_tool.vault.pending import UNKNOWN, Saved, commit, finish_interrupted, held, index_written, write_intent
+from vault_tool.vault.pending import UNKNOWN, Saved, caught_up, commit, held, index_written, write_intent
 from vault_tool.vault.request import Envelope
 
 if TYPE_CHECKING:
@@ -343,12 +343,7 @@ def writing(vault: Context, verb: str, *, at_a_glance: bool = False, progress: P
 
     `at_a_glance` is enough for what is only appended: there is no whole comparison with the files then.
     """
-    with held(vault, verb):
-        if at_a_glance:
-            _look_at_names(vault)
-        else:
-            vault.fresh(progress)
-        waiting = finish_interrupted(vault)
+    with caught_up(vault, verb, at_a_glance=at_a_glance, progress=progress) as waiting:
         if vault.who.author:
             served_writer.require_history(vault, waiting)
         if (vault.local.place / layout.LOCAL / "inbox").is_dir():
@@ -357,15 +352,6 @@ def writing(vault: Context, verb: str, *, at_a_glance: bool = False, progress: P
         yield Operation(vault, verb)
         # The answer tells of what was found under the lock, whatever the write itself looked at after it.
         vault.looks.told = looked
-
-
-def _look_at_names(vault: Context) -> None:
-    """Look at the files before something is appended; of several operations of one hold the first does."""
-    if vault.together is None:
-        vault.refresh_names()
-    elif vault.index not in vault.together.looked_at:
-        vault.refresh_names()
-        vault.together.looked_at.add(vault.index)
 
 
 @contextmanager

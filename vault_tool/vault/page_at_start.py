@@ -60,9 +60,8 @@ def page_at_start(vault: Context, project: str = "", rest: Callable[[Context], R
     """The page as a prompt is given it, for any budget, as of one look at the files and the catalogue.
 
     It is for the project of this name, or for all where the vault knows none of that name; `rest` says what else its last line
-    tells, once the indexes are fresh.
+    tells. The indexes are fresh.
     """
-    vault.fresh()
     with vault.index.consistent_read():
         state = _State.of(vault, project)
         choice = _kept(state) if state.memories > SMALL else None
@@ -77,7 +76,6 @@ def page_at_start(vault: Context, project: str = "", rest: Callable[[Context], R
 
 def tracked_page(vault: Context) -> str | None:
     """CORE.md as it is tracked, of a small vault or by a choice; None for a large one of which none is kept."""
-    vault.fresh()
     state, budget = _State.of(vault), vault.settings.core_budget
     if state.memories <= SMALL:
         return screening.masked(WholeCore(vault).page(budget).text)

@@ -19,7 +19,7 @@ from vault_tool.model.ids import new_id
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import content_hash, one_line
-from vault_tool.vault.context import Context
+from vault_tool.vault.context import Context, Progress
 
 # Stands for the hash of a journal that will be added to.
 UNKNOWN = ""
@@ -103,11 +103,28 @@ def held(vault: Context, verb: str) -> Iterator[None]:
 
 
 @contextmanager
-def caught_up(vault: Context, verb: str) -> Iterator[tuple[str, ...]]:
-    """Hold it with the indexes fresh and what was interrupted finished; gives the paths that still wait for a commit."""
+def caught_up(
+    vault: Context, verb: str, *, at_a_glance: bool = False, progress: Progress | None = None
+) -> Iterator[tuple[str, ...]]:
+    """Hold it with the indexes fresh and what was interrupted finished; gives the paths that still wait for a commit.
+
+    `at_a_glance` is enough for what is only appended: there is no whole comparison with the files then.
+    """
     with held(vault, verb):
-        vault.fresh()
+        if at_a_glance:
+            _look_at_names(vault)
+        else:
+            vault.fresh(progress)
         yield finish_interrupted(vault)
+
+
+def _look_at_names(vault: Context) -> None:
+    """Look at the files before something is appended; of several operations of one hold the first does."""
+    if vault.together is None:
+        vault.refresh_names()
+    elif vault.index not in vault.together.looked_at:
+        vault.refresh_names()
+        vault.together.looked_at.add(vault.index)
 
 
 def finish_interrupted(vault: Context) -> tuple[str, ...]:

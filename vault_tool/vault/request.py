@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Result = TypeVar("_Result")
 
+# The arguments with which a verb that writes only shows what it would.
+_ONLY_SHOWN = ("preview", "dry_run")
+
 
 class Envelope:
     """The part that all answers share, filled by `run`: `freshness` tells how the indexes stood to the files.
@@ -49,13 +52,14 @@ class Answer(Struct, Envelope, kw_only=True):
 class Verb:
     """A function that is a verb, with what the decorators below `@verb` say of it."""
 
-    __slots__ = ("for_user", "function", "in_time", "looks", "name", "of_the_whole")
+    __slots__ = ("for_user", "function", "in_time", "looks", "looks_to_show", "name", "of_the_whole")
 
     def __init__(self, function: Callable[..., Any]) -> None:
         marks = vars(function)
         self.function = function
         self.name = function.__name__
         self.looks: bool = marks.get("looks", False)
+        self.looks_to_show: bool = marks.get("looks_to_show", False)
         self.for_user: bool = marks.get("for_user", False)
         self.in_time: bool = marks.get("in_time", False)
         self.of_the_whole: bool = marks.get("of_the_whole", False)
@@ -76,6 +80,11 @@ class Request:
         self.named = named
         self.as_of = as_of
 
+    @property
+    def looks(self) -> bool:
+        """Whether the files are compared with the indexes before it is carried out."""
+        return self.verb.looks or (self.verb.looks_to_show and any(map(self.named.get, _ONLY_SHOWN)))
+
 
 def run(request: Request) -> Any:
     """Carry out a request: look, call, and put the answer in its envelope.
@@ -93,7 +102,7 @@ def run(request: Request) -> Any:
             if verb.of_the_whole and not is_inner and not vault.sees_everyone:
                 message = f"{verb.name} is about the whole vault, and so not asked for one user"
                 raise UsageError(message, f"ask without {option('user')}")
-            if verb.looks:
+            if request.looks:
                 vault.fresh(request.named.get("progress"))
             return in_envelope(vault, verb.function(vault, *request.given, **request.named))
     except OSError as fault:
@@ -175,6 +184,12 @@ def verb(function: _Function) -> _Function:
 def looks(function: _Function) -> _Function:
     """Say that the files are compared with the indexes before it is called; what writes does so under the lock."""
     vars(function)["looks"] = True
+    return function
+
+
+def looks_to_show(function: _Function) -> _Function:
+    """Say that the files are compared before a call that only shows what it would write (`preview`, `dry_run`)."""
+    vars(function)["looks_to_show"] = True
     return function
 
 

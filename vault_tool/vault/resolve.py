@@ -158,14 +158,22 @@ def problem(vault: Context, named: str) -> str:
     return entry.id
 
 
+def global_beside(vault: Context) -> Context | None:
+    """The global vault that is read beside this one, compared with its files; None where there is none. A call of a verb looks
+    at the vault that it asks, and at no other.
+    """
+    if vault.global_vault is not None:
+        vault.global_vault.fresh()
+    return vault.global_vault
+
+
 def vault_holding(vault: Context, named: str, *, begun: bool = False) -> Context:
     """The vault that a memory lives in, as who is asking: this one, else the global one that is read beside it."""
     named_by = candidates_begun if begun else candidates
     # Asked for last: where the global vault is costs an import to know, and few need it.
-    shared = None if named_by(vault, named) else vault.global_vault
+    shared = None if named_by(vault, named) else global_beside(vault)
     if shared is None:
         return vault
-    shared.fresh()
     return seen_by(shared, vault) if named_by(shared, named) else vault
 
 

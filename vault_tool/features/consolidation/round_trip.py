@@ -158,7 +158,6 @@ def _end_idle(vault: Context) -> str:
     if open_pass is None or kept_walk is None or vault.clock.now() - moment(kept_walk.at) < IDLE:
         return ""
     consolidating.end_consolidation(vault, open_pass.id)
-    vault.fresh()
     return f"the pass before was idle since {kept_walk.at[:16]} and is ended; what it wrote stays"
 
 
@@ -280,7 +279,6 @@ class _Trip:
         done = replace(answered, settled=True)
         self.walk = replace(self.walk, given=(*self.walk.given[:-1], done))
         self._keep()
-        self.vault.fresh()
         return self._next()
 
     def _next(self) -> NextPacket:

@@ -28,6 +28,13 @@ class RequestChecker:
     def __init__(self, vault: Context) -> None:
         self.vault = vault
         self.faults: list[RequestFault] = []
+        self._has_looked = False
+
+    def look(self) -> None:
+        """Compare the files with the indexes, once: what a request names is looked for in them."""
+        if not self._has_looked:
+            self.vault.fresh()
+            self._has_looked = True
 
     def require(self) -> None:
         """Raise InvalidRequest with all faults that were found so far."""
@@ -42,7 +49,7 @@ class RequestChecker:
         """`repo_id` must mean this vault: its workspace's id or name, or one of its `repo_ids`. None means it unsaid."""
         if repo_id is None or repo_id in self._names():
             return
-        self.vault.fresh()
+        self.look()
         names = self._names()
         if normal_name(repo_id) not in {normal_name(name) for name in names}:
             known = ", ".join(one_line(name, 40) for name in names[1:]) or (names[0] if names else "")

@@ -106,7 +106,7 @@ def _understood(vault: Context, request: Mapping[str, Any]) -> understandings.Un
 def _meaning(vault: Context, request: Mapping[str, Any]) -> RequestChecker:
     meaning = RequestChecker(vault)
     meaning.repo(request["repo_id"])
-    vault.fresh()
+    meaning.look()
     return meaning
 
 

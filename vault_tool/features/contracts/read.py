@@ -140,6 +140,7 @@ def answered(vault: Context, request: Mapping[str, Any], vaults: tuple[str, ...]
         meaning.moment(f"/{name}", request.get(name) or "")
     problem = _problem(meaning, request.get("context_problem_id", "").strip())
     meaning.require()
+    meaning.look()
     answer = gather(vault, replace(_asked(request, problem), vaults=vaults))
     note_answer(vault, answer.results, "read", used=request["mode"] == "targeted")
     return _answer(vault, request["mode"], answer)
@@ -148,7 +149,7 @@ def answered(vault: Context, request: Mapping[str, Any], vaults: tuple[str, ...]
 def _problem(meaning: RequestChecker, named: str) -> str | None:
     if not named:
         return None
-    meaning.vault.fresh()
+    meaning.look()
     entry = meaning.problem(meaning.vault, "/context_problem_id", named)
     return entry.id if entry else None
 

@@ -63,7 +63,7 @@ def updated(vault: Context, request: Mapping[str, Any]) -> Updated:
     """Carry out a request whose shape is right; raises InvalidRequest for one that cannot be meant."""
     meaning = RequestChecker(vault)
     meaning.repo(request["repo_id"])
-    vault.fresh()
+    meaning.look()
     home = resolve.vault_holding(vault, request["memory_id"])
     entry = meaning.memory(home, "/memory_id", request["memory_id"])
     for name, change in _wanted(request).items():

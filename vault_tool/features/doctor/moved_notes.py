@@ -15,7 +15,7 @@ from vault_tool.util.hints import step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
-from vault_tool.vault.pending import held
+from vault_tool.vault.pending import caught_up
 from vault_tool.vault.request import of_the_whole, verb
 
 # So many notes are named that a lost one may be.
@@ -41,8 +41,7 @@ def moved(vault: Context, was: str, path: str) -> MovedNote:
     """
     if vault.notes_folder is None:
         raise UsageError("this vault serves no folder around it", "of its own notes each keeps its id under any name")
-    with held(vault, "moved"):
-        vault.fresh()
+    with caught_up(vault, "moved"):
         notes = ServedNotes(vault.root)
         identity, old = _lost(vault, notes, was)
         new = next(

@@ -80,12 +80,11 @@ class Gathered(Saved, kw_only=True):
 
 
 @verb
+@looks
 @of_the_whole
 def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     """The commits that touched the vault (or one memory's file), newest first; nothing where there is no history yet."""
     repo = vault.require_repo()
-    if memory_id or not is_owner(vault):
-        vault.fresh()
     if memory_id:
         commits = note_history(vault, resolve.find(resolve.unrestricted(vault), memory_id, begun=True)).commits[:limit]
     else:
@@ -104,6 +103,7 @@ def history(vault: Context, memory_id: str) -> History:
 
 
 @verb
+@looks
 @of_the_whole
 def diff(
     vault: Context, memory_id: str = "", *, since: str | None = None, of: str | None = None, color: bool = False
@@ -114,7 +114,6 @@ def diff(
     repo = vault.require_repo()
     paths: Sequence[str] = _WHOLE
     if memory_id:
-        vault.fresh()
         paths = [resolve.find(resolve.unrestricted(vault), memory_id, begun=True).path]
     pending = git.uncommitted(repo, paths) if of is None else ()
     text = git.diff(repo, since=since, of=of, paths=paths, color=color)

@@ -40,13 +40,14 @@ from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.folder_project import client_project
 from vault_tool.vault.operation import Operation
 from vault_tool.vault.parameters import require_moment
-from vault_tool.vault.request import of_the_whole, verb
+from vault_tool.vault.request import looks, of_the_whole, verb
 
 # The kind that is any text at all, if a person says so.
 PASTED = "memories"
 
 
 @verb
+@looks
 @of_the_whole
 def import_from(
     vault: Context,

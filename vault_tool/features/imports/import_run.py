@@ -146,7 +146,6 @@ class Intake:
         `exists` says whether the source still has a note; None where notes that moved are not followed. `of` is the kind of
         export: each has a file name of its own, and the import goes on with any of them.
         """
-        vault.fresh()
         self.vault = vault.with_withheld()
         # Each text is looked at once, on its own: a secret in one note must not keep its whole batch out.
         self.screened = not vault.allow_secrets
@@ -505,7 +504,6 @@ class Intake:
     @contextmanager
     def _operation(self) -> Iterator[Operation]:
         if self.dry_run:
-            self.vault.fresh()
             yield Operation(self.vault, "import")
             return
         with writing(self.vault, "import") as op:

@@ -26,10 +26,11 @@ from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation
 from vault_tool.vault.parameters import require_no_slip
-from vault_tool.vault.request import of_the_whole, verb
+from vault_tool.vault.request import looks, of_the_whole, verb
 
 
 @verb
+@looks
 @of_the_whole
 def import_markdown(
     vault: Context,
@@ -101,7 +102,6 @@ def _check_type(vault: Context, type: str, new: bool) -> None:
             f"a note becomes an observation, and `{one_line(type, 40)}` is none", f"for example {option('type', 'fact')}"
         )
     if not new and not vault.settings.types.spec(type).known:
-        vault.fresh()
         require_no_slip(vault.settings.types, type, vault.index.catalog.types, "type")
 
 

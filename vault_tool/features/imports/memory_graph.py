@@ -34,12 +34,13 @@ from vault_tool.util.note_links import is_note
 from vault_tool.util.text import body_hash, content_hash, normal_name
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation
-from vault_tool.vault.request import of_the_whole, verb
+from vault_tool.vault.request import looks, of_the_whole, verb
 
 _FOLDERS = ("graph", "vault", "episodes")
 
 
 @verb
+@looks
 @of_the_whole
 def import_cognitive_memory(
     vault: Context,

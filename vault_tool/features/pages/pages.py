@@ -22,7 +22,7 @@ from vault_tool.vault.facts import Memory
 from vault_tool.vault.generated_pages import GeneratedPage
 from vault_tool.vault.operation import Saved, SavedAnswer, writing
 from vault_tool.vault.page_at_start import SMALL
-from vault_tool.vault.request import Answer, in_time, looks, of_the_whole, verb
+from vault_tool.vault.request import Answer, in_time, looks, looks_to_show, of_the_whole, verb
 from vault_tool.vault.standing import SCORE_DIGITS, Weighed, best_first
 
 SMALLEST_BUDGET = 200
@@ -86,6 +86,7 @@ def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = 
 
 
 @verb
+@looks_to_show
 @of_the_whole
 @in_time
 def core(
@@ -127,6 +128,7 @@ def schedule(vault: Context, program: str = "vt") -> Schedule:
 
 
 @verb
+@looks_to_show
 @of_the_whole
 def reflection(vault: Context, *, preview: bool = False) -> GeneratedPage:
     """Make REFLECTION.md and commit it if more than its date changed; with `preview` only return it, with today's own use."""
@@ -134,6 +136,7 @@ def reflection(vault: Context, *, preview: bool = False) -> GeneratedPage:
 
 
 @verb
+@looks_to_show
 @of_the_whole
 def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None = None) -> Reflection:
     """Decay, CORE.md and REFLECTION.md in one step and one commit; says what moved since the last time.
@@ -141,7 +144,6 @@ def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None 
     With `dry_run` nothing tracked is written.
     """
     if dry_run:
-        vault.fresh(progress)
         return _reflected(_Stood.now(vault), generated_pages.changed_pages(vault), Saved(), dry_run=True)
     with writing(vault, "reflect", progress=progress) as op:
         generated_pages.require_known(vault)

@@ -217,7 +217,7 @@ def _words(vault: Context, entries: Sequence[Entry]) -> Iterator[tuple[Entry, tu
 
 
 def _ask(vault: Context, text: str) -> RecallAnswer:
-    return gather(vault, Query(query=text, limit=_AMONG, include_global=False), looked=True)
+    return gather(vault, Query(query=text, limit=_AMONG, include_global=False))
 
 
 def _is_silent(answer: RecallAnswer) -> bool:

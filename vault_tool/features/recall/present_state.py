@@ -26,7 +26,7 @@ from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus, Headline, bod
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.core_understandings import core_kinds
 from vault_tool.vault.facts import Memory
-from vault_tool.vault.request import Answer, in_envelope, in_time, verb
+from vault_tool.vault.request import Answer, in_envelope, in_time, looks, verb
 from vault_tool.vault.standing import Weighed, best_first
 from vault_tool.vault.statuses import statuses
 
@@ -94,6 +94,7 @@ class PresentState(Answer, kw_only=True):
 
 
 @verb
+@looks
 @in_time
 def snapshot(vault: Context, *, as_of: str | None = None, progress: Progress | None = None) -> PresentState:
     """Every active memory as it stands now, best first. It is printed, not kept: the files stay the truth."""
@@ -104,7 +105,6 @@ def snapshot(vault: Context, *, as_of: str | None = None, progress: Progress | N
 
 def present_state(vault: Context, *, progress: Progress | None = None) -> tuple[PresentState, Iterator[PresentMemory]]:
     """The same without its memories, and these one after the other: of a large vault they take a gigabyte together."""
-    vault.fresh()
     now = vault.clock.now()
     request = Request(now=now)
     present = vault.standings.each_present()

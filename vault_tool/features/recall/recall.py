@@ -235,7 +235,7 @@ def recall(
         asked = replace(asked, problem=resolve.find(vault, problem, (RecordClass.OBSERVATION,), begun=True).id)
     if why_not:
         asked = replace(asked, why_not=resolve.find(resolve.vault_holding(vault, why_not, begun=True), why_not, begun=True).id)
-    answer = gather(vault, asked, looked=True)
+    answer = gather(vault, asked)
     bundle = copied(BundleWithChats, _bundle(answer), chats=found_chats.found(vault, asked)) if chats else _bundle(answer)
     if count:
         note_answer(vault, answer.results, "recall")

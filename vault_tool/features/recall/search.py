@@ -153,7 +153,7 @@ def search(
         hints = () if by_words else tuple(unknown([vault], asked))
         return SearchResults(query=query, results=_with_statuses(vault, _with_passages(vault, by_words, query)), warnings=hints)
 
-    answer = engine.gather(vault, asked, looked=True)
+    answer = engine.gather(vault, asked)
     memories = tuple(_recalled(result, query) for result in answer.results)
     listed = {memory.path for memory in memories}
     fits = answer.fits([hit.path for hit in by_words if hit.path not in listed])

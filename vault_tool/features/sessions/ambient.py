@@ -16,7 +16,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.facts import copied
 from vault_tool.vault.lean import Short, listed
 from vault_tool.vault.parameters import spelled_out
-from vault_tool.vault.request import Answer, verb
+from vault_tool.vault.request import Answer, looks, verb
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, Recalled, narrowed
 
@@ -95,6 +95,7 @@ class FirstReminders(Reminders):
 
 
 @verb
+@looks
 @spelled_out
 def bring_to_mind(
     vault: Context,

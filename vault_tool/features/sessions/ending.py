@@ -15,7 +15,7 @@ from vault_tool.features.remember.remember import remember
 from vault_tool.features.sessions import keeping
 from vault_tool.features.sessions.keeping import Item
 from vault_tool.features.sessions.session_attempts import Attempt, attempts_of
-from vault_tool.features.sessions.session_context import ShownMemory, judgements, look_beside, place_of, shown_memories
+from vault_tool.features.sessions.session_context import ShownMemory, judgements, place_of, shown_memories
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.structs import Struct
@@ -120,7 +120,7 @@ def end_session(
     cannot be taken keeps back nothing else. Sent twice it is once.
     """
     session = seen.required(vault)
-    look_beside(vault)
+    resolve.global_beside(vault)
     keeping.require_lists(memories=memories, useful=useful, wrong=wrong)
     offered = {attempt.key: attempt for attempt in attempts_of(vault, session)}
     cast, attempt_memories = _checked(vault, votes, attempts, offered)

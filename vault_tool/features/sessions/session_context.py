@@ -13,7 +13,7 @@ from vault_tool.model.signals import Signal, SignalKind, withdrawals
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.structs import Struct
-from vault_tool.vault import seen
+from vault_tool.vault import resolve, seen
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, Headline
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
@@ -80,7 +80,7 @@ def get_session_context(vault: Context, *, limit: int = LIMIT) -> SessionContext
     At most `limit` of each. It shows nothing new, so nothing joins the seen log. UsageError without a session.
     """
     session = seen.required(vault)
-    look_beside(vault)
+    resolve.global_beside(vault)
     state = seen.current(vault)
     written = [
         entry for entry in written_in(vault.index.catalog, session) if visible(entry, Request(vault.viewer), "named") is None
@@ -98,13 +98,6 @@ def get_session_context(vault: Context, *, limit: int = LIMIT) -> SessionContext
         judged=tuple(Judgement(id=s.target, mark=s.kind.value, reason=s.rationale, at=s.at) for s in judgements(vault)),
         subjects=tuple(dict.fromkeys(name for entry in reversed(written) for name in entry.subjects)),
     )
-
-
-def look_beside(vault: Context) -> None:
-    """Bring the indexes of this vault and of the global one up to date; what is said is of this one."""
-    for place in _places(vault):
-        if place is not vault:
-            place.fresh()
 
 
 def shown_memories(vault: Context, state: AgentSession | None) -> list[ShownMemory]:

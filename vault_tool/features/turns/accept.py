@@ -30,7 +30,7 @@ from vault_tool.vault import review_policy, screening
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE
 from vault_tool.vault.context import Context
 from vault_tool.vault.pending import Saved, caught_up
-from vault_tool.vault.request import Answer, of_the_whole, verb
+from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 
 Writes = Literal["child", "later"]
 
@@ -73,6 +73,7 @@ class Drained(Saved, kw_only=True):
 
 
 @verb
+@looks
 def turn(
     vault: Context,
     session: str,

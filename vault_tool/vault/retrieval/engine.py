@@ -22,7 +22,7 @@ from vault_tool.recall.wishes import INSTRUCTION, MOST_INSTRUCTIONS
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import option
 from vault_tool.util.text import normal_name, one_line, tokens
-from vault_tool.vault import shortened
+from vault_tool.vault import resolve, shortened
 from vault_tool.vault.answers import HasStatus, bodies_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
@@ -75,22 +75,20 @@ _Perhaps: TypeAlias = Mapping[str, Mapping[str, Update]]
 """What seems to have changed what, by scope and path."""
 
 
-def gather(vault: Context, asked: Query, weights: Weights | None = None, *, looked: bool = False) -> RecallAnswer:
+def gather(vault: Context, asked: Query, weights: Weights | None = None) -> RecallAnswer:
     """The memories that bear on a question, best first; `limit` bounds all of them, with what comes along.
 
     Two numbers: `score` orders, `match` is held against the profile's thresholds. `weights` stands in for the
-    profile's own, to measure with; `looked` says that the files were compared for this very answer. Where other `vaults` are
-    named, each answers for itself, and their answers are put together.
+    profile's own, to measure with. Where other `vaults` are named, each answers for itself, and their answers are put together.
+    The files were compared with the indexes before it, but for those of other vaults.
     Raises UsageError for a profile, time or limit that is none.
     """
     require_limit(asked.limit)
     if asked.vaults:
-        return several.gathered(vault, asked, gather, looked=looked)
+        return several.gathered(vault, asked, gather)
     used = weights or _profile(asked)
     read = question.parse_question(asked.query, conversational=asked.profile == "ambient", today=vault.clock.now().date())
     places = scopes(vault, include_global=asked.include_global)
-    if not looked:
-        vault.fresh()
     require_kinds([place for place, _ in places], asked.kinds)
     if not asked.query.strip():
         return RecallAnswer(query=asked.query, results=(), degraded=())
@@ -158,7 +156,7 @@ def _searched(
     for vault, scope in scopes:
         try:
             if scope == "global":
-                vault.fresh()
+                resolve.global_beside(scopes[0][0])
             pools.append(retrievers.search(vault, scope, read, asked, weights, until))
         except VaultError as fault:
             if scope == "repo":

@@ -33,17 +33,18 @@ class Part(Struct):
     degraded: tuple[str, ...] = ()
 
 
-def gathered(vault: Context, asked: Query, gather: Gather, *, looked: bool) -> RecallAnswer:
+def gathered(vault: Context, asked: Query, gather: Gather) -> RecallAnswer:
     """The answer of this vault and of those that are named, each by `gather`; raises what that raises of this one."""
     # A problem is one of this vault, and so is a memory whose fate is asked for.
     theirs = replace(asked, vaults=(), include_global=False, problem=None, why_not=None)
 
     def ask(place: Context) -> Part:
+        place.fresh()
         answer = gather(place, theirs)
         return part_of(place, answer.results, answer.degraded)
 
     asking = asked_beside(vault, asked, ask)
-    own = gather(vault, replace(asked, vaults=(), include_global=False), looked=looked)
+    own = gather(vault, replace(asked, vaults=(), include_global=False))
     parts, missing = told(vault, asking, own.degraded)
     results = merged({HERE: part_of(vault, own.results), **parts})
     if asked.profile == "ambient":
