@@ -37,6 +37,7 @@ def _titles(answer: Bundle | RecallAnswer) -> list[str]:
 
 
 def _unprompted(vault: Vault, query: str) -> RecallAnswer:
+    vault.fresh()
     return gather(vault, Query(query=query, profile="ambient"))
 
 
@@ -113,6 +114,7 @@ PROFILES: tuple[ProfileName, ...] = ("targeted", "ambient", "core")
 
 
 def _for_cats(vault: Vault, profile: ProfileName) -> set[str]:
+    vault.fresh()
     return {one.id for one in gather(vault, Query(query="which vaccine did the cat get?", profile=profile)).results}
 
 

@@ -246,6 +246,8 @@ def _share(count: int, asked: int) -> float | None:
 
 
 def _page(vault: Context, current: set[str], project: str | None) -> OnPage:
+    # In a large vault the questions before it take minutes.
+    vault.fresh()
     text = core_preview(vault, project=project or vault.who.project).text
     catalog = vault.index.catalog
     named = {entry.id for prefix in dict.fromkeys(_ID.findall(text)) for entry in catalog.by_prefix(prefix, 2)}
