@@ -26,10 +26,12 @@ def _large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def page(vault: Vault) -> str:
+    vault.fresh()
     return at_start.page_at_start(vault)(BUDGET)
 
 
 def whole(vault: Vault) -> str:
+    vault.fresh()
     return core_preview(vault, BUDGET).text
 
 

@@ -253,6 +253,7 @@ def test_a_choice_makes_the_page_of_a_project_that_everything_makes(
     vault.remember("Keep answers short.", ["Style"], kind="preference")
 
     def both() -> tuple[list[str], list[str]]:
+        vault.fresh()
         kept, whole = at_start.page_at_start(vault, "Ferry")(6000), core_preview(vault, 6000, "Ferry").text
         return kept.splitlines()[1:], whole.splitlines()[1:]
 
