@@ -22,6 +22,7 @@ TABLE: dict[Act, dict[Party, tuple[Effect, ...]]] = {
     Act.OVERTAKE: {OWNER: (A, A, A, A, A), AGENT: (C, A, A, A, A), BOB: (C, C, A, A, C), MAL: (C, C, C, C, C)},
     Act.VOTE: {OWNER: (A, A, A, A, A), AGENT: (A, A, A, A, A), BOB: (A, A, A, A, A), MAL: (T, T, A, A, T)},
     Act.WEIGHT: {OWNER: (A, A, A, A, A), AGENT: (W, W, W, W, W), BOB: (N, N, A, A, N), MAL: (N, N, N, N, N)},
+    Act.HIDE: {OWNER: (A, A, A, A, A), AGENT: (R, R, R, R, R), BOB: (T, T, A, A, T), MAL: (T, T, A, A, T)},
     Act.IDENTITY: {OWNER: (A, A, A, A, A), AGENT: (W, W, W, W, W), BOB: (W, W, W, W, A), MAL: (W, W, W, W, W)},
     Act.ORIENTATION: {OWNER: (A, A, A, A, A), AGENT: (A, A, A, A, A), BOB: (W, W, W, W, A), MAL: (W, W, W, W, W)},
     Act.TOMBSTONE: {OWNER: (A, A, A, A, A), AGENT: (R, R, R, R, R), BOB: (W, W, A, A, W), MAL: (W, W, W, W, W)},

@@ -49,6 +49,19 @@ def test_today_says_what_changed_what_waits_and_what_a_session_is_given(told: tu
     )
 
 
+def test_a_memory_is_hidden_and_given_again_from_its_own_page(told: tuple[Served, dict[str, str]]) -> None:
+    served, _ = told
+    with served.vault() as vault:
+        one = vault.remember("The crane is vermilion.", kind="decision").id
+    assert "crane is vermilion" in served.get("/").partition('id="given"')[2]
+    done = served.post(f"/memory/{one}/hide")
+    assert "found as before" in done and "Give at start" in done and "Hide at start" not in done
+    assert "crane is vermilion" not in served.get("/").partition('id="given"')[2]
+    given = served.post(f"/memory/{one}/give")
+    assert "Hide at start" in given and "found as before" not in given.partition("<main")[2].partition('class="acts"')[0]
+    assert "crane is vermilion" in served.get("/").partition('id="given"')[2]
+
+
 def test_a_hand_edit_is_committed_and_taken_back_by_a_press(told: tuple[Served, dict[str, str]]) -> None:
     served, ids = told
     with served.vault() as vault:

@@ -69,6 +69,7 @@ def _memory(memory: verb.Memory, short: Short) -> Iterator[Block]:
         ("from", _source(memory)),
         ("put by others", "; ".join(memory.put_by_others)),
         ("consent", f"{memory.consent}: told to nobody" if memory.consent in REFUSALS else memory.consent),
+        ("at start", "not given to a session" if memory.not_at_start else ""),
         *_weighed(memory),
         ("evidence", "evidence moved" if memory.evidence_moved and not memory.belief else ""),
         ("turn", memory.head.get("turn")),

@@ -158,7 +158,7 @@ class Claims:
         pinned, importance = (
             weights(entry, usual, belief.reviewed) if "pinned" in head or "importance" in head else (False, usual)
         )
-        if not importance and not pinned:
+        if not pinned and (not importance or head.get("not_at_start") is True):
             return None  # a person took it off the page
         seen, age = self._seen(entry.observed)
         if section is CoreSection.WHERE_LEFT:

@@ -177,7 +177,9 @@ def hid_by(texts: Iterable[str], blob: str) -> tuple[str, ...] | None:
     encoded = next((text[len(start) :] for text in texts if text.startswith(start)), None)
     if encoded is None:
         return None
-    return tuple(map(str, orjson.loads(encoded)))
+    values = tuple(map(str, orjson.loads(encoded)))
+    # What was kept before there was a field says nothing of it.
+    return (*values, *("",) * (len(evidence_text.HIDING) - len(values)))
 
 
 class TakenAway(Struct):

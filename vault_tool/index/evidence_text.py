@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from typing import Any
 
 import orjson
 
@@ -13,12 +15,14 @@ from vault_tool.model.types import Registry
 from vault_tool.util.structs import Struct
 
 # What may be put to a note, or taken from it, without a word of it being another's.
-ADDED = frozenset({"tags", "pinned", "subjects", "related_to", "updated"})
+ADDED = frozenset({"tags", "pinned", "not_at_start", "subjects", "related_to", "updated"})
 
-# The lists among them, and the pin as one: what others put there, or took away, is told as theirs.
-LISTS = ("tags", "subjects", "related_to", "pinned")
-# What keeps a note from being told: when it is over, and whom alone it is about.
-HIDING = (*ENDS, "user")
+# What is there or not, as a list of one.
+FLAGS = ("pinned", "not_at_start")
+# The lists among them, and the flags as such: what others put there, or took away, is told as theirs.
+LISTS = ("tags", "subjects", "related_to", *FLAGS)
+# What keeps a note from being told: when it is over, whom alone it is about, and that no session is given it.
+HIDING = (*ENDS, "user", "not_at_start")
 _ALIASES = "aliases"
 
 _REGISTRY = Registry()
@@ -45,6 +49,11 @@ class Evidence(Struct):
         return bool(self.digest) and self.digest == before.digest and (self.origin == before.origin or (own and self.label))
 
 
+def items_of(head: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """The items of one of `LISTS` in a head."""
+    return ("true",) * (head.get(name) is True) if name in FLAGS else tuple(map(str, head.get(name) or ()))
+
+
 def evidence_of(path: str, data: bytes) -> Evidence:
     """The words of a note's bytes."""
     parsed = parse(path, data, _REGISTRY)
@@ -61,6 +70,6 @@ def evidence_of(path: str, data: bytes) -> Evidence:
     digest = hashlib.blake2b(serialized, digest_size=16).hexdigest()
     identity = str(parsed.head.get("id") or "")
     pinned = parsed.head.get("pinned") is True
-    lists = [tuple(map(str, parsed.head.get(name) or ())) if name != "pinned" else ("true",) * pinned for name in LISTS]
+    lists = [items_of(parsed.head, name) for name in LISTS]
     hiding = tuple(str(parsed.head.get(name) or "") for name in HIDING)
     return Evidence(digest, plain, is_from_others(origin), pinned, identity, tuple(lists), hiding)

@@ -118,8 +118,8 @@ _LEAN: Mapping[str, Schema] = {
         total=_COUNT, notice=TEXT, not_reviewed=_NOT_REVIEWED,
     ),
     "get": _object(
-        **_MEMORY["properties"], vault=TEXT, links=_list(_LINK), evidence_moved=_TRUE, put_by_others=TEXTS, part=_COUNT,
-        parts=_COUNT,
+        **_MEMORY["properties"], vault=TEXT, links=_list(_LINK), evidence_moved=_TRUE, not_at_start=_TRUE, put_by_others=TEXTS,
+        part=_COUNT, parts=_COUNT,
     ),
     "consolidate_next": _object(
         written=_object(id=TEXT, replaced=TEXTS, waits=_TRUE), left=_COUNT, spent=_COUNT, budget=_COUNT, said=TEXT,

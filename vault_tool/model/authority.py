@@ -34,6 +34,7 @@ class Act(StrEnum):
     OVERTAKE = "overtake by a change, supersede"
     VOTE = "vote"
     WEIGHT = "pin, importance above the type's"
+    HIDE = "keep off the page of a session's start"
     IDENTITY = "soul, protocol"
     ORIENTATION = "orientation"
     TOMBSTONE = "tombstone"
@@ -88,6 +89,12 @@ _TABLE: Mapping[Act, Mapping[Writer, tuple[frozenset[str], Effect]]] = {
         Writer.AGENT: (_NONE, Effect.WAITS),
         Writer.TRUSTED: (_BROUGHT, Effect.NO_EFFECT),
         Writer.OTHERS: (_NONE, Effect.NO_EFFECT),
+    },
+    Act.HIDE: {
+        Writer.OWNER: (_ALL, Effect.ALLOWED),
+        Writer.AGENT: (_NONE, Effect.REFUSED),
+        Writer.TRUSTED: (_BROUGHT, Effect.TOLD),
+        Writer.OTHERS: (_BROUGHT, Effect.TOLD),
     },
     Act.IDENTITY: {
         Writer.OWNER: (_ALL, Effect.ALLOWED),
@@ -170,6 +177,11 @@ def weights(entry: Entry, usual: float, reviewed: bool) -> tuple[bool, float]:
     if entry.origin == "import" or authority(Act.WEIGHT, party, party) is Effect.ALLOWED:
         return entry.pinned, usual if importance is None else importance
     return False, usual if importance is None else min(importance, usual)
+
+
+def is_off_the_page(entry: Entry, reviewed: bool) -> bool:
+    """Whether a person took a memory off the page of a session's start; a pin that counts brings it back."""
+    return entry.not_at_start and not weights(entry, 1.0, reviewed)[0]
 
 
 def counts(signal: Signal, target: Party) -> bool:

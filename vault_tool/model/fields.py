@@ -125,6 +125,7 @@ _SUBJECTS = Field("subjects", _K.SUBJECTS)
 _TAGS = Field("tags", _K.TEXTS)
 _CREATED = Field("created", _K.TIME)
 _PINNED = Field("pinned", _K.FLAG)
+_NOT_AT_START = Field("not_at_start", _K.FLAG)
 _PROVENANCE = (Field("session", _K.TEXT), Field("turn", _K.TEXT), Field("model", _K.TEXT), Field("origin", _K.TEXT),
                Field("user", _K.TEXT), Field("project", _K.TEXT))  # fmt: skip
 _WEIGHING = (Field("importance", _K.UNIT), Field("confidence", _K.UNIT), Field("generation", _K.COUNT))
@@ -171,6 +172,7 @@ OBSERVATION: tuple[Field, ...] = (
           repeat="dropped"),
     Field("review_by", _K.END, given=_P("By when a person is to look at it again."), told=(13, "review by"), repeat="dropped"),
     Field("pinned", _K.FLAG, given=_P("It never fades.", flags="--pin"), repeat="dropped"),
+    _NOT_AT_START,
 )  # fmt: skip
 
 # The fields that a writer gives, in the order in which they are asked for.
@@ -215,6 +217,7 @@ _FIELDS: dict[RecordClass, tuple[Field, ...]] = {
         _ID, _TYPE, _TITLE, Field("summary", _K.TEXT, required=True), _SUBJECTS, _TAGS, *_WEIGHING,
         Field("supersedes", _K.IDS), Field("sources", _K.IDS), Field("reason", _K.TEXT), Field("pass", _K.ID),
         _CREATED, *_PROVENANCE, Field("expires", _K.END), Field("until", _K.END), Field("review_by", _K.END), _PINNED,
+        _NOT_AT_START,
     ),
     RecordClass.EDGE: (
         _ID, _TYPE, Field("from_id", _K.ID, required=True), Field("from_title", _K.TEXT),

@@ -89,6 +89,7 @@ class Remembered(Record, kw_only=True):
     until: str | None = None
     review_by: str | None = None
     pinned: bool = False
+    not_at_start: bool = False
 
     @property
     def label(self) -> str:

@@ -137,6 +137,11 @@ class Entry(Struct):
         return self.head.get("pinned") is True
 
     @property
+    def not_at_start(self) -> bool:
+        """Whether its head keeps it off the page of a session's start; an importance of 0 said so before there was a field."""
+        return self.head.get("not_at_start") is True or self.number("importance") == 0
+
+    @property
     def origin(self) -> str:
         """The channel of its writer: an agent, a person's turn, an import; without an origin it is the owner's."""
         return self.text("origin") or "owner"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from vault_tool.model.authority import is_off_the_page
 from vault_tool.model.details import details_of
 from vault_tool.model.types import MEMORIES
 from vault_tool.vault import statuses
@@ -111,6 +112,7 @@ FACTS: Mapping[str, Callable[[Memory], Any]] = {
     "reviewed": lambda memory: memory.reviewed,
     "generation": lambda memory: memory.entry.generation,
     "pinned": lambda memory: memory.entry.pinned,
+    "not_at_start": lambda memory: is_off_the_page(memory.entry, memory.reviewed),
     "stale": lambda memory: memory.entry.stale,
     "path": lambda memory: memory.entry.path,
     **{name: _text(name) for name in ("session", "model", "project", "user", "turn", "problem", "reason")},

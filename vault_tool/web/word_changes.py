@@ -28,6 +28,7 @@ _QUIET = frozenset({"id", "created", "updated", "origin", "session", "model", "c
 _DONE = {
     "remember": "Written", "add-observations": "Written", "write": "Written", "import": "Imported", "edit": "Edited",
     "amend": "Edited", "commit": "Edited by hand", "tag": "Tags changed", "pin": "Pinned", "unpin": "Unpinned",
+    "hide": "Hidden at start", "unhide": "Given at start again",
     "undo": "Taken back", "delete": "Deleted", "review": "Accepted",
     "update": "Corrected", "correct": "Corrected", "merge-subjects": "Subjects merged",
     "create-understanding": "Written", "update-understanding": "Superseded", "doctor": "Fixed",

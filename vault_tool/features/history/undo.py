@@ -43,7 +43,9 @@ _SHOWN = 10
 _SETTING = "config"
 
 # What works on files that are there: one that it committed for the first time was its person's before.
-_OF_FILES = frozenset({"pin", "unpin", "tag", "add-alias", "update-link", "update-subject-summary", "adopt", "edit", "doctor"})
+_OF_FILES = frozenset(
+    {"pin", "unpin", "hide", "unhide", "tag", "add-alias", "update-link", "update-subject-summary", "adopt", "edit", "doctor"}
+)
 
 # Operations that are never taken back, whatever became of their files since.
 _FINAL = frozenset({"forget", "purge", "init"})

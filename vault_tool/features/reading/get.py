@@ -65,6 +65,7 @@ class Memory(Headline, Envelope, kw_only=True):
 
     `evidence` is what it rests on, each reference as it stands now; `evidence_moved` says that one of the files changed.
     `put_by_others` are the tags, subjects and relations that somebody else put to it, or took from it: they count in no order.
+    `not_at_start` says that a person keeps it off the page of a session's start; it is found and recalled as any other.
     `consent` is the last answer of whom it is about (None: nobody asked or answered), `consents` all of them; what is
     refused or withdrawn is shown to the vault's owner alone. A page, a file that is no record, has no id (the empty text).
     Of a long text that is read in `parts` the `part` is said that is given; 0 is the whole. `vault` is the name of another vault
@@ -88,6 +89,7 @@ class Memory(Headline, Envelope, kw_only=True):
     created: str
     origin: str
     reviewed: bool
+    not_at_start: bool = False
     put_by_others: tuple[str, ...] = ()
     consent: ConsentState | None
     consents: tuple[ConsentRecord, ...]
@@ -122,7 +124,8 @@ class Memory(Headline, Envelope, kw_only=True):
             "observed": self.observed[:10], **self.lean_status(short),
             "solved_by": self.solved_by and short(self.solved_by),
             "links": links, "evidence_moved": self.evidence_moved, "consent": self.consent, "stale": self.stale,
-            "put_by_others": self.put_by_others, **provenance_note(self.origin, self.reviewed),
+            "not_at_start": self.not_at_start, "put_by_others": self.put_by_others,
+            **provenance_note(self.origin, self.reviewed),
         })  # fmt: skip
 
 
@@ -233,10 +236,9 @@ def _told_here(vault: Context, memory: Memory) -> Memory:
 
 def _put_by_others(entry: Entry) -> tuple[str, ...]:
     """The changes others made to the lists of the owner's memory, a line each; they count in no order."""
+    flags = {"pinned": "pin", "not_at_start": "not at a session's start"}
     names = {"tags": "tag ", "subjects": "subject ", "related_to": "related_to "}
-    lines = (
-        (f"{names[change.field]}{change.item}" if change.field in names else "pin", change) for change in entry.put_by_others
-    )
+    lines = ((flags.get(change.field) or f"{names[change.field]}{change.item}", change) for change in entry.put_by_others)
     return tuple(f"{'without ' if change.taken else ''}{name}: {change.by}" for name, change in lines)
 
 

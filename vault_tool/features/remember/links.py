@@ -17,7 +17,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import CHANGES, MEMORIES, STORY_EDGES, RecordClass, is_type_name
 from vault_tool.util.hints import step
 from vault_tool.util.text import body_hash, one_line, tag_name, with_article
-from vault_tool.vault import contests, person, resolve, vouching
+from vault_tool.vault import at_start, contests, person, resolve, vouching
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.new_observation import append_operation
@@ -100,13 +100,15 @@ def pin(vault: Context, memory_id: str, *, off: bool = False) -> Pinned:
             raise Refused(f"{resolve.short(vault, entry.id)} is pinned by its owner", "leave it, or ask them")
         changed = entry.pinned == off and (owners <= by_owner)
         if changed:
-            op.edit(entry.path, Remove("pinned") if off else Set("pinned", True))
+            pinned: list[Change] = [Remove("pinned")] if off else [Set("pinned", True)]
+            # By its owner it brings back what was kept off the page of a session's start.
+            op.edit(entry.path, *pinned, *(at_start.given_again(entry) if by_owner and not off else ()))
         if reviews:
             vouching.vouch(op, entry)
         saved = op.carry_out(entry.title, [entry.id])
     waits = not (off or reviews or (owners and (by_owner or entry.pinned)))
-    pinned = not off and (changed or entry.pinned)
-    return Pinned(**saved.fields(), id=entry.id, title=entry.title, pinned=pinned, changed=changed, waits=waits, path=entry.path)
+    holds = not off and (changed or entry.pinned)
+    return Pinned(**saved.fields(), id=entry.id, title=entry.title, pinned=holds, changed=changed, waits=waits, path=entry.path)
 
 
 @verb

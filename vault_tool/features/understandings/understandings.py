@@ -215,6 +215,7 @@ def update_understanding(
             sources=inherited((old, *_entries(vault, replaced)), _sources(vault, source_observation_ids)),
             reason=one_line(reason),
             pinned=old.pinned,
+            not_at_start=old.not_at_start,
             pass_id=_pass(vault, pass_id) or _open_pass(vault, chosen, tagging.names),
         )
         remarks = tuple(_of_a_revision(vault, record, moved, heads))
@@ -277,6 +278,7 @@ def understand(
             supersedes=(*replaced, *contests.pending_revisions(vault, draft.origin, replaced)),
             sources=inherited(present or theirs, draft.sources),
             pinned=any(entry.pinned for entry in present),
+            not_at_start=_all_hidden(present),
         )
         remarks = tuple(_not_so_now(vault, draft.sources))
         outcome = _save(op, record)
@@ -415,6 +417,7 @@ def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str
         supersedes=tuple(entry.id for entry in replaced),
         sources=inherited(replaced, draft.sources),
         pinned=any(entry.pinned for entry in replaced),
+        not_at_start=_all_hidden(replaced),
         pass_id=draft.pass_id or _open_pass(op.vault, draft.type, tagging.names),
     )
     remarks = tuple(_of_a_first(op.vault, record, replaced))
@@ -473,6 +476,11 @@ def _own_title(old: Entry) -> str:
 def _carried_over(old: Entry) -> dict[str, Any]:
     """The fields of an understanding that its revision has too."""
     return {"tags": old.texts("tags"), "importance": old.number("importance"), "confidence": old.number("confidence")}
+
+
+def _all_hidden(replaced: Sequence[Entry]) -> bool:
+    """Whether what takes the place of these stands on no page of a session's start either: a person hid them all."""
+    return bool(replaced) and all(entry.not_at_start for entry in replaced)
 
 
 def holding_the_place(vault: Context, kind: str, names: Sequence[str], user: str) -> list[Entry]:

@@ -33,6 +33,8 @@ SETS = frozenset((*_NAMES, UNSETTLED))
 
 _LATER = frozenset({"updated", "as_of"})
 _EARLIER = frozenset({"created", "observed"})
+# Of what a person sets, that it is set stays.
+_FLAGS = frozenset({"pinned", "not_at_start"})
 _NUMBERS = frozenset({"strength", "importance", "confidence"})
 _TRUST = ("import", "agent", "owner")
 _NULLS = frozenset({"null", "Null", "NULL", "~"})
@@ -191,7 +193,7 @@ class _Merging:
         if key in _LATER | _EARLIER and all(texts) and moment(texts[0]) != moment(texts[1]):
             first = ours if moment(texts[0]) < moment(texts[1]) else theirs
             return first if key in _EARLIER else theirs if first is ours else ours
-        if key == "pinned" and "true" in (texts[0].lower(), texts[1].lower()):
+        if key in _FLAGS and "true" in (texts[0].lower(), texts[1].lower()):
             return ours if texts[0].lower() == "true" else theirs
         if key == "origin":
             return ours if _trust(texts[0]) < _trust(texts[1]) else theirs

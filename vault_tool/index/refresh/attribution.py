@@ -30,6 +30,7 @@ from vault_tool.index.catalog import Catalog
 from vault_tool.index.fulltext.documents import named_anew
 from vault_tool.index.refresh import ahead
 from vault_tool.index.refresh.reading import Seen
+from vault_tool.model.authority import Act, Effect, authority, by_origin
 from vault_tool.model.problems import Problem
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import PUT, Entry, Put
@@ -99,8 +100,12 @@ class Attribution:
             head.pop("pinned", None)
         if put:
             head[PUT] = [list(value) for value in put]
-            if any(value.field == "pinned" and value.taken for value in put):
-                head["pinned"] = True
+            for value in put:
+                # Where it does not count, what they put there does not hold, nor that they took it away.
+                if value.field == "pinned" and value.taken:
+                    head["pinned"] = True
+                elif value.field == "not_at_start" and not _may_hide(value.by, entry):
+                    head["not_at_start"] = value.taken
         if theirs is not None:
             head["origin"] = theirs.author
             # Only its owner keeps a memory from fading.
@@ -117,7 +122,8 @@ class Attribution:
         before = hid_by(texts, self._blobs.get(entry.path, "")) or hid_by(texts, self._blob_at_head(entry.path))
         if before is None:
             return head
-        hiding = {name: value for name, value in zip(evidence_text.HIDING, before, strict=True) if value}
+        hiding: dict[str, Any] = {name: value for name, value in zip(evidence_text.HIDING, before, strict=True) if value}
+        hiding |= {name: hiding[name] == str(True) for name in evidence_text.FLAGS if name in hiding}
         return {name: value for name, value in head.items() if name not in evidence_text.HIDING} | hiding
 
     def _bringer(self, entry: Entry) -> Foreign | None:
@@ -150,7 +156,7 @@ class Attribution:
         if not texts:
             return []
         values = put_by(texts, self._blobs.get(entry.path, "")) or put_by(texts, self._blob_at_head(entry.path))
-        present = {"pinned": ("true",) * entry.pinned}
+        present = {name: evidence_text.items_of(entry.head, name) for name in evidence_text.FLAGS}
         return sorted(
             value for value in values if (value.item in present.get(value.field, entry.texts(value.field))) is not value.taken
         )
@@ -200,6 +206,11 @@ class Attribution:
                 self._committed = git.committed_at(self._repo, ())
             return self._committed.get(path)
         return None
+
+
+def _may_hide(by: str, entry: Entry) -> bool:
+    """Whether a memory stands on no page of a session's start where its head says so by another's hand."""
+    return authority(Act.HIDE, by_origin(by), by_origin(entry.origin)) is Effect.ALLOWED
 
 
 def attribution(

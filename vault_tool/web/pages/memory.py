@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from vault_tool.errors import NotFound, StaleEdit, UsageError, VaultError
 from vault_tool.features.editing.deleting import delete_memories
+from vault_tool.features.editing.hiding import hide_from_page
 from vault_tool.features.editing.in_place import with_text
 from vault_tool.features.history.versions import versions
 from vault_tool.features.reading.local_graph import local_graph
@@ -42,7 +43,7 @@ _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 # What the page tells elsewhere: as its title, its links, its status.
 _HIDDEN_HEAD = (
     "id", "type", "title", "summary", "subjects", "tags", "created", "steps", "preconditions", "postconditions", "supersedes",
-    "problem", "change_targets", "sources", "related_to", "pinned",
+    "problem", "change_targets", "sources", "related_to", "pinned", "not_at_start",
 )  # fmt: skip
 
 
@@ -322,6 +323,16 @@ ROUTES = [
     Route(
         "/memory/{id}/unpin",
         _doing("No longer pinned", lambda vault, named, form: vault.pin(named, off=True)),
+        methods=["POST"],
+    ),
+    Route(
+        "/memory/{id}/hide",
+        _doing("Hidden from what a session gets: found as before", lambda vault, named, form: hide_from_page(vault, [named])),
+        methods=["POST"],
+    ),
+    Route(
+        "/memory/{id}/give",
+        _doing("Given to sessions again", lambda vault, named, form: hide_from_page(vault, [named], off=True)),
         methods=["POST"],
     ),
     Route("/memory/{id}/tag", _doing("Tags changed", _tag), methods=["POST"]),

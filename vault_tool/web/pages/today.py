@@ -36,7 +36,9 @@ _MOST = 8
 _SECTION = re.compile(r"^## (.+?)(?: \((.*)\))?$", re.MULTILINE)
 _CORE_LINE = re.compile(r"^- ([0-9a-f]{6,36}) (.+)$", re.MULTILINE)
 # Operations that write no memory that is new.
-_NO_NEWS = frozenset({"undo", "delete", "forget", "mark-useful", "mark-questionable", "tag", "pin", "hide", "review"})
+_NO_NEWS = frozenset(
+    {"undo", "delete", "forget", "mark-useful", "mark-questionable", "tag", "pin", "unpin", "hide", "unhide", "review"}
+)
 
 
 class SuggestedStep(Struct):
