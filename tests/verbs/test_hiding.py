@@ -148,8 +148,12 @@ def test_only_a_person_hides(root: Path) -> None:
         with pytest.raises(Refused):
             hide_from_page(vault, [one])
         assert git(root, "rev-parse", "HEAD") == head
-    with Vault.open(root, person=True) as vault, pytest.raises(UsageError):
-        hide_from_page(vault, [])
+    with Vault.open(root, person=True) as vault:
+        soul = vault.orient().soul
+        assert soul is not None
+        for named in ([], [soul.id]):
+            with pytest.raises(UsageError):
+                hide_from_page(vault, named)
 
 
 def test_each_door_says_that_it_is_hidden(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,8 +6,11 @@ import re
 from html import unescape
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.git_repos import git
 from tests.web.conftest import Told, browsing
+from vault_tool.web.rendering import beyond
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -15,6 +18,24 @@ if TYPE_CHECKING:
 
 def _rows(text: str) -> list[str]:
     return re.findall(r'id="m-([0-9a-f-]{36})"', text)
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "said"),
+    [
+        ("# Garden\n\nIt needs water. [[Roof|the roof]] [[Beds]]", "Garden", "It needs water. the roof Beds"),
+        (
+            "> [!warning]- Mind it\n> It is cold.\n\n![[pic.png]] [site](https://a.example)",
+            "x",
+            "Mind it It is cold. pic.png site",
+        ),
+        ("The quay is closed. It opens in May.", "The quay is closed", "It opens in May."),
+        ("# Garden\n", "Garden", ""),
+        ("", "Garden", ""),
+    ],
+)
+def test_beside_a_title_stands_what_a_text_says_beyond_it_in_words_alone(text: str, title: str, said: str) -> None:
+    assert beyond(text, title) == said
 
 
 def test_the_list_is_that_of_the_verb_by_the_same_filters(told: Told) -> None:

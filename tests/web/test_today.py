@@ -57,6 +57,10 @@ def test_a_memory_is_hidden_and_given_again_from_its_own_page(told: tuple[Served
     done = served.post(f"/memory/{one}/hide")
     assert "found as before" in done and "Give at start" in done and "Hide at start" not in done
     assert "crane is vermilion" not in served.get("/").partition('id="given"')[2]
+    with served.vault() as vault:
+        soul = vault.orient().soul
+        assert soul is not None
+    assert "Hide at start" not in served.get(f"/memory/{soul.id}"), "every session reads it first"
     given = served.post(f"/memory/{one}/give")
     assert "Hide at start" in given and "found as before" not in given.partition("<main")[2].partition('class="acts"')[0]
     assert "crane is vermilion" in served.get("/").partition('id="given"')[2]

@@ -29,7 +29,7 @@ from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import worded
 from vault_tool.util.note_links import links_in, path_of
 from vault_tool.util.structs import Struct
-from vault_tool.util.text import beginning, counted, link_label
+from vault_tool.util.text import beginning, counted, link_label, plain_line
 from vault_tool.util.vault_names import vaults_in_words
 from vault_tool.vault import resolve
 from vault_tool.web.asking import Flash, ask, compared
@@ -45,6 +45,8 @@ FOLDER = Path(__file__).parent
 _DAY = len("2026-11-20")
 # Characters of a text beside its title in a list.
 _BEYOND = 200
+# What begins a box of Obsidian, and the mark before an image.
+_NO_WORDS = re.compile(r"\[![\w-]{1,40}\][+-]?|!(?=\[)")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 _LINK = re.compile(r"!?\[\[([^\[\]\n]{1,300})\]\]")
@@ -287,7 +289,9 @@ def url(path: str, /, **query: Any) -> str:
 
 def beyond(text: str, title: str) -> str:
     """The part of a memory's text that its title does not say, in one line; nothing where the title is all of it."""
-    line = " ".join((text or "").split())
+    # Marks of markdown are no words: a heading's, a link's, an image's and those of a box.
+    text = _NO_WORDS.sub("", (text or "")[: 4 * _BEYOND + 2 * len(title)])
+    line = " ".join(filter(None, map(plain_line, text.split("\n"))))
     start = title.rstrip("…. ")
     rest = line[len(start) :].lstrip(".:!? ") if line.startswith(start) else line
     return "" if rest in ("", title) else beginning(rest, _BEYOND)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import MEMORIES
+from vault_tool.model.types import KEPT_TYPES, MEMORIES
 from vault_tool.util.text import counted
 from vault_tool.vault import at_start, resolve
 from vault_tool.vault.context import Context
@@ -44,6 +44,8 @@ def _write(vault: Context, ids: Sequence[str], off: bool) -> tuple[Saved, list[E
         entries = resolve.find_all(vault, ids, MEMORIES)
         for entry in entries:
             resolve.require_own(vault, entry)
+            if not off and entry.type in KEPT_TYPES:
+                raise UsageError(f"every session reads the {entry.type} first, which stands on no page", "write it anew")
             if not off and (by := at_start.put_by(entry)):
                 name = resolve.short(vault, entry.id)
                 raise Refused(

@@ -21,7 +21,7 @@ from vault_tool.features.editing.in_place import with_text
 from vault_tool.features.history.versions import versions
 from vault_tool.features.reading.local_graph import local_graph
 from vault_tool.model.ids import SHOWN_PREFIX
-from vault_tool.model.types import RecordClass
+from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.text import content_hash
 from vault_tool.web.asking import Form, act, ask, done_with, form_of, status_of
 from vault_tool.web.editors import editor_of
@@ -220,6 +220,7 @@ def _found(vault: Vault, named: str, *, editing: bool, question: str) -> dict[st
         "past": _history(shown, past.results, past.more),
         "confidence": (confidence_line(shown, now), confidence_sentence(shown, now)),
         "retention": (retention_line(shown, now), retention_sentence(shown, now)),
+        "kept_types": KEPT_TYPES,
         "edge_types": [spec.name for spec in vault.settings.types.of_class(RecordClass.EDGE)],
         "editing": editing, "title_field": title_field, "own_title": str(shown.head.get(title_field) or ""),
         "base": packed(shown.source.text) if shown.source else "",
