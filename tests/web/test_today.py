@@ -55,14 +55,14 @@ def test_a_memory_is_hidden_and_given_again_from_its_own_page(told: tuple[Served
         one = vault.remember("The crane is vermilion.", kind="decision").id
     assert "crane is vermilion" in served.get("/").partition('id="given"')[2]
     done = served.post(f"/memory/{one}/hide")
-    assert "found as before" in done and "Give at start" in done and "Hide at start" not in done
+    assert "found as before" in done and ">Unhide<" in done and ">Hide<" not in done
     assert "crane is vermilion" not in served.get("/").partition('id="given"')[2]
     with served.vault() as vault:
         soul = vault.orient().soul
         assert soul is not None
-    assert "Hide at start" not in served.get(f"/memory/{soul.id}"), "every session reads it first"
+    assert ">Hide<" not in served.get(f"/memory/{soul.id}"), "every session reads it first"
     given = served.post(f"/memory/{one}/give")
-    assert "Hide at start" in given and "found as before" not in given.partition("<main")[2].partition('class="acts"')[0]
+    assert ">Hide<" in given and "found as before" not in given.partition("<main")[2].partition('class="acts"')[0]
     assert "crane is vermilion" in served.get("/").partition('id="given"')[2]
 
 
@@ -246,6 +246,11 @@ def test_home_tells_what_is_new_by_session_and_keep_has_an_undo(told: tuple[Serv
     assert "Taken back" in served.post("/undo", {"target": _undo_of(gone), "back": "/"})
     with served.vault() as vault:
         assert vault.show(ids["hum"]).title
+
+
+def test_a_vault_without_subjects_says_where_tags_and_folders_are(served: Served) -> None:
+    assert 'filters of <a href="/memories">Memories</a>' in served.get("/subjects")
+    assert "None is named so" in served.get("/subjects?like=crane")
 
 
 def test_an_empty_vault_shows_three_steps_and_the_second_is_a_form(served: Served) -> None:
