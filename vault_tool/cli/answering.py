@@ -33,7 +33,8 @@ from vault_tool.owner.server import OwnerServer
 from vault_tool.util.deferred import load
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.heap import share_one_heap
-from vault_tool.vault.context import Context, Who, find
+from vault_tool.vault.context import Context, Who
+from vault_tool.vault.finding import find
 from vault_tool.vault.person import Presence, of_command
 from vault_tool.vault.settings_stamps import stamps_of
 from vault_tool.verbs.vault import Vault

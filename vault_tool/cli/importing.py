@@ -18,7 +18,7 @@ from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit, Refused, UsageError
 from vault_tool.features.exports import restoring
 from vault_tool.features.imports import foreign_export, markdown_folder, memory_graph
-from vault_tool.features.imports.import_run import Imported
+from vault_tool.features.imports.imported import Imported
 from vault_tool.model.problems import Problem
 from vault_tool.util.text import counted
 from vault_tool.vault.person import at_terminal

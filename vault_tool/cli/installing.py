@@ -18,7 +18,7 @@ from vault_tool.features.capture.session_files import CLIENTS as SESSION_CLIENTS
 from vault_tool.install.clients import CLIENTS, UserMachine
 from vault_tool.install.installing import Installation, snippet
 from vault_tool.install.installing import install as install_client
-from vault_tool.vault.context import find
+from vault_tool.vault.finding import find
 
 
 @command(

@@ -30,7 +30,8 @@ from vault_tool.util.hints import MARK, worded
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import BYTES_A_TOKEN, counted, first_tokens, one_line, tokens
 from vault_tool.vault import core_making, page_at_start, resolve, seen, shortened, work_left
-from vault_tool.vault.context import Context, find
+from vault_tool.vault.context import Context
+from vault_tool.vault.finding import find
 from vault_tool.vault.folder_project import project_of
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, Recalled

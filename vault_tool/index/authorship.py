@@ -25,11 +25,12 @@ from vault_tool.files.local_trust import place
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.index import evidence_text, grave_history, graves
 from vault_tool.index.catalog import Catalog
+from vault_tool.index.trusted_authors import TRUSTS, TrustedAuthors
 from vault_tool.model.signals import Signal
-from vault_tool.model.snapshot import Put, pulled, trusted
+from vault_tool.model.snapshot import Put, pulled
 from vault_tool.util.hints import shell
 from vault_tool.util.structs import Struct
-from vault_tool.util.text import counted, one_line
+from vault_tool.util.text import counted
 
 if TYPE_CHECKING:
     from vault_tool.files.git.authors import Brought, Introduced  # read only where HEAD moved
@@ -45,8 +46,6 @@ DOUBT = "unknown"
 
 _NOBODY = pulled("git could not say by whom")
 
-_NAME_LENGTH = 80
-
 # Beside texts it is known of a path by whom a text of the owner's was pinned, and that words of the owner's stood there.
 _MARK = "mark:"
 _PUT = f"{_MARK}put:"
@@ -60,38 +59,6 @@ _READ_AT_ONCE = 500
 # The verbs by which a person makes a text theirs, and what no verb of ours did. What any other makes of a text that
 # somebody else brought, the tool made of it, and it stays theirs.
 PERSONS = frozenset({"", "edit", "commit", "review", "undo"})
-
-
-# Begins the lines of trusted people in the fact of an owner; no address has a space.
-_TRUSTS = "trusts "
-
-
-class TrustedAuthors(Struct):
-    """By which commits the owner speaks: the authors' addresses, lower case, and whether only validly signed ones count."""
-
-    addresses: frozenset[str] = frozenset()
-    signed: bool = False
-    trusted: frozenset[str] = frozenset()
-    """The addresses of people whom the owner trusts; `*@example.org` is all of that domain."""
-
-    def wrote(self, brought: Brought) -> bool:
-        """Whether a commit is the owner's. What a shallow clone cut off may be anybody's."""
-        if brought.cut or brought.address not in self.addresses:
-            return False
-        signer = brought.signer.lower().rpartition("<")[2].rstrip("> ")
-        return not self.signed or signer in self.addresses
-
-    def origin_of(self, commit: Brought) -> str:
-        """The origin of what another person's commit brought: a trusted person's, or anybody's."""
-        origin = author_of(commit)
-        address, signer = commit.address.lower(), commit.signer.lower().rpartition("<")[2].rstrip("> ")
-        known = not commit.cut and not {address, f"*@{address.rpartition('@')[2]}"}.isdisjoint(self.trusted)
-        return trusted(origin) if known and (not self.signed or signer == address) else origin
-
-    def fact(self) -> str:
-        """A value that tells one set of owners from another."""
-        trusts = (f"{_TRUSTS}{address}" for address in sorted(self.trusted))
-        return "\n".join((*sorted(self.addresses), *trusts, "signed" if self.signed else ""))
 
 
 class Foreign(Struct):
@@ -354,7 +321,7 @@ def _all_ours(repo: git.Repo, catalog: Catalog, known: Sequence[str], ends: Sequ
     Where others' texts are known a commit of ours may bring one to another path, so there it is not asked.
     """
     *lines, signed = recorded.split("\n")
-    addresses = [line for line in lines if not line.startswith(_TRUSTS)]
+    addresses = [line for line in lines if not line.startswith(TRUSTS)]
     if not recorded or signed or len(known) != 1 or len(ends) != 1 or catalog.rows("SELECT 1 FROM foreign_texts LIMIT 1"):
         return False
     return known == list(ends) or git.moved_by_us(repo, known[0], ends[0], addresses)
@@ -614,15 +581,3 @@ def work_tree_blobs(repo: git.Repo | None, paths: Collection[str]) -> dict[str, 
         return git.work_tree_blobs(repo, notes)
     except GitError:
         return {}
-
-
-def author_of(commit: Brought) -> str:
-    """`pulled (Name <address>)`, printable on one line, with nothing in it that could close the brackets."""
-    if commit.cut:
-        return pulled("nobody knows who: the history is cut off here")
-    name = one_line(commit.name, _NAME_LENGTH).translate(_BRACKETS).strip()
-    address = one_line(commit.address, _NAME_LENGTH).translate(_BRACKETS).strip()
-    return pulled(f"{name} <{address}>" if name else f"<{address}>")
-
-
-_BRACKETS = str.maketrans(dict.fromkeys("()<>[]`|\"'", " "))

@@ -15,7 +15,6 @@ from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError, VaultGone
 from vault_tool.files import git, reader
 from vault_tool.files.layout import INDEX_FILE
-from vault_tool.index import authorship
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.export import ExportedFile, index_json
 from vault_tool.index.fulltext.documents import TextHit
@@ -24,6 +23,7 @@ from vault_tool.index.refresh.refresher import Refresh, Refresher, report
 from vault_tool.index.seals import SealedFile
 from vault_tool.index.store import Replaced, Store
 from vault_tool.index.text_search import Spoilt, TermMatch, TextSearch
+from vault_tool.index.trusted_authors import TrustedAuthors
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.location import Location
 
@@ -46,7 +46,7 @@ class Index:
         config: Config,
         repo: git.Repo | None,
         clock: Clock,
-        owners: Callable[[], authorship.TrustedAuthors] | None = None,
+        owners: Callable[[], TrustedAuthors] | None = None,
         *,
         around: bool = False,
         location: Location | None = None,

@@ -21,7 +21,7 @@ from vault_tool.install.settings import SettingsFile, is_ours
 from vault_tool.install.stub import Stub, listening
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
-from vault_tool.vault.context import find
+from vault_tool.vault.finding import find
 
 _PATIENCE = 90
 _PROTOCOL = "2025-06-18"

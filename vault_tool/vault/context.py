@@ -17,24 +17,26 @@ from msgspec.structs import replace
 
 from vault_tool import machine
 from vault_tool.config import Config, load
-from vault_tool.errors import ConfigError, GitError, NotFound, Refused, StorageError, UsageError, VaultError
+from vault_tool.errors import ConfigError, GitError, Refused, StorageError, UsageError, VaultError
 from vault_tool.files import bin as draft_bin
 from vault_tool.files import git, layout, tombstones, watcher_presence
 from vault_tool.files.local import LocalFolder
-from vault_tool.index import authorship, graves
+from vault_tool.index import graves
+from vault_tool.index.trusted_authors import TrustedAuthors
 from vault_tool.index.vault_index import Index, Refresh
 from vault_tool.index.viewing import UserIndex
 from vault_tool.machine import Machine
 from vault_tool.model.snapshot import pulled, trusted
 from vault_tool.util.clock import Clock, stamp
-from vault_tool.util.hints import if_there, option, shell, step
+from vault_tool.util.hints import option, shell
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.location import Location
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line, with_article
-from vault_tool.util.user_folder import global_place, global_vault_at
+from vault_tool.util.user_folder import global_vault_at
 from vault_tool.vault import registered, settings_in_force
 from vault_tool.vault.embedding_in_force import Embedding, machine_settings
+from vault_tool.vault.finding import checked_root, find
 from vault_tool.vault.person import Presence
 from vault_tool.vault.standing import Standings, Uses
 
@@ -135,7 +137,7 @@ class Context:
     """An open vault: its root, its settings, its indexes and who is asking. Verbs are functions of it."""
 
     def __init__(self, root: Path, who: Who | None = None, clock: Clock | None = None) -> None:
-        self.root = _checked_root(root)
+        self.root = checked_root(root)
         self.location = Location(self.root)
         self.who = who or Who()
         self.viewer: str | None = self.who.user or None
@@ -397,15 +399,9 @@ class Context:
         if self._whole_index is None:
             around = self.notes_folder is not None
             self._whole_index = Index(
-                self.root,
-                self.settings,
-                self.repo,
-                self.clock,
-                self.owners,
-                around=around,
-                location=self.location,
+                self.root, self.settings, self.repo, self.clock, self.owners, around=around, location=self.location,
                 followers=self._followers,
-            )
+            )  # fmt: skip
         return self._whole_index
 
     def _followers(self) -> list[Follower]:
@@ -424,16 +420,14 @@ class Context:
             return folder
         return None
 
-    def owners(self) -> authorship.TrustedAuthors:
+    def owners(self) -> TrustedAuthors:
         """The owners: the authors whose commits count as the owner's, by this machine's settings and git's."""
         try:
             settings = machine_settings(self)
         except VaultError:
             settings = Machine()  # what cannot be read, or came with a pull, says nothing
         addresses = settings.owners or ((git.own_address(self.repo),) if self.repo is not None else ())
-        return authorship.TrustedAuthors(
-            frozenset(filter(None, addresses)), settings.owners_sign == "on", frozenset(settings.trusted)
-        )
+        return TrustedAuthors(frozenset(filter(None, addresses)), settings.owners_sign == "on", frozenset(settings.trusted))
 
     def counted_origin(self, origin: str) -> str:
         """The origin by which what is written now counts: its own, or a served person's, as their commit will be read."""
@@ -602,69 +596,3 @@ class Context:
     def git_absence(self) -> str:
         """Why there is no git here, or nothing when there is."""
         return "" if self.repo else self._looked_for_git[1]
-
-
-def find(path: str | Path | None, env: Mapping[str, str], here: Path | None = None) -> Path:
-    """The root of the vault that is meant, seen from `here` (the current folder by default); see `Context.open`."""
-    named = str(path or env.get("VAULT_ROOT") or "")
-    if named:
-        return _named(Path(named).expanduser())
-    try:
-        here = here or Path.cwd()
-    except OSError as fault:
-        raise NotFound(
-            "the folder that you are in is gone", f"go to one that is there, or name the vault with {option('vault')}"
-        ) from fault
-    for folder in (here, *here.parents):
-        if (folder / layout.SETTINGS_FILE).is_file():
-            return folder
-        if home := home_in(folder):
-            return home
-    if shared := global_vault_at(env):
-        return Path(shared)
-    everywhere = if_there(f", {step('config', name='global', value=...)} chooses one for every folder")
-    hint = f"{step('init', path=...)} makes one, {option('vault')} or VAULT_ROOT names one{everywhere}"
-    raise NotFound(f"no vault in {here} or above it", hint)
-
-
-def home_in(folder: Path) -> Path | None:
-    """The vault in a folder of notes that serves that folder, too; None where there is none."""
-    for name in layout.HOMES:
-        try:
-            text = (folder / name / layout.SETTINGS_FILE).read_text("utf-8")
-        except (OSError, UnicodeDecodeError):
-            continue
-        if _serves_its_folder(folder / name, text):
-            return folder / name
-    return None
-
-
-def _serves_its_folder(home: Path, text: str) -> bool:
-    try:
-        return bool(load(text).notes)
-    except ConfigError:
-        return bool(settings_in_force.in_force(home, git.look_for(home)[0]).config.notes)
-
-
-def _named(folder: Path) -> Path:
-    if (folder / layout.SETTINGS_FILE).is_file():
-        return folder
-    if home := home_in(folder):
-        return home
-    if (folder / layout.VAULT).is_dir():
-        raise NotFound(f"{folder} has notes but no {layout.SETTINGS_FILE}", f"make it a vault with {step('init', path=folder)}")
-    raise NotFound(f"no vault at {folder}", f"name the folder where it is now, or make one with {step('init', path=folder)}")
-
-
-def global_root(env: Mapping[str, str]) -> Path:
-    """Where this person's global vault is."""
-    return Path(global_place(env))
-
-
-def _checked_root(root: Path) -> Path:
-    """The resolved root; the notes' own folder must not lead out of it."""
-    resolved = root.resolve()
-    notes = resolved / layout.VAULT
-    if notes.is_symlink() and not notes.resolve().is_relative_to(resolved):
-        raise Refused(f"{notes} is a link that leads out of the vault", "put the notes themselves there")
-    return resolved

@@ -36,7 +36,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_moment
 
 if TYPE_CHECKING:
-    from vault_tool.index.authorship import TrustedAuthors
+    from vault_tool.index.trusted_authors import TrustedAuthors
     from vault_tool.model.signals import Use
 
 _Result = TypeVar("_Result")

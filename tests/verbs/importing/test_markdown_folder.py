@@ -17,7 +17,7 @@ from vault_tool.cli.main import main
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.features.imports import import_run
 from vault_tool.features.imports.copy_paths import CopyPaths
-from vault_tool.features.imports.import_run import Imported
+from vault_tool.features.imports.imported import Imported
 from vault_tool.files import frontmatter
 from vault_tool.util.note_links import is_note
 

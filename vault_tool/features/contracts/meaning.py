@@ -13,7 +13,8 @@ from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.hints import step
 from vault_tool.util.text import normal_name, one_line, with_article
 from vault_tool.vault import resolve
-from vault_tool.vault.context import Context, global_root
+from vault_tool.vault.context import Context
+from vault_tool.vault.finding import global_root
 from vault_tool.vault.parameters import require_moment, require_word
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
 

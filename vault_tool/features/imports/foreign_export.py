@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from vault_tool.errors import UsageError
 from vault_tool.features.imports import foreign_rows
 from vault_tool.features.imports.copy_paths import CopyPaths
-from vault_tool.features.imports.import_run import Imported, Intake
+from vault_tool.features.imports.import_run import Intake
+from vault_tool.features.imports.imported import Imported
 from vault_tool.files.export_files import ExportFiles
 from vault_tool.files.frontmatter.head_writer import render_head
 from vault_tool.files.render import body_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +17,7 @@ from vault_tool.errors import Busy, GitError, NotFound, Refused, StorageError, U
 from vault_tool.features.imports.copies import Copy, ImportedCopies
 from vault_tool.features.imports.copy_paths import CopyPaths
 from vault_tool.features.imports.import_log import ImportLog
+from vault_tool.features.imports.imported import Imported, together
 from vault_tool.files import frontmatter, git, layout, tombstones, writer
 from vault_tool.files.foreign import ForeignFile
 from vault_tool.files.parse import parse
@@ -49,43 +50,6 @@ BATCH_BYTES = 64 * 2**20
 Item = TypeVar("Item")
 # From the id that a note gets and the moment it is dated with, where it says none itself, to what becomes of it.
 Convert = Callable[[str, str], Made]
-
-
-class Imported(Saved, kw_only=True):
-    """The outcome of an import, or with `dry_run` its plan. Paths in `problems` and `attachments` are relative to `source`.
-
-    `imported`, `updated`, `moved` (with their source) and `unchanged` count notes; `pages` says how many of them stay pages
-    (no record could be made of them). `changed_on_both_sides` are copies that were edited here and whose source changed or
-    went too: left as they are. `gone` are the notes that the source had and has no more, of which `pruned` were removed.
-    `skipped` counts by reason what was not taken, each named in `problems` (`hidden` ones aside, templates by folder).
-    """
-
-    source: str
-    target: str
-    dry_run: bool = False
-    imported: int = 0
-    updated: int = 0
-    moved: int = 0
-    unchanged: int = 0
-    pages: int = 0
-    edges: int = 0
-    episodes: int = 0
-    uses: int = 0
-    gone: tuple[str, ...] = ()
-    pruned: int = 0
-    changed_on_both_sides: tuple[str, ...] = ()
-    skipped: Mapping[str, int] = field(default_factory=dict)
-    attachments: tuple[str, ...] = ()
-    attachments_copied: int = 0
-    subjects_created: tuple[str, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    known_problems: tuple[Problem, ...] = ()
-    """Those that an earlier import of the same folder told, and that are there still."""
-    commits: tuple[str, ...] = ()
-    seconds: float = 0.0
-    form: str = ""
-    """The form that an export was found to have, and in `tried` on what its reading was tried."""
-    tried: str = ""
 
 
 class _Tally(msgspec.Struct):
@@ -491,7 +455,7 @@ class Intake:
         if not self.dry_run and (done.total() or known or self._known.before):
             self._known.keep()
         return replace(
-            _together(tally.saved),
+            together(tally.saved),
             source=source, target=target, dry_run=self.dry_run,
             imported=done["imported"], updated=done["updated"], moved=done["moved"], unchanged=done["unchanged"],
             pages=done["pages"], edges=done["edges"], episodes=done["episodes"], uses=done["uses"],
@@ -620,16 +584,3 @@ def _chunks(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list
         room -= size(item)
     if chunk:
         yield chunk
-
-
-def _together(saved: Sequence[Saved]) -> Imported:
-    """The outcome of all batches: committed where each was, with the first reason where one was not."""
-    last = saved[-1] if saved else Saved()
-    first_fault = next((batch for batch in saved if batch.reason), last)
-    return Imported(
-        source="", target="",
-        committed=bool(saved) and all(batch.committed for batch in saved), commit=last.commit, reason=first_fault.reason,
-        attention=any(batch.attention for batch in saved), conflicts=tuple(c for batch in saved for c in batch.conflicts),
-        warnings=tuple(dict.fromkeys(w for batch in saved for w in batch.warnings)),
-        commits=tuple(batch.commit for batch in saved if batch.commit),
-    )  # fmt: skip

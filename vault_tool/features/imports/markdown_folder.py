@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from vault_tool.errors import GitError, Refused, UsageError
 from vault_tool.features.imports.copy_paths import CopyPaths
-from vault_tool.features.imports.import_run import Imported, Intake, source_folder
+from vault_tool.features.imports.import_run import Intake, source_folder
+from vault_tool.features.imports.imported import Imported
 from vault_tool.files import foreign, git, layout
 from vault_tool.files.foreign import ForeignFile
 from vault_tool.files.frontmatter import read

@@ -12,7 +12,8 @@ from vault_tool.errors import EditRefused, NotFound, UsageError
 from vault_tool.features.imports import cognitive
 from vault_tool.features.imports.cognitive import SourceLink, SourceState, SourceUse
 from vault_tool.features.imports.copy_paths import CopyPaths
-from vault_tool.features.imports.import_run import Imported, Intake, source_folder
+from vault_tool.features.imports.import_run import Intake, source_folder
+from vault_tool.features.imports.imported import Imported
 from vault_tool.files import foreign, frontmatter, layout
 from vault_tool.files.additions import with_fields
 from vault_tool.files.foreign import ForeignFile

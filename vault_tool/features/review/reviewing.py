@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Self
 
-from msgspec import field
 from msgspec.structs import replace
 
 from vault_tool.errors import Ambiguous, NotFound, Refused, StaleEdit, UsageError
 from vault_tool.features.capture.session_files import INSTEAD, SESSION_FILE, turn_at
-from vault_tool.features.erasing import waiting_tombstones
 from vault_tool.features.review import consents
+from vault_tool.features.review.other_decisions import decided_settings, decided_tombstones, others_waiting
+from vault_tool.features.review.waiting import Accepted, Waiting
 from vault_tool.features.turns.gate import CONSENT_MODE
 from vault_tool.features.understandings.understandings import heads_above, holding_the_place
 from vault_tool.files import frontmatter, layout, tombstones
@@ -22,17 +21,16 @@ from vault_tool.files.frontmatter import Set
 from vault_tool.files.inbox import INBOX, About, Inbox
 from vault_tool.files.parse import Parsed, parse
 from vault_tool.files.parse import record as record_in
-from vault_tool.model.details import Details, details_of
+from vault_tool.model.details import details_of
 from vault_tool.model.ids import as_prefix, canonical, new_id, shortest_unambiguous
 from vault_tool.model.problems import Problem, error
 from vault_tool.model.records import Edge, Observation, Record, Remembered, Understanding, from_head
 from vault_tool.model.signals import ConsentState, Signal, SignalKind
 from vault_tool.model.supersession import Place, place_of
-from vault_tool.util.clock import stamp
 from vault_tool.util.hints import option, step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.vault import asked_reviews, contests, drafts, person, repeats, resolve, screening, vouching
+from vault_tool.vault import contests, drafts, person, repeats, resolve, screening, vouching
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import resolve_subjects
 from vault_tool.vault.operation import Operation, Saved, SavedAnswer, writing
@@ -43,47 +41,6 @@ from vault_tool.vault.two_texts import TwoTexts, two_texts
 Editor = Callable[[Path], None]
 
 _ACT = "look at what waits for review"
-
-# So many letters of an id at least name one.
-_FEWEST_LETTERS = 4
-
-
-class Waiting(Struct, kw_only=True):
-    """One memory that waits, with what helps to judge it; `problems` keep it from being accepted as it stands.
-
-    `refused_at` is said of one that lies in the bin: it waits no longer, and can wait again.
-    """
-
-    id: str
-    record_class: str
-    type: str
-    title: str
-    content: str
-    details: Details
-    subjects: tuple[str, ...]
-    path: str
-    since: str
-    reason: str
-    context: Mapping[str, str] = field(default_factory=dict)
-    supersedes: tuple[str, ...] = ()
-    origin: str = ""
-    model: str = ""
-    session: str = ""
-    user: str = ""
-    project: str = ""
-    refused_at: str = ""
-    problems: tuple[Problem, ...] = ()
-    what: Literal["memory", "tombstone", "settings"] = "memory"
-
-
-class Accepted(Struct, kw_only=True):
-    """A memory that left the inbox for the vault."""
-
-    id: str
-    title: str
-    path: str
-    subjects_created: tuple[str, ...] = ()
-    superseded: tuple[str, ...] = ()
 
 
 class Reviewed(SavedAnswer, kw_only=True):
@@ -122,6 +79,36 @@ class _Note(Struct):
         return f"{INBOX}/{self.name}" if not self.refused_at else BIN
 
 
+class _Apart(Struct, kw_only=True):
+    """Decisions on what is no draft, made before all others: the `kept` are memories that others had forgotten. `accept` and
+    `refuse` are the names that are left.
+    """
+
+    accepted: tuple[Accepted, ...] = ()
+    refused: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    accept: Sequence[str]
+    refuse: Sequence[str]
+
+    @classmethod
+    def decided(cls, vault: Context, inbox: Inbox, accept: Sequence[str], refuse: Sequence[str]) -> Self:
+        """Decide on others' tombstones, on the settings, and on memories that are in the vault already."""
+
+        def ids() -> Iterator[str]:
+            return (note.id for note in _notes(vault, inbox))
+
+        graves, accept, refuse = decided_tombstones(vault, accept, refuse, ids)
+        settings, accept, refuse = decided_settings(vault, accept, refuse)
+        vouched, accept = _vouched(vault, inbox, accept)
+        decisions = (*graves, *settings)
+        return cls(
+            accepted=(*(decision for decision in decisions if isinstance(decision, Accepted)), *vouched),
+            refused=tuple(decision for decision in decisions if isinstance(decision, str)),
+            kept=tuple(decision for decision in graves if isinstance(decision, str)),
+            accept=accept, refuse=refuse,
+        )  # fmt: skip
+
+
 @verb
 @looks
 @of_the_whole
@@ -149,16 +136,11 @@ def review(
     a person decides on what is about them, and sees no other: what they accept has their consent, and is reviewed by nobody
     yet. Raises Refused where no person asks.
     """
-    person.require_person(vault, _ACT)
-    vault.for_user(as_user)
-    if as_user and (restore or bin):
-        raise UsageError("what lies in the bin is the owner's to look at", f"leave {option('as_user')} out")
-    vault = vault if as_user else person.acting(vault, _ACT)
+    vault = _reviewer(vault, as_user, bin=bool(restore or bin))
     inbox = Inbox(vault.root)
     accept = (*accept, *(_put_in_place(vault, inbox, named) for named in instead))
-    graves, accept, refuse = ((), accept, refuse) if as_user else _decided_tombstones(vault, inbox, accept, refuse)
-    settings, accept, refuse = ([], accept, refuse) if as_user else _decided_settings(vault, accept, refuse)
-    vouched, accept = ([], accept) if as_user else _vouched(vault, inbox, accept)
+    apart = _Apart(accept=accept, refuse=refuse) if as_user else _Apart.decided(vault, inbox, accept, refuse)
+    accept, refuse = apart.accept, apart.refuse
     listing = not (as_user or bin or accept or refuse or everything or restore)
     with writing(vault, "review") as op:
         restored = _restored(vault, inbox, restore)
@@ -167,44 +149,35 @@ def review(
         # What a killed review decided is not asked for again.
         chosen = [_find(notes, named) for named in accept if before.get(canonical(named) or "") != "accepted"]
         dropped = [_find(notes, named) for named in refuse if before.get(canonical(named) or "") != "refused"]
-        others = [note for note in notes if not _faults(note) and note not in dropped] if everything else []
-        accepted, saved = _accept(
-            op, inbox, _unique(chosen), [note for note in _unique(others) if note not in chosen], join, dropped, as_user
-        )
+        others = [note for note in notes if not _faults(note) and note not in (*dropped, *chosen)] if everything else []
+        accepted, saved = _accept(op, inbox, _unique(chosen), _unique(others), join, dropped, as_user)
         left = _waiting_notes(vault, inbox, as_user)
         # The draft of what was forgotten is gone by now: refused, as it was asked for.
-        over = [
-            identity
-            for identity in map(canonical, refuse)
-            if identity in vault.forgotten() and before.get(identity or "") == "refused"
-        ]
+        over = [each for each in map(canonical, refuse) if each in vault.forgotten() and before.get(each or "") == "refused"]
         lying = {draft.id for draft in DraftBin(vault.root).drafts(vault.now())} if dropped else frozenset()
         return Reviewed(
             **saved.fields(*(contests.unsettled(vault) if listing else ())),
-            accepted=(
-                *(decision for decision in (*graves, *settings) if isinstance(decision, Accepted)),
-                *vouched,
-                *accepted,
-            ),
-            refused=(
-                *(decision for decision in (*graves, *settings) if isinstance(decision, str)),
-                *(note.id for note in dropped),
-                *filter(None, over),
-            ),
+            accepted=(*apart.accepted, *accepted),
+            refused=(*apart.refused, *(note.id for note in dropped), *filter(None, over)),
             binned=tuple(note.id for note in dropped if note.id in lying),
-            kept=tuple(decision for decision in graves if isinstance(decision, str)),
+            kept=apart.kept,
             restored=restored,
             in_bin=DraftBin(vault.root).count(vault.now()) if not as_user else 0,
             results=(
                 *(_beside_its_turn(vault, _shown(note)) for note in (_lying(vault, left) if bin else left)),
-                *(
-                    _shown_tombstone(vault, tombstone)
-                    for tombstone in (waiting_tombstones.waiting(vault) if not (as_user or bin) else ())
-                ),
-                *(() if as_user or bin else _changed_settings(vault)),
+                *(() if as_user or bin else others_waiting(vault)),
             ),
             unsettled=() if as_user or bin else two_texts(vault.with_withheld()),
         )
+
+
+def _reviewer(vault: Context, as_user: str, *, bin: bool) -> Context:
+    """The vault as the person who decides asks it. Raises Refused where no person asks, UsageError for a `bin` of another's."""
+    person.require_person(vault, _ACT)
+    vault.for_user(as_user)
+    if as_user and bin:
+        raise UsageError("what lies in the bin is the owner's to look at", f"leave {option('as_user')} out")
+    return vault if as_user else person.acting(vault, _ACT)
 
 
 def _put_in_place(vault: Context, inbox: Inbox, named: str) -> str:
@@ -226,76 +199,6 @@ def _beside_its_turn(vault: Context, waiting: Waiting) -> Waiting:
         return waiting
     words = turn_at(context[SESSION_FILE], context.get("client", ""), vault.environ, int(line))
     return replace(waiting, context={**context, "said": words}) if words else waiting
-
-
-def _decided_tombstones(
-    vault: Context, inbox: Inbox, accept: Sequence[str], refuse: Sequence[str]
-) -> tuple[tuple[Accepted | str, ...], Sequence[str], Sequence[str]]:
-    """Decide on others' tombstones that are named by their ids; what became of each, and the names that mean something else."""
-    waits = waiting_tombstones.waiting(vault) if accept or refuse else ()
-    if not waits:
-        return (), accept, refuse
-    notes = _notes(vault, inbox)
-
-    def means(named: str) -> waiting_tombstones.WaitingTombstone | None:
-        matches = list(waiting_tombstones.named(waits, named))
-        if matches and any(note.id.startswith(named.strip().lower()) for note in notes):
-            raise Ambiguous(f"`{one_line(named, 60)}` could be a tombstone and a memory that waits", "type more of it")
-        if len(matches) > 1:
-            raise Ambiguous(
-                f"`{one_line(named, 60)}` could be {', '.join(tombstone.id for tombstone in matches[:5])}", "type more of it"
-            )
-        return matches[0] if matches else None
-
-    accepting, refusing = {named: means(named) for named in accept}, {named: means(named) for named in refuse}
-    done: list[Accepted | str] = []
-    for tombstone in dict.fromkeys(filter(None, accepting.values())):
-        waiting_tombstones.accept(vault, tombstone)
-        done.append(Accepted(id=tombstone.id, title=f"forgotten: {tombstone.title}", path=tombstones.tombstone(tombstone.id)))
-    for tombstone in dict.fromkeys(filter(None, refusing.values())):
-        waiting_tombstones.refuse(vault, tombstone)
-        done.append(tombstone.id)
-    left = [[named for named, match in decisions.items() if match is None] for decisions in (accepting, refusing)]
-    return tuple(done), left[0], left[1]
-
-
-def _decided_settings(
-    vault: Context, accept: Sequence[str], refuse: Sequence[str]
-) -> tuple[list[Accepted | str], Sequence[str], Sequence[str]]:
-    """Decide on the change of the settings that waits, where its id is named; what became of it, and the other names."""
-    change = asked_reviews.waiting(vault) if accept or refuse else None
-    if change is None:
-        return [], accept, refuse
-
-    def is_meant(named: str) -> bool:
-        return len(named.strip()) >= _FEWEST_LETTERS and change.id.startswith(named.strip().lower())
-
-    done: list[Accepted | str] = []
-    if any(map(is_meant, accept)):
-        asked_reviews.decide(vault, change, accepted=True)
-        done.append(Accepted(id=change.id, title=_loosened(change), path=layout.SETTINGS_FILE))
-    elif any(map(is_meant, refuse)):
-        asked_reviews.decide(vault, change, accepted=False)
-        done.append(change.id)
-    return done, [named for named in accept if not is_meant(named)], [named for named in refuse if not is_meant(named)]
-
-
-def _loosened(change: asked_reviews.Held) -> str:
-    return f"no review of {', '.join(change.words)} any more"
-
-
-def _changed_settings(vault: Context) -> Iterator[Waiting]:
-    """The change of the settings that waits, if any: to accept it puts it in force, to refuse it lets the words count on."""
-    change = asked_reviews.waiting(vault)
-    if change is not None:
-        yield Waiting(
-            id=change.id, what="settings", record_class="page", type="settings", title=_loosened(change),
-            content=f"{layout.SETTINGS_FILE} asked for it, and a commit of {change.author} took it out.", details={}, subjects=(),
-            path=layout.SETTINGS_FILE, since=stamp(datetime.fromtimestamp(change.at, UTC)),
-            reason="a change by others that asks for less waits for the owner",
-            context={"accept": "puts it in force", "refuse": "asks for the review still", "commit": change.commit},
-            origin=change.author,
-        )  # fmt: skip
 
 
 def _vouched(vault: Context, inbox: Inbox, accept: Sequence[str]) -> tuple[list[Accepted], Sequence[str]]:
@@ -593,26 +496,6 @@ def _faults(note: _Note) -> list[Problem]:
         message, hint = "it lost its `id` or `type`, so it is no memory", "put the lines back, or refuse it"
         faults = [error(note.path, 1, "page", message, hint)]
     return faults
-
-
-def _shown_tombstone(vault: Context, tombstone: waiting_tombstones.WaitingTombstone) -> Waiting:
-    """A tombstone as what waits: to accept it forgets the memory, to refuse it keeps the memory."""
-    body = frontmatter.read_body(tombstone.text.encode("utf-8", "surrogateescape")).strip("\r\n")
-    return Waiting(
-        id=tombstone.id,
-        what="tombstone",
-        record_class=vault.settings.types.spec(tombstone.type).record_class.value if tombstone.type else "page",
-        type=tombstone.type,
-        title=tombstone.title,
-        content=body,
-        details={},
-        subjects=(),
-        path=tombstones.tombstone(tombstone.id),
-        since=stamp(datetime.fromtimestamp(tombstone.at, UTC)),
-        reason=tombstone.said,
-        context={"accept": "forgets it", "refuse": "keeps it", "commit": tombstone.commit},
-        origin=tombstone.who,
-    )
 
 
 def _shown(note: _Note) -> Waiting:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from vault_tool.features.setup.machine_settings import MachineOption
 from vault_tool.util.user_folder import VARIABLE, choose, chosen, global_vault_at
-from vault_tool.vault.context import Context, find
+from vault_tool.vault.context import Context
+from vault_tool.vault.finding import find
 from vault_tool.vault.person import require_person
 
 NAME = "global"

@@ -11,8 +11,9 @@ from vault_tool.files import layout
 from vault_tool.util.hints import step
 from vault_tool.util.text import one_line
 from vault_tool.vault import beside
-from vault_tool.vault.context import Context, find
+from vault_tool.vault.context import Context
 from vault_tool.vault.embedding_in_force import machine_settings
+from vault_tool.vault.finding import find
 from vault_tool.vault.person import require_person
 
 NAME = "vault"

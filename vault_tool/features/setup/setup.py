@@ -29,7 +29,8 @@ from vault_tool.util.note_links import is_note
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault import asked_reviews, beside, person
-from vault_tool.vault.context import Context, Who, home_in
+from vault_tool.vault.context import Context, Who
+from vault_tool.vault.finding import home_in
 from vault_tool.vault.generated_pages import first_pages
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.request import of_the_whole, verb
@@ -99,18 +100,8 @@ def init(
     makes the vault in a folder of its own beside them, in a repository of its own unless `commit` has it kept in the one
     that the notes are in; `own` makes a vault that knows only what lies below `vault/`.
     """
-    root = Path(path).expanduser()
-    _require_choice(root, notes)
-    home = home_in(root)
-    if notes == "own" and home is not None:
-        raise Refused(f"the vault in {home.name}/ serves this folder", f"take `notes` out of {home.name}/{layout.SETTINGS_FILE}")
-    around = notes == "here" or home is not None
-    if not around:
-        _require_place(root, separate=separate, commit=commit)
-    root.mkdir(parents=True, exist_ok=True)
-    if around:
-        root, separate = _made_home(root, home, commit=commit), separate or not commit
-    repo, absence = (git.find(root), "") if no_git else _repository(root, separate and home is None)
+    root, around, separate = _made_root(Path(path).expanduser(), notes, separate=separate, commit=commit)
+    repo, absence = (git.find(root), "") if no_git else _repository(root, separate)
     served = ""
     is_new = not (root / layout.SETTINGS_FILE).exists()
     with Context(root, Who(origin=who), clock) as vault:
@@ -146,6 +137,22 @@ def init(
         **saved.fields(*remarks), root=str(vault.root), name=title, created=tuple(created),
         repository=repository, around=served,
     )  # fmt: skip
+
+
+def _made_root(folder: Path, notes: str, *, separate: bool, commit: bool) -> tuple[Path, bool, bool]:
+    """The root of the vault for a folder, made if need be; whether it serves the notes around it, and whether it is to have a
+    repository of its own. Raises UsageError and Refused as `init` does.
+    """
+    _require_choice(folder, notes)
+    home = home_in(folder)
+    if notes == "own" and home is not None:
+        raise Refused(f"the vault in {home.name}/ serves this folder", f"take `notes` out of {home.name}/{layout.SETTINGS_FILE}")
+    if notes == "here" or home is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        return _made_home(folder, home, commit=commit), True, home is None and (separate or not commit)
+    _require_place(folder, separate=separate, commit=commit)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder, False, separate
 
 
 def _require_choice(root: Path, notes: str) -> None:

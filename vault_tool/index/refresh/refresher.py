@@ -24,6 +24,7 @@ from vault_tool.index.refresh import ahead, attribution, build, diff, former_tit
 from vault_tool.index.refresh.diff import HeadMove, Progress, Tally
 from vault_tool.index.store import Replaced, Store
 from vault_tool.index.text_search import TextSearch
+from vault_tool.index.trusted_authors import TrustedAuthors
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.structs import Struct
@@ -45,6 +46,21 @@ _NOTHING = Tally()
 
 def _digest(forgotten: Graves | None) -> str:
     return forgotten.digest() if forgotten else ""
+
+
+def _with_graves(
+    catalog: Catalog, facts: Mapping[str, str] | None, forgotten: Graves | None, *, walked: bool
+) -> Mapping[str, str] | None:
+    """The facts with that of the tombstones, where a walk found it changed."""
+    if walked and (digest := _digest(forgotten)) != catalog.meta("forgotten"):
+        return {**(facts or {}), "forgotten": digest}
+    # By the walk's own look a tombstone was ours of which the history says now who brought it.
+    return {name: fact for name, fact in facts.items() if name != "forgotten"} if facts else facts
+
+
+def _read_by_a_walk(paths: Collection[str]) -> set[str]:
+    """Those of the paths that a walk reads: git compares more, as forms for new notes."""
+    return {path for path in paths if file_kind(path) not in (None, FileKind.OTHER)}
 
 
 class Refresh(Struct):
@@ -83,7 +99,7 @@ class Refresher:
         config: Config,
         repo: git.Repo | None,
         clock: Clock,
-        owners: Callable[[], authorship.TrustedAuthors] | None,
+        owners: Callable[[], TrustedAuthors] | None,
         store: Store,
         search: TextSearch,
         around: bool,
@@ -186,19 +202,12 @@ class Refresher:
         confirm: bool = False,
     ) -> Refresh:
         """Apply a difference. After a walk vanished files are looked for once more, and losses in bulk are withheld."""
-        suspects, gone = dict(changes.suspects), changes.gone
         history, head, doubt = self._history(catalog, head)
-        if walked and gone:
-            # Written after the walk passed by, and indexed by another process meanwhile: not gone at all.
-            back = reader.present(self._root, gone) if not scan.partial else {}
-            suspects |= back
-            gone = tuple(path for path in gone if path not in back)
+        # Written after the walk passed by, and indexed by another process meanwhile: not gone at all.
+        back = reader.present(self._root, changes.gone) if walked and changes.gone and not scan.partial else {}
+        suspects, gone = {**changes.suspects, **back}, tuple(path for path in changes.gone if path not in back)
         forgotten = self._graves(catalog, history)
-        if walked and (digest := _digest(forgotten)) != catalog.meta("forgotten"):
-            facts = {**(facts or {}), "forgotten": digest}
-        elif facts:
-            # By the walk's own look a tombstone was ours of which the history says now who brought it.
-            facts = {name: digest for name, digest in facts.items() if name != "forgotten"}
+        facts = _with_graves(catalog, facts, forgotten, walked=walked)
         changed = authorship.changed_since(self._repo, catalog, head.now) if doubt and self._repo is not None else frozenset()
         again = {*history.touched(catalog), *changed, *self._to_follow(catalog, head, facts or {}, forgotten)}
         self._first_ahead, now = None, self._clock.now()
@@ -206,27 +215,19 @@ class Refresher:
             again |= ahead.to_read_again(catalog, now)
         if walked or gone:
             again |= diff.to_judge_again(catalog, suspects, gone)
-        # What git compares is more than what a walk reads: forms for new notes, for one, are none.
-        again = {path for path in again if file_kind(path) not in (None, FileKind.OTHER)}
+        again = _read_by_a_walk(again)
         stats_again = reader.present(self._root, again - suspects.keys())
         suspects |= {path: stat for path, stat in stats_again.items() if path not in gone}
         read = diff.read(self._root, self._config, suspects, known, again)
         if doubt and self._repo is not None:
-            was = catalog.files([file.path for file in read.seen])
-            new = [
-                file.path
-                for file in read.seen
-                if file.path in changed or file.path not in was or was[file.path].hash != file.hash
-            ]
-            history = authorship.doubted(self._repo, catalog, head.now, new, self._clock.now())
+            history = self._doubted(self._repo, catalog, head.now, read.seen, changed)
         seen = self._served(catalog, history, read.seen, head.now, forgotten, moved=head.moved)
         reason = ""
-        if walked and gone:
-            if scan.partial:
-                gone, reason = (), "some folders could not be looked into, so nothing was forgotten"
-            elif not confirm:
-                reason = diff.removal_doubt(catalog, gone, seen, self._repo, head)
-                gone = () if reason else gone
+        if walked and gone and scan.partial:
+            reason = "some folders could not be looked into, so nothing was forgotten"
+        elif walked and gone and not confirm:
+            reason = diff.removal_doubt(catalog, gone, seen, self._repo, head)
+        gone = () if reason else gone
         # While losses are withheld, HEAD stays where it was known: git may still explain them.
         all_facts = {**(facts or {}), **({} if reason else head.facts), **history.facts}
         if seen or another_time:
@@ -281,8 +282,16 @@ class Refresher:
         except GitError:
             return authorship.HistoryDelta(), replace(head, facts={**head.facts, "head_signature": ""}), True
 
-    def _who_commits(self) -> authorship.TrustedAuthors:
-        return authorship.TrustedAuthors(frozenset(filter(None, [git.own_address(self._repo)] if self._repo is not None else [])))
+    def _doubted(
+        self, repo: git.Repo, catalog: Catalog, head: str, seen: Sequence[Seen], changed: Collection[str]
+    ) -> authorship.HistoryDelta:
+        """The history where git cannot say who brought what: texts that are new are doubted."""
+        was = catalog.files([file.path for file in seen])
+        new = [file.path for file in seen if file.path in changed or file.path not in was or was[file.path].hash != file.hash]
+        return authorship.doubted(repo, catalog, head, new, self._clock.now())
+
+    def _who_commits(self) -> TrustedAuthors:
+        return TrustedAuthors(frozenset(filter(None, [git.own_address(self._repo)] if self._repo is not None else [])))
 
     def _served(
         self,

@@ -546,12 +546,7 @@ def _accompanied(chosen: Sequence[_Chosen], companions: Sequence[tuple[Ranked, R
 
 
 def _recalled(
-    each: Ranked,
-    content: str,
-    like_it: tuple[str, ...],
-    status: HasStatus,
-    solution: Entry | None,
-    asked: Query,
+    each: Ranked, content: str, like_it: tuple[str, ...], status: HasStatus, solution: Entry | None, asked: Query
 ) -> Recalled:
     candidate, entry, belief = each.candidate, each.candidate.entry, each.belief
     return Memory(each.pool.vault, entry, status, belief).told(
