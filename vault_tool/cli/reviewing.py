@@ -29,7 +29,7 @@ from vault_tool.features.people.rights import ForgottenUser
 from vault_tool.features.review import consents, reviewing
 from vault_tool.features.review.consents import Consented, Consents
 from vault_tool.features.review.reviewing import Reviewed
-from vault_tool.features.review.waiting import Waiting
+from vault_tool.features.review.what_waits import Waiting
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import at_terminal, is_person

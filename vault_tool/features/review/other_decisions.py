@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from vault_tool.errors import Ambiguous
 from vault_tool.features.erasing import waiting_tombstones
-from vault_tool.features.review.waiting import Accepted, Waiting
+from vault_tool.features.review.what_waits import Accepted, Waiting
 from vault_tool.files import frontmatter, layout, tombstones
 from vault_tool.util.clock import stamp
 from vault_tool.util.text import one_line

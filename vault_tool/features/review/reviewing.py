@@ -12,7 +12,7 @@ from vault_tool.errors import Ambiguous, NotFound, Refused, StaleEdit, UsageErro
 from vault_tool.features.capture.session_files import INSTEAD, SESSION_FILE, turn_at
 from vault_tool.features.review import consents
 from vault_tool.features.review.other_decisions import decided_settings, decided_tombstones, others_waiting
-from vault_tool.features.review.waiting import Accepted, Waiting
+from vault_tool.features.review.what_waits import Accepted, Waiting
 from vault_tool.features.turns.gate import CONSENT_MODE
 from vault_tool.features.understandings.understandings import heads_above, holding_the_place
 from vault_tool.files import frontmatter, layout, tombstones
