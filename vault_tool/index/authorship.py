@@ -19,18 +19,15 @@ from msgspec.structs import asdict, replace
 
 from vault_tool.errors import GitError, NotFound, Refused
 from vault_tool.files import git, reader
-from vault_tool.files.git.run import WHOLE
 from vault_tool.files.layout import CONFIG_FILE, TEMPLATES, VAULT, FileKind, file_kind, is_around
 from vault_tool.files.local_trust import place
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.index import evidence_text, grave_history, graves
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.trusted_authors import TRUSTS, TrustedAuthors
+from vault_tool.index.trusted_authors import DOUBT, TRUSTS, TrustedAuthors
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Put, pulled
-from vault_tool.util.hints import shell
 from vault_tool.util.structs import Struct
-from vault_tool.util.text import counted
 
 if TYPE_CHECKING:
     from vault_tool.files.git.authors import Brought, Introduced  # read only where HEAD moved
@@ -40,9 +37,6 @@ if TYPE_CHECKING:
 FOLDERS = (VAULT, TEMPLATES)
 # Facts of the catalogue: the commits whose history is taken in, by whose addresses, and the settings that these are from.
 HISTORY, OWNERS, MACHINE = "history", "owners", "machine"
-
-# In place of a commit: git failed while it was asked who brought the text. The next answer of git takes such rows away.
-DOUBT = "unknown"
 
 _NOBODY = pulled("git could not say by whom")
 
@@ -232,15 +226,6 @@ def doubted(repo: git.Repo, catalog: Catalog | None, head: str, paths: Collectio
         unknown += [Foreign(path, text, _NOBODY, int(now.timestamp()), DOUBT) for text in texts]
     known = "SELECT 1 FROM foreign_texts WHERE path = ? AND text = ?"
     return HistoryDelta(tuple(text for text in unknown if catalog is None or not catalog.rows(known, (text.path, text.text))))
-
-
-def unverified_authors(catalog: Catalog) -> str:
-    """Said to people while git has not told who wrote some of the texts; else empty."""
-    if catalog.meta("head_signature"):
-        return ""  # HEAD was looked at to its end, which is the usual case
-    count = catalog.rows("SELECT count(DISTINCT path) FROM foreign_texts WHERE by_commit = ?", (DOUBT,))[0][0]
-    reason = f"git could not say by whose commits {counted(count, 'file')} came, so nobody vouches for them until it can"
-    return f"{reason}: try {shell('git log')}; {WHOLE}" if count else ""
 
 
 def changed_since(repo: git.Repo, catalog: Catalog, head: str) -> frozenset[str]:

@@ -1,15 +1,24 @@
-"""The people by whose commits the owner speaks, and how the author of any other commit is named."""
+"""The people by whose commits the owner speaks, how other authors are named, and what is not known of them.
+
+It stands apart from `authorship`, which is loaded only where the history is read.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vault_tool.files.git.run import WHOLE
 from vault_tool.model.snapshot import pulled, trusted
+from vault_tool.util.hints import shell
 from vault_tool.util.structs import Struct
-from vault_tool.util.text import one_line
+from vault_tool.util.text import counted, one_line
 
 if TYPE_CHECKING:
     from vault_tool.files.git.authors import Brought  # read only where HEAD moved
+    from vault_tool.index.catalog import Catalog
+
+# In place of a commit: git failed while it was asked who brought the text. The next answer of git takes such rows away.
+DOUBT = "unknown"
 
 _NAME_LENGTH = 80
 
@@ -54,3 +63,12 @@ def author_of(commit: Brought) -> str:
     name = one_line(commit.name, _NAME_LENGTH).translate(_BRACKETS).strip()
     address = one_line(commit.address, _NAME_LENGTH).translate(_BRACKETS).strip()
     return pulled(f"{name} <{address}>" if name else f"<{address}>")
+
+
+def unverified_authors(catalog: Catalog) -> str:
+    """Said to people while git has not told who wrote some of the texts; else empty."""
+    if catalog.meta("head_signature"):
+        return ""  # HEAD was looked at to its end, which is the usual case
+    count = catalog.rows("SELECT count(DISTINCT path) FROM foreign_texts WHERE by_commit = ?", (DOUBT,))[0][0]
+    reason = f"git could not say by whose commits {counted(count, 'file')} came, so nobody vouches for them until it can"
+    return f"{reason}: try {shell('git log')}; {WHOLE}" if count else ""

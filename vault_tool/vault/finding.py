@@ -1,4 +1,4 @@
-"""Find the vault that is meant: named, around the folder that somebody is in, or this person's global one."""
+"""Find the vault that is meant: named, around the current folder, or this person's global one."""
 
 from __future__ import annotations
 

@@ -24,8 +24,9 @@ from vault_tool.files.frontmatter import Remove
 from vault_tool.files.git import driver, rewriting
 from vault_tool.files.parse import record
 from vault_tool.files.render import body_text
-from vault_tool.index.authorship import taken_away, unverified_authors
+from vault_tool.index.authorship import taken_away
 from vault_tool.index.relations import names_of
+from vault_tool.index.trusted_authors import unverified_authors
 from vault_tool.model.authority import contributor_of
 from vault_tool.model.ids import SHOWN_PREFIX, new_id
 from vault_tool.model.problems import Problem, Severity, note, warning

@@ -19,7 +19,7 @@ _FEWEST_LETTERS = 4
 
 
 def others_waiting(vault: Context) -> Iterator[Waiting]:
-    """What waits for the owner and is no memory."""
+    """Tombstones of others and changes of the settings that wait for the owner."""
     for tombstone in waiting_tombstones.waiting(vault):
         yield _shown_tombstone(vault, tombstone)
     yield from _changed_settings(vault)

@@ -80,13 +80,13 @@ class _Note(Struct):
 
 
 class _Apart(Struct, kw_only=True):
-    """Decisions on what is no draft, made before all others: the `kept` are memories that others had forgotten. `accept` and
+    """Decisions on what is no draft, made before all others: `refused_to_forget` are memories that others had forgotten. `accept` and
     `refuse` are the names that are left.
     """
 
     accepted: tuple[Accepted, ...] = ()
     refused: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
+    refused_to_forget: tuple[str, ...] = ()
     accept: Sequence[str]
     refuse: Sequence[str]
 
@@ -104,7 +104,7 @@ class _Apart(Struct, kw_only=True):
         return cls(
             accepted=(*(decision for decision in decisions if isinstance(decision, Accepted)), *vouched),
             refused=tuple(decision for decision in decisions if isinstance(decision, str)),
-            kept=tuple(decision for decision in graves if isinstance(decision, str)),
+            refused_to_forget=tuple(decision for decision in graves if isinstance(decision, str)),
             accept=accept, refuse=refuse,
         )  # fmt: skip
 
@@ -160,7 +160,7 @@ def review(
             accepted=(*apart.accepted, *accepted),
             refused=(*apart.refused, *(note.id for note in dropped), *filter(None, over)),
             binned=tuple(note.id for note in dropped if note.id in lying),
-            kept=apart.kept,
+            kept=apart.refused_to_forget,
             restored=restored,
             in_bin=DraftBin(vault.root).count(vault.now()) if not as_user else 0,
             results=(

@@ -1,4 +1,4 @@
-"""What waits for a person, and what was accepted, as they are told."""
+"""The memories that wait for a person and those that were accepted, as they are told."""
 
 from __future__ import annotations
 

@@ -11,11 +11,11 @@ import msgspec
 from msgspec import field
 
 from vault_tool.index import timeline
-from vault_tool.index.authorship import unverified_authors
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.fulltext.documents import handle_names
 from vault_tool.index.schema import linked_as, links_of, path_name
 from vault_tool.index.text_search import TermMatch
+from vault_tool.index.trusted_authors import unverified_authors
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.recall import times as read_times
