@@ -80,8 +80,9 @@ class _Note(Struct):
 
 
 class _Apart(Struct, kw_only=True):
-    """Decisions on what is no draft, made before all others: `refused_to_forget` are memories that others had forgotten. `accept` and
-    `refuse` are the names that are left.
+    """Decisions on what is no draft, made before all others; `accept` and `refuse` are the names that are left.
+
+    `refused_to_forget` are memories that others had forgotten.
     """
 
     accepted: tuple[Accepted, ...] = ()
