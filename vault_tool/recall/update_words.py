@@ -45,7 +45,6 @@ VERBS = _set(
 )
 # Verbs of which several things are true at once: to like cherries too changes nothing about strawberries.
 MANY = _set("like love speak know support read visit been buy see watch include contain mean cover offer need play accept")
-NEGATIONS = _set("not no never cannot without none nicht kein keine keinen nie nunca")
 # What is numbered: the number is a name of it.
 NUMBERED = _set("section chapter ticket invoice issue page part step error train bus item task question row kapitel rechnung")
 # What says that it was otherwise before, and is no value by itself.

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from vault_tool.recall import update_words as w
 from vault_tool.recall.question import COMMON
 from vault_tool.util.structs import Struct
+from vault_tool.util.text import NEGATIONS
 
 # Longer texts are compared by their beginnings; a long message says its news among the first clauses.
 _LETTERS = 2400
@@ -124,8 +125,8 @@ def _clause(text: str) -> _Clause | None:
     words = list(_words(text))
     if words and words[-1].form in ("on", "off"):
         words[-1] = replace(words[-1], form=f"{words[-1].form}!")
-    denials = sum(word.form in w.NEGATIONS for word in words)
-    remaining = tuple(word for word in words if word.form not in w.NEGATIONS and word.form not in w.NEWS)
+    denials = sum(word.form in NEGATIONS for word in words)
+    remaining = tuple(word for word in words if word.form not in NEGATIONS and word.form not in w.NEWS)
     denied = stopped or no_longer or bool(denials % 2)
     telling = frozenset(word.form for word in remaining if word.form not in w.FUNCTION)
     return _Clause(remaining, denied, moved, news, telling) if remaining else None

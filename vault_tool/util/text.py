@@ -17,6 +17,8 @@ HALF_A_CHARACTER = "is not UTF-8 text: it holds half a character", "pass it whol
 
 BYTES_A_TOKEN = 4
 _SEPARATORS = re.compile(r"[\s_\-]+")
+# Words that deny, in the languages that sentences are read in.
+NEGATIONS = frozenset({"not", "no", "never", "cannot", "without", "none", "nicht", "kein", "keine", "keinen", "nie", "nunca"})
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s|[。！？]")
 _NOT_SLUG = re.compile(r"[^\w]+")
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")

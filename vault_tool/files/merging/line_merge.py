@@ -23,6 +23,7 @@ _ALIKE = 0.5
 
 Lines: TypeAlias = "Sequence[Line]"
 Both: TypeAlias = Callable[[Sequence[str], Sequence[str]], Iterable[str]]
+Words: TypeAlias = Callable[[str, str, str], "str | None"]
 
 _WORD = re.compile(r"\w+")
 _ITEM = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s|\|)")
@@ -64,17 +65,27 @@ class Hunk(Struct):
 
 
 class MergedLines(msgspec.Struct):
-    """The lines of both sides, the places that keep both versions, and the lines that one side removed and the other changed."""
+    """The lines of both sides, the places that keep both versions, the lines that one side removed and the other changed, and
+    those that hold the words of both.
+    """
 
     lines: list[str]
     twice: list[tuple[list[str], list[str]]] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    in_words: list[str] = field(default_factory=list)
 
 
-def merge_lines(base: Sequence[str] | None, ours: Sequence[str], theirs: Sequence[str], both: Both = kept_twice) -> MergedLines:
+def merge_lines(
+    base: Sequence[str] | None,
+    ours: Sequence[str],
+    theirs: Sequence[str],
+    both: Both = kept_twice,
+    words: Words | None = None,
+) -> MergedLines:
     """Both sides' changes to `base` in one text; without a base what the two have in common is it.
 
-    The result is the same whichever side is named first. `both` says what becomes of a place that both changed.
+    The result is the same whichever side is named first. `both` says what becomes of a place that both changed, `words` makes
+    one line of two that came of one, or None where it cannot.
     """
     first, second = sorted((list(ours), list(theirs)))
     known = _known(first if base is None else base)
@@ -84,16 +95,16 @@ def merge_lines(base: Sequence[str] | None, ours: Sequence[str], theirs: Sequenc
             if len(part) < len(whole) and _within(part, whole):
                 return MergedLines(list(_flat(whole)))
         common, ones, others = _in_common(ours, theirs)
-        return _Weaving(common, ones, others, both, None).woven()
+        return _Weaving(common, ones, others, both, None, None).woven()
     spaced = _spaced(base, known)
-    return _Weaving(spaced, changes(spaced, ours), changes(spaced, theirs), both, (ours, theirs)).woven()
+    return _Weaving(spaced, changes(spaced, ours), changes(spaced, theirs), both, (ours, theirs), words).woven()
 
 
 def changes(base: Lines, text: Lines) -> list[Hunk]:
     """The changes that make `text` of `base`: in order, each as small as can be told, with no two at one place."""
     hunks: list[Hunk] = []
     at, other_at = 0, 0
-    for i, j in [*_matches(base, text), (len(base), len(text))]:
+    for i, j in [*matching(base, text), (len(base), len(text))]:
         if i > at or j > other_at:
             hunks.extend(_smaller(base, Hunk(at, i, text[other_at:j])))
         at, other_at = i + 1, j + 1
@@ -142,7 +153,7 @@ def _flat(lines: Iterable[Line]) -> Iterator[str]:
 
 def _in_common(first: Lines, other: Lines) -> tuple[list[Line], list[Hunk], list[Hunk]]:
     """The lines that two texts share, in order, and what each has besides."""
-    pairs = _matches(first, other)
+    pairs = matching(first, other)
     additions: tuple[list[Hunk], list[Hunk]] = [], []
     at = other_at = 0
     for number, (i, j) in enumerate([*pairs, (len(first), len(other))]):
@@ -160,10 +171,19 @@ def _length(blank: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
 class _Weaving:
     """Two lists of changes put into one text."""
 
-    def __init__(self, base: Lines, ones: list[Hunk], others: list[Hunk], both: Both, texts: tuple[Lines, Lines] | None) -> None:
+    def __init__(
+        self,
+        base: Lines,
+        ones: list[Hunk],
+        others: list[Hunk],
+        both: Both,
+        texts: tuple[Lines, Lines] | None,
+        words: Words | None,
+    ) -> None:
         self._base = base
         self._changes = ones, others
         self._both = both
+        self._words = words
         # Each side's own form of a line that it left: only the blank lines after it can differ.
         self._in_order = texts is not None
         self._own = (_left(base, ones, texts[0]), _left(base, others, texts[1])) if texts else (base, base)
@@ -190,15 +210,7 @@ class _Weaving:
 
     def _left_by_both(self, first: int, last: int) -> None:
         for number in range(first, last):
-            base, first_after, other = (lines[number].after for lines in (self._base, *self._own))
-            after = (
-                first_after
-                if other in (base, first_after)
-                else other
-                if first_after == base
-                else max(first_after, other, key=_length)
-            )
-            self._woven.append(Line(self._base[number], after))
+            self._woven.append(Line(self._base[number], _space(*(lines[number] for lines in (self._base, *self._own)))))
 
     def _taken(self, first: int, last: int, ones: list[Hunk], others: list[Hunk]) -> list[Line] | None:
         """One side's text of a place where that is all there is to take, else None."""
@@ -209,7 +221,7 @@ class _Weaving:
             return other
         if ours == other:
             return [Line(x, max(x.after, y.after, key=_length)) for x, y in zip(ours, other, strict=True)]
-        holding = [text for text, whole, part in ((ours, ones, others), (other, others, ones)) if _holds(whole, part)]
+        holding = [text for text, whole, part in ((ours, ones, others), (other, others, ones)) if self._holds(whole, part)]
         if not holding:
             return None
         for removing, changing in ((ones, others), (others, ones)):
@@ -217,8 +229,25 @@ class _Weaving:
                 self._merged.kept.extend(line.shown for line in _put_in(changing))
         return min(holding)
 
+    def _holds(self, whole: list[Hunk], part: list[Hunk]) -> bool:
+        """Whether one side's changes of a place have all of the other's in them."""
+        words, known = self._words, [self._base[number] for number in _taken_out(part)]
+        if words is None or max(len(known), len(_put_in(whole)), len(_put_in(part))) > _MOST_PAIRED:
+            return _taken_out(part) <= _taken_out(whole) and _within(_put_in(part), _put_in(whole))
+        rest = iter(_put_in(whole))
+
+        def held(line: str, other: str) -> bool:
+            return line == other or any(words(base, other, line) == other for base in known)
+
+        return _taken_out(part) <= _taken_out(whole) and all(
+            any(held(line.shown, other.shown) for other in rest) for line in _put_in(part)
+        )
+
     def _twice(self, first: int, last: int, ones: list[Hunk], others: list[Hunk]) -> Iterator[Line]:
         ours, other = self._applied(first, last, ones, 0), self._applied(first, last, others, 1)
+        if (in_words := self._in_words(self._base[first:last], ours, other)) is not None:
+            yield from in_words
+            return
         before = _same_before(ours, other)
         after = _same_before(ours[before:][::-1], other[before:][::-1])
         this, that = ours[before : len(ours) - after], other[before : len(other) - after]
@@ -247,6 +276,26 @@ class _Weaving:
             yield from this or that
         yield from ours[len(ours) - after :]
 
+    def _in_words(self, base: Lines, ours: Lines, other: Lines) -> list[Line] | None:
+        """A place that both reworded, with the words of both in each of its lines; None where a line cannot have them."""
+        if self._words is None or not len(base) == len(ours) == len(other) > 0:
+            return None
+        lines: list[Line] = []
+        reworded: list[str] = []
+        for known, first, foreign in zip(base, ours, other, strict=True):
+            texts = {str(first), str(foreign)} - {str(known)} or {str(known)}
+            if len(texts) > 1:
+                if any(text.is_mark or "\n" in text for text in (known, first, foreign)):
+                    return None
+                together = self._words(known, first, foreign)
+                if together is None:
+                    return None
+                reworded.append(together)
+                texts = {together}
+            lines.append(Line(texts.pop(), _space(known, first, foreign)))
+        self._merged.in_words += reworded
+        return lines
+
     def _applied(self, first: int, last: int, hunks: list[Hunk], side: int) -> list[Line]:
         text: list[Line] = []
         for hunk in hunks:
@@ -254,6 +303,13 @@ class _Weaving:
             text.extend(hunk.lines)
             first = hunk.stop
         return [*text, *self._own[side][first:last]]
+
+
+def _space(base: Line, first: Line, other: Line) -> tuple[str, ...]:
+    """The blank lines after a line that both sides have, as the side that changed them has it."""
+    if other.after in (base.after, first.after):
+        return first.after
+    return other.after if first.after == base.after else max(first.after, other.after, key=_length)
 
 
 def _left(base: Lines, hunks: list[Hunk], text: Lines) -> list[Line]:
@@ -303,11 +359,6 @@ def _groups(left: list[Hunk], right: list[Hunk], *, touching: bool) -> Iterator[
         yield first, last, *sides
 
 
-def _holds(all_of: list[Hunk], part: list[Hunk]) -> bool:
-    """Whether one side's changes of a place have all of the other's in them."""
-    return _taken_out(part) <= _taken_out(all_of) and _within(_put_in(part), _put_in(all_of))
-
-
 def _taken_out(hunks: list[Hunk]) -> set[int]:
     return {number for hunk in hunks for number in range(hunk.start, hunk.stop)}
 
@@ -326,8 +377,8 @@ def _same_before(first: Lines, other: Lines) -> int:
     return next((n for n, (x, y) in enumerate(zip(first, other, strict=False)) if x != y), min(len(first), len(other)))
 
 
-def _matches(first: Lines, other: Lines) -> list[tuple[int, int]]:
-    """The lines that stay, as pairs of their numbers: around lines that occur once on each side, as a reader would look."""
+def matching(first: Lines, other: Lines) -> list[tuple[int, int]]:
+    """The lines (or words) that stay, as pairs of numbers: around those that occur once on each side, as a reader would look."""
     pairs: list[tuple[int, int]] = []
     stretches = [(0, len(first), 0, len(other), 0)]
     while stretches:

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 from vault_tool.files.frontmatter import split
 from vault_tool.files.merging.head_merge import NO_HEAD, MergedHead, merge_heads, taken_apart
 from vault_tool.files.merging.line_merge import merge_lines
+from vault_tool.files.merging.word_merge import in_words
 from vault_tool.files.parse import parse
 from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.structs import Struct
@@ -40,9 +41,10 @@ def merge(base: bytes | None, ours: bytes, theirs: bytes) -> Merged | None:
     """Both sides' changes to a note in one text, the same whichever side is named first.
 
     Nothing that either side added is missing from it, and what one removed and the other left is gone. Where both changed
-    one place of the body both texts stand there between comments; of a field that both changed one stays and the other is
-    an item of `unsettled`. Where one side alone changed anything that side is the result, bytes and all. None stands for
-    texts that cannot be read or are not of one note: other ids, other types. `base` is None where none is known.
+    one place of the body both texts stand there between comments, but for words that stand apart in a line, which are both
+    taken; of a field that both changed one stays and the other is an item of `unsettled`. Where one side alone changed
+    anything that side is the result, bytes and all. None stands for texts that cannot be read or are not of one note: other
+    ids, other types. `base` is None where none is known.
     """
     if ours == theirs or base == theirs:
         return Merged(ours)
@@ -122,7 +124,8 @@ def _put_together(base: _Side | None, first: _Side, other: _Side) -> Merged | No
     head = _head(base, first, other)
     if head is None:
         return None
-    body = merge_lines(base.body if base else None, first.body, other.body)
+    texts = [side.body for side in (base, first, other) if side]
+    body = merge_lines(base.body if base else None, first.body, other.body, words=in_words(*texts))
     has_head = bool(head.text) or _picked(base.has_head if base else None, first.has_head, other.has_head)
     with_heads = [side for side in (first, other) if side.has_head]
     text = "\n".join([*body.lines, ""])
@@ -144,7 +147,11 @@ def _put_together(base: _Side | None, first: _Side, other: _Side) -> Merged | No
     if split(data).has_head != has_head:
         return None
     left = [Left(*row) for row in head.twice] + [Left("", "\n".join(this), "\n".join(that)) for this, that in body.twice]
-    remarks = [*head.told, *(f"removed by one side and changed by the other, the change stays: {line}" for line in body.kept)]
+    remarks = [
+        *head.told,
+        *(f"removed by one side and changed by the other, the change stays: {line}" for line in body.kept),
+        *(f"changed by both sides at different words, both are in it: {line}" for line in body.in_words),
+    ]
     return Merged(data, tuple(left), tuple(remarks))
 
 
