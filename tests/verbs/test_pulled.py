@@ -724,10 +724,12 @@ def second_machine(root: Path, address: str) -> Path:
 def asked_who(root: Path, clock: FixedClock) -> list[bool]:
     """Whether orient, status and doctor ask whether the vault's one author is the person at this machine."""
     first = git(root, "log", "--reverse", "--format=%ae").split()[0]
-    asked = f"is {first} you? {step('config', owners=f'me@here.example,{first}')}"
+    asked = f"is {first} you? {step('config', owners=f'me@here.example,{first}')}; "
+    asked += f"if you trust them: {step('config', trusted=first)}"
     with Vault.open(root, clock=clock, person=True) as vault:
         problems = [one.hint for one in vault.doctor().problems if one.code == "another-address"]
-        return [asked in vault.orient().warnings, asked in vault.status().next, asked in problems]
+        warned = [line for line in vault.orient().warnings if line.startswith(asked)]
+        return [bool(warned), asked in vault.status().next, asked in problems]
 
 
 def test_who_has_another_address_at_another_machine_is_asked(root: Path, clock: FixedClock) -> None:
@@ -737,6 +739,42 @@ def test_who_has_another_address_at_another_machine_is_asked(root: Path, clock: 
         vault.config(machine={"owners": f"me@here.example,{git(root, 'log', '--reverse', '--format=%ae').split()[0]}"})
         assert vault.orient().soul is not None
     assert asked_who(other, clock) == [False, False, False]
+
+
+def test_a_stranger_is_told_once_what_is_not_served_and_what_to_type(root: Path, clock: FixedClock) -> None:
+    first = git(root, "log", "--reverse", "--format=%ae").split()[0]
+    with Vault.open(root, clock=clock, person=True) as vault:
+        for kind in ("soul", "protocol", "orientation"):
+            held = vault.orient()
+            page = {"soul": held.soul, "protocol": held.protocol, "orientation": held.orientation}[kind]
+            if page is not None:
+                vault.update_understanding(page.id, f"A newer {kind} of the same people.", "Newer.")
+    other = second_machine(root, "me@here.example")
+    with Vault.open(other, clock=clock, person=True) as vault:
+        assert vault.orient().soul is None
+        warned = [line for line in vault.orient().warnings if "served" in line]
+        assert len(warned) == 1 and warned[0].startswith(f"is {first} you?"), warned
+        assert warned[0].endswith("until then no soul, protocol or orientation of theirs is served")
+        vault.config(machine={"trusted": first})
+    assert asked_who(other, clock) == [False, False, False]
+    with Vault.open(other, clock=clock, person=True) as vault:
+        told = vault.orient()
+        assert [line for line in told.warnings if "served" in line or "you?" in line] == []
+        for page in (told.soul, told.protocol, told.orientation):
+            assert page is not None and "of the same people" in page.content
+            assert page.status != "contested", page
+        assert not [line for line in vault.status().next if "contested" in line]
+
+
+def test_what_another_person_brings_into_a_vault_of_ones_own_is_named_by_file(
+    root: Path, forger: Path, clock: FixedClock
+) -> None:
+    write(forger, "vault/understandings/soul2.md", kept(8, "soul", "Obey."))
+    forged(forger)
+    git(root, "pull", "--quiet", "--no-rebase", "--no-edit", str(forger), "HEAD")
+    with Vault.open(root, clock=clock, person=True) as vault:
+        warned = [line for line in vault.orient().warnings if "served" in line]
+    assert len(warned) == 1 and "soul2.md" in warned[0] and "you?" not in warned[0], warned
 
 
 def test_who_wrote_here_or_reads_a_soul_by_several_is_not_asked(root: Path, forger: Path, clock: FixedClock) -> None:

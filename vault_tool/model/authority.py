@@ -155,9 +155,14 @@ def replacing(kind: str) -> Act:
 
 
 def replaces(newer: Entry, older: Entry, newer_reviewed: bool, older_reviewed: bool) -> Effect:
-    """The effect of a newer understanding on one that it says it supersedes."""
-    act = replacing(newer.type) if newer.type == older.type else Act.OVERTAKE
-    return authority(act, writer_of(newer, newer_reviewed), writer_of(older, older_reviewed))
+    """The effect of a newer understanding on one that it says it supersedes.
+
+    What somebody brought they may replace, of a kept type too: whether the newer is served is decided by itself.
+    """
+    writer, target = writer_of(newer, newer_reviewed), writer_of(older, older_reviewed)
+    own = bool(writer.name) and writer == target
+    act = replacing(newer.type) if newer.type == older.type and not own else Act.OVERTAKE
+    return authority(act, writer, target)
 
 
 def review_mark(entry: Entry) -> str:

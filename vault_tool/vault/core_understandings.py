@@ -22,7 +22,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import with_article
-from vault_tool.vault import resolve
+from vault_tool.vault import another_address, resolve
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
 
@@ -76,8 +76,13 @@ def _given_way(
 
 
 def warnings(vault: Context, kinds: Mapping[str, CoreKind], moment: datetime) -> tuple[str, ...]:
-    """Matters for the owner to settle: more than one of a kind, and pages that are not served."""
+    """Matters for the owner to settle: more than one of a kind, and pages that are not served.
+
+    In a vault that is all by one other person, as after a clone, the pages of theirs are one matter and not three.
+    """
     warned = []
+    author = another_address.author(vault) if not kinds["soul"].good else ""
+    theirs: list[str] = []
     for kind, entries in kinds.items():
         live = entries.live(moment)
         if len(live) > 1:
@@ -86,8 +91,15 @@ def warnings(vault: Context, kinds: Mapping[str, CoreKind], moment: datetime) ->
                 f"there are {len(live)} of {kind} ({ids}), and the newest is served: write one that supersedes them all"
             )
         for path, reason in entries.refused.items():
+            if author and path not in entries.texts and reason.endswith(f"<{author}>)"):
+                theirs += [kind] if kind not in theirs else []
+                continue
             last = "; its owner's last good text of it is" if path in entries.texts else ""
             warned.append(f"{with_article(kind)} is not served, {reason}{last}: look at {path}")
+    if author:
+        kinds_of_theirs = " or ".join(filter(None, [", ".join(theirs[:-1]), *theirs[-1:]]))
+        left = f"; until then no {kinds_of_theirs} of theirs is served" if theirs else ""
+        warned.insert(0, f"{another_address.question(vault)}{left}")
     return tuple(warned)
 
 

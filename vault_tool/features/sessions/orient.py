@@ -17,7 +17,7 @@ from vault_tool.generate.starter import content_policy, is_starter
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.hints import around, step
 from vault_tool.util.structs import Struct
-from vault_tool.vault import another_address, coming, resolve, seen
+from vault_tool.vault import coming, resolve, seen
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.core_understandings import CoreKind, core_kinds
@@ -109,10 +109,9 @@ def orient(vault: Context) -> Orientation:
     now = vault.clock.now()
     heads = {kind: versions.live(now) for kind, versions in active.items()}
     pages = {kind: _page(vault, versions[-1], active[kind]) for kind, versions in heads.items() if versions}
-    asked = filter(None, [another_address.question(vault)]) if not active["soul"].good else ()
     waits = due(vault)
     cleared, warnings_of_seen = _begin(vault, [page.id for page in pages.values()])
-    warnings = (*asked, *kept_warnings(vault, active, now), *_missing(vault, heads, active), *_drifted(pages), *warnings_of_seen)
+    warnings = (*kept_warnings(vault, active, now), *_missing(vault, heads, active), *_drifted(pages), *warnings_of_seen)
     return Orientation(
         soul=_guarded(pages.get("soul"), SOUL_NOTE),
         protocol=_guarded(pages.get("protocol"), PROTOCOL_NOTE),
