@@ -42,7 +42,7 @@ def gets(root: Path, *arguments: str, code: Exit = Exit.DONE) -> Any:
 def test_an_agent_is_told_that_its_memory_waits(root: Path) -> None:
     done = vt("remember", "A fourth one.", cwd=root)
     assert done.returncode == Exit.DONE
-    assert done.stderr == "warning: waits for review: `vt review`\n"
+    assert done.stderr == "warning: waits for a person's review: `vt review` at a terminal\n"
     assert gets(root, "remember", "A fifth one.")["pending_review"] is True
 
 

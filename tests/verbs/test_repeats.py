@@ -136,7 +136,7 @@ def test_repeats_within_a_batch_are_one_with_the_links_of_all(vault: Vault, prob
 def test_of_a_batch_one_may_wait_for_a_person(vault: Vault) -> None:
     made = vault.add_observations([{"content": "It runs.", "subject_names": ["Quartz"]}, {"content": "Perhaps.", "ask": True}])
     assert [one.pending_review for one in made.results] == [False, True]
-    assert (made.committed, all_typed(made.warnings)) == (True, ["waits for review: `vt review`"])
+    assert (made.committed, all_typed(made.warnings)) == (True, ["waits for a person's review: `vt review` at a terminal"])
 
 
 @pytest.mark.in_git

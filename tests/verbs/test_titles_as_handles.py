@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from vault_tool import Vault
-from vault_tool.errors import Ambiguous
+from vault_tool.errors import Ambiguous, NotFound
 
 pytestmark = pytest.mark.without_git
 
@@ -47,3 +47,18 @@ def test_a_title_means_the_newest_of_its_revisions(notes: Vault) -> None:
     third = notes.update_understanding("How Redis is run", "Systemd runs it.", "By systemd.", reason="the timer went")
     assert notes.get("How Redis is run").id == third.new_understanding_id
     assert notes.get(first.id).id == first.id
+
+
+def test_the_text_of_a_memory_is_a_handle_as_its_writer_wrote_it(vault: Vault) -> None:
+    drop = "Redis drops idle connections after 300 s."
+    problem = vault.remember(drop, ["Redis"], kind="problem")
+    long = f"The drops are seen {'again ' * 40}and again. They end at night."
+    seen = vault.remember(long, ["Redis"], kind="fact")
+    assert [vault.get(named).id for named in (drop, f"  {drop.upper()} ", long)] == [problem.id, problem.id, seen.id]
+    fixed = vault.remember("A keepalive ended the drops.", ["Redis"], kind="solution", problem=drop)
+    assert vault.show(fixed.id).head["problem"] == problem.id
+
+    vault.remember("Redis drops idle connections after 300 s. That was before the keepalive.", kind="fact")
+    assert vault.get(drop).id == problem.id
+    with pytest.raises(NotFound):
+        vault.get("Redis drops idle connections after 300 s. It does so at night.")

@@ -17,7 +17,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.recall.wishes import INSTRUCTION, wish_in
 from vault_tool.util.clock import end_of, parse_time, stamp, until
-from vault_tool.util.hints import option, step
+from vault_tool.util.hints import if_there, option, step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name, one_line, unwrap_link, with_article
 from vault_tool.vault import contests, registered, resolve
@@ -183,7 +183,7 @@ def remarks_on(vault: Context, record: Observation) -> list[str]:
     if record.type == "change" and not record.change_targets:
         remarks.append(f"a change without targets: name what it changes with {option('change_targets')}")
     if record.origin != OWNER and record.type != INSTRUCTION and wish_in(record.body) == INSTRUCTION:
-        remarks.append(f"it looks like an instruction: review it ({step('review')})")
+        remarks.append(_no_persons_instruction(vault, record))
     for old in record.related_to:
         if heads := successors(vault.index.catalog, old):
             newer = ", ".join(resolve.short(vault, head) for head in heads)
@@ -192,6 +192,12 @@ def remarks_on(vault: Context, record: Observation) -> list[str]:
     if stay or waits:
         remarks += [*contests.remarks(vault, stay), *contests.waiting_remarks(waits)]
     return [*remarks, *unknown_type(vault.settings.types, record.type)]
+
+
+def _no_persons_instruction(vault: Context, record: Observation) -> str:
+    """The remark on a text that reads as an instruction and is no person's: its standing, and a person's way to change that."""
+    review = if_there(f": {step('review', accept=resolve.short(vault, record.id))} at a terminal")
+    return f"it looks like an instruction, and counts as an agent's word until a person reviews it{review}"
 
 
 def without_authority(vault: Context, record: Observation) -> tuple[tuple[Entry, ...], tuple[str, ...]]:

@@ -18,10 +18,10 @@ from vault_tool.index.visibility import Request, visible
 from vault_tool.model import consent
 from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
 from vault_tool.model.snapshot import Entry, owners_entry
-from vault_tool.model.types import RecordClass
+from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.hints import option, step
 from vault_tool.util.note_links import is_note
-from vault_tool.util.text import normal_name, one_line
+from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
 from vault_tool.vault import beside
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import acting, is_owner
@@ -258,7 +258,8 @@ def readings(vault: Context, path: str | Path) -> Iterator[tuple[str, bool]]:
 
 
 def candidates(vault: Context, name: str) -> Sequence[Entry]:
-    """All that answers to an id, else to a prefix of one, a path, a subject's name or alias, or a title, alias or file name.
+    """All that answers to an id, else to a prefix of one, a path, a subject's name or alias, a title, alias or file name, or
+    the very text of a memory.
 
     A title means the newest of its revisions.
     """
@@ -276,7 +277,11 @@ def candidates(vault: Context, name: str) -> Sequence[Entry]:
         return by_prefix
     path = _as_path(vault, name)
     at_path = catalog.by_path(path) if path else None
-    return [at_path] if at_path else _subjects(vault, name) or _titled(vault, name) or _by_file_name(vault, name)
+    return (
+        [at_path]
+        if at_path
+        else _subjects(vault, name) or _titled(vault, name) or _by_file_name(vault, name) or _saying(vault, name)
+    )
 
 
 def _by_file_name(vault: Context, name: str) -> Sequence[Entry]:
@@ -306,6 +311,17 @@ def _titled(vault: Context, title: str) -> Sequence[Entry]:
     """The notes of a title, alias or file name; of an understanding and the superseded ones of its name, the active one."""
     titled = vault.index.catalog.titled(normal_name(title))
     return _present(vault, titled)
+
+
+def _saying(vault: Context, text: str) -> Sequence[Entry]:
+    """The memories with exactly this text, else with the title that this sentence makes: a title has no full stop, and a
+    writer who names a memory by what it says has one.
+    """
+    saying = [entry for entry in vault.index.catalog.by_body(body_hash(text)) if entry.record_class in MEMORIES]
+    sentence = first_sentence(text)
+    if saying or not sentence or sentence == text.strip() or sentence != text.strip().rstrip(".。"):
+        return _present(vault, saying)
+    return _titled(vault, sentence)
 
 
 def _present(vault: Context, entries: Sequence[Entry]) -> Sequence[Entry]:

@@ -14,7 +14,7 @@ from vault_tool.files.render import render
 from vault_tool.model import authority
 from vault_tool.model.records import Edge, Record
 from vault_tool.model.types import RecordClass
-from vault_tool.util.hints import step
+from vault_tool.util.hints import if_there, step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import body_hash, normal_body
 from vault_tool.vault import asked_reviews, screening
@@ -23,8 +23,9 @@ from vault_tool.vault.drafts import undecided
 
 Policy = Literal["auto", "review"]
 
-# What whoever wrote a held memory is told.
-WAITS = f"waits for review: {step('review')}"
+# The writer of a held memory is told so. The step is named where it can be typed, with the place that a person types it at: a
+# program that reads it there is refused.
+WAITS = "waits for a person's review" + if_there(f": {step('review')} at a terminal")
 
 ASKED = "its writer asks for a person's review"
 OBSERVATIONS_WAIT = "agents' observations are reviewed in this vault (`write_policy`)"

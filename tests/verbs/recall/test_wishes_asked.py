@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.wording import bare, typed
 from vault_tool import Vault
 from vault_tool.features.recall.recall import Bundle
+from vault_tool.util.hints import worded
 from vault_tool.util.text import tokens
+from vault_tool.vault.plain_words import PlainWords
 
 pytestmark = pytest.mark.without_git
 
@@ -44,7 +47,15 @@ def test_what_an_agent_wrote_keeps_its_type_and_says_what_it_looks_like(vault: V
     made = vault.as_(origin="agent").remember("Never push to main without a review.", ["Git"])
 
     assert made.type == "general"
-    assert any("looks like an instruction: review it" in one for one in made.warnings)
+    assert [typed(one) for one in made.warnings] == [
+        "it looks like an instruction, and counts as an agent's word until a person reviews it: "
+        f"`vt review --accept {made.id[:6]}` at a terminal"
+    ]
+    # The step that is named does it, and where there is no command none is named.
+    assert bare(worded(made.warnings[0], PlainWords())).endswith("until a person reviews it")
+    with Vault.open(vault.root, person=True) as person:
+        person.review(accept=[made.id[:6]])
+    assert vault.get(made.id).reviewed
 
 
 def test_a_preference_is_let_in_where_advice_is_asked(vault: Vault) -> None:
