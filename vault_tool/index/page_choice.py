@@ -157,10 +157,11 @@ def reviewed_last(catalog: Catalog, most: int) -> frozenset[str]:
     return frozenset(row[0] for row in rows)
 
 
-def present_count(catalog: Catalog, superseded: Collection[str]) -> int:
-    """How many memories nothing superseded, without those that are given whole."""
+def present_count(catalog: Catalog, superseded: Collection[str], overtaken: Collection[str]) -> int:
+    """How many memories nothing superseded, by id, or overtook, by path, without those that are given whole."""
     given_whole = f"SELECT count(*) FROM entries WHERE class = ? AND type IN ({marks(KEPT_TYPES)})"
     whole = catalog.rows(given_whole, (RecordClass.UNDERSTANDING.value, *KEPT_TYPES))[0][0]
-    query = f"SELECT path FROM entries WHERE class IN (?, ?) AND type NOT IN ({marks(KEPT_TYPES)}) AND id IN ({{}})"
-    gone = set(catalog.rows_in(query, superseded, *_MEMORIES, *KEPT_TYPES))
+    query = f"SELECT path FROM entries WHERE class IN (?, ?) AND type NOT IN ({marks(KEPT_TYPES)}) AND {{}} IN ({{{{}}}})"
+    gone = set(catalog.rows_in(query.format("id"), superseded, *_MEMORIES, *KEPT_TYPES))
+    gone |= set(catalog.rows_in(query.format("path"), overtaken, *_MEMORIES, *KEPT_TYPES))
     return memory_count(catalog) - int(whole) - len(gone)

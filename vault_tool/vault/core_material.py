@@ -124,16 +124,16 @@ class CoreMaker:
         self._elsewhere = 0
 
     def take(self, entry: Entry, belief: Belief) -> None:
-        """Look at a memory that nothing supersedes."""
+        """Look at a memory that nothing supersedes; what is overtaken is history, and is not counted."""
         if entry.id in self._named:
             self._note(entry, belief)
         if entry.type in KEPT_TYPES:
             return
+        if entry.path in self._overtaken:
+            return
         self._total += 1
         if self._place is not None and self._place.is_elsewhere(entry):
             self._elsewhere += 1
-            return
-        if entry.path in self._overtaken:
             return
         claim = self._claims.of(entry, belief)
         if entry.record_class is RecordClass.UNDERSTANDING:

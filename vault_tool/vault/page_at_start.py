@@ -26,6 +26,7 @@ from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import BYTES_A_TOKEN
 from vault_tool.vault import screening
+from vault_tool.vault.contests import all_overtaken
 from vault_tool.vault.context import Context
 from vault_tool.vault.core_making import PAGE_TOKENS, CoreFrame, WholeCore, nothing_waits
 from vault_tool.vault.core_material import CoreMaterial, core_items, covering, import_map, import_of
@@ -220,7 +221,7 @@ def _by_choice(state: _State, choice: PageChoice, *, live: bool) -> CoreMaterial
     return CoreMaterial(
         items=core_items(vault, ((entry, belief) for entry, belief in listed if entry.path not in covered)),
         imports=[_import_map(vault, rows, entries) for rows in choice.imports],
-        total=page_choice.present_count(catalog, supersession(vault.index.catalog)),
+        total=page_choice.present_count(catalog, supersession(vault.index.catalog), all_overtaken(vault)),
         elsewhere=choice.elsewhere,
     )
 

@@ -47,12 +47,10 @@ def test_what_an_agent_wrote_keeps_its_type_and_says_what_it_looks_like(vault: V
     made = vault.as_(origin="agent").remember("Never push to main without a review.", ["Git"])
 
     assert made.type == "general"
-    assert [typed(one) for one in made.warnings] == [
-        "it looks like an instruction, and counts as an agent's word until a person reviews it: "
-        f"`vt review --accept {made.id[:6]}` at a terminal"
-    ]
+    told = "it looks like an instruction, and counts as an agent's word until a person reviews it"
+    assert [typed(one) for one in made.warnings] == [f"{told}: `vt review --accept {made.id[:6]}` at a terminal"]
     # The step that is named does it, and where there is no command none is named.
-    assert bare(worded(made.warnings[0], PlainWords())).endswith("until a person reviews it")
+    assert bare(worded(made.warnings[0], PlainWords())) == told
     with Vault.open(vault.root, person=True) as person:
         person.review(accept=[made.id[:6]])
     assert vault.get(made.id).reviewed
