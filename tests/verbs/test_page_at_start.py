@@ -158,6 +158,19 @@ def test_counts_follow_what_is_written_edited_and_removed(vault: Vault) -> None:
     assert page(vault) == whole(vault)
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_is_overtaken_is_no_memory_that_is_left_out(vault: Vault, kept: bool) -> None:
+    hosts = [vault.remember(f"The {name} runs Debian 12.", ["Servers"], kind="fact") for name in ("heron", "stork", "crane")]
+    if kept:
+        at_start.keep_choice(vault)
+    vault.remember("The heron runs Debian 13.", ["Servers"], kind="fact", change_targets=[hosts[0].id])
+    vault.correct(hosts[1].id, "uname says so", "The stork runs Debian 13.")
+    if not kept:
+        at_start.keep_choice(vault)
+    assert page(vault) == whole(vault)
+    assert ": 3 memories\n" in page(vault) and "not shown" not in page(vault) and page(vault).count(" runs Debian ") == 3
+
+
 def test_it_is_due_where_a_day_has_gone_much_was_written_or_something_is_gone(vault: Vault, clock: FixedClock) -> None:
     filled(vault, 12)
     at_start.keep_choice(vault)
