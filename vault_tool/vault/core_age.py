@@ -12,6 +12,7 @@ from vault_tool.model.problems import Problem, note
 from vault_tool.util.hints import step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
+from vault_tool.vault.contests import all_overtaken
 from vault_tool.vault.context import Context
 from vault_tool.vault.core_of_day import made
 
@@ -33,7 +34,8 @@ def behind(vault: Context) -> CoreAge:
     if known is None:
         return CoreAge()
     vault = vault.seen_by("")
-    memories = abs(present_count(vault.index.catalog, supersession(vault.index.catalog)) - known[1])
+    catalog = vault.index.catalog
+    memories = abs(present_count(catalog, supersession(catalog), all_overtaken(vault)) - known[1])
     today = vault.clock.now().astimezone(UTC).date()
     return CoreAge(memories, max(0, (today - date.fromisoformat(known[0])).days)) if memories else CoreAge()
 
