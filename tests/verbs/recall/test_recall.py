@@ -366,6 +366,24 @@ def test_a_subject_shows_nothing_expired_and_nothing_held_to_be_false(vault: Vau
     assert vault.show(lie.id).truth < 0.15
 
 
+def test_a_subject_shows_what_was_overtaken_behind_what_overtook_it(vault: Vault, clock: FixedClock) -> None:
+    old = vault.remember("The planner keeps its data in SQLite.", ["SQLite", "Planner"], kind="decision")
+    clock.advance(timedelta(minutes=1))
+    left = vault.remember("The migration is half written.", ["Planner"], kind="task_state")
+    clock.advance(timedelta(minutes=1))
+    new = vault.remember("The planner keeps its data in Postgres.", ["Planner"], kind="decision", change_targets=[old.id])
+    done = vault.remember("The migration is merged.", kind="task_state", change_targets=[left.id])
+
+    def told(subject: str, limit: int = 5) -> list[str]:
+        view = vault.recall(subject, limit=limit)
+        assert isinstance(view, SubjectView)
+        return [one.id for one in view.recent_observations]
+
+    assert told("SQLite") == [new.id, old.id]
+    assert told("Planner") == [new.id, done.id, left.id, old.id]
+    assert told("SQLite", limit=1) == [new.id]
+
+
 def test_whose_memories_are_asked_for_bounds_the_answer_about_a_subject_too(vault: Vault) -> None:
     for user, text in (("bob", "Bob likes pears with Mara."), ("eve", "Eve plots with Mara.")):
         vault.turn("s", user, "w", text, extractMemory=True, candidates=[{"content": text, "anchors": ["Mara"]}], write="later")

@@ -25,7 +25,7 @@ from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, screening, seen, shortened
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus
-from vault_tool.vault.contests import foremost
+from vault_tool.vault.contests import changes_of, foremost
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory, copied
 from vault_tool.vault.lean import Short, lean_details, lean_tokens, leaned, without_empty
@@ -307,7 +307,7 @@ def _of_subject(vault: Context, query: str, subject: Entry, asked: Query) -> Sub
     tagged = [entry for entry in vault.index.catalog.tagged([names]) if visible(entry, request, "observed") is None]
     observations = [entry for entry in tagged if entry.record_class is RecordClass.OBSERVATION]
     observations.sort(key=lambda entry: entry.observed_sort_key, reverse=True)
-    shown = _believed(vault, observations, asked.limit)
+    shown = _after_what_overtook_them(vault, _believed(vault, observations, asked.limit))[: asked.limit]
     understood = {kind: _understanding(vault, tagged, kind, names) for kind in ("single_subject", "structural")}
     known = statuses(vault, [*shown, *(entry for entry in understood.values() if entry is not None)])
     recent = [_observed(vault, entry, known) for entry in shown]
@@ -351,6 +351,17 @@ def _believed(vault: Context, entries: Sequence[Entry], limit: int) -> list[Entr
         if len(believed) >= limit:
             break
     return believed[:limit]
+
+
+def _after_what_overtook_them(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
+    """These in their order, each that was overtaken behind the newest of what overtook it, whatever that is tagged with."""
+    changes = changes_of(vault, entries)
+    told: dict[str, Entry] = {}
+    for entry in entries:
+        if changes.get(entry.path):
+            told.setdefault(changes[entry.path][0].path, changes[entry.path][0])
+        told.setdefault(entry.path, entry)
+    return list(told.values())
 
 
 def _disbelieving(believed: Mapping[str, Belief]) -> Request:
