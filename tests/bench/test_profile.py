@@ -10,15 +10,15 @@ import pytest
 from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
-    "remember": 111,
-    "recall": 110,
-    "search": 96,
-    "get": 74,
-    "bring-to-mind": 89,
-    "consolidate": 110,
-    "mark-useful": 77,
-    "create-understanding": 100,
-    "reflect": 101,
+    "remember": 112,
+    "recall": 113,
+    "search": 98,
+    "get": 75,
+    "bring-to-mind": 90,
+    "consolidate": 111,
+    "mark-useful": 78,
+    "create-understanding": 101,
+    "reflect": 102,
     "status": 107,
 }
 """How many modules each entered when this was written."""

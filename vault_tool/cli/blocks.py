@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from vault_tool.cli import wording
 from vault_tool.model.details import Details, in_lines, in_words
 from vault_tool.model.snapshot import from_trusted, is_trusted
-from vault_tool.recall.passage import beside_title
 from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.hints import MARK
 from vault_tool.util.structs import Struct
@@ -148,6 +147,8 @@ def with_status(title: str, statuses: HasStatus) -> str:
 
 def with_passage(title: str, text: str, question: str) -> str:
     """A title in a table of answers, with the passage that was found where the title itself names nothing of the question."""
+    from vault_tool.recall.passage import beside_title  # only what answers a question reads a text for it
+
     shown = beside_title(title, text, question, _PASSAGE)
     return f"{title}: {shown}" if shown else title
 

@@ -356,12 +356,12 @@ def _believed(vault: Context, entries: Sequence[Entry], limit: int) -> list[Entr
 def _after_what_overtook_them(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
     """These in their order, each that was overtaken behind the newest of what overtook it, whatever that is tagged with."""
     changes = changes_of(vault, entries)
-    told: dict[str, Entry] = {}
+    ordered: dict[str, Entry] = {}
     for entry in entries:
         if changes.get(entry.path):
-            told.setdefault(changes[entry.path][0].path, changes[entry.path][0])
-        told.setdefault(entry.path, entry)
-    return list(told.values())
+            ordered.setdefault(changes[entry.path][0].path, changes[entry.path][0])
+        ordered.setdefault(entry.path, entry)
+    return list(ordered.values())
 
 
 def _disbelieving(believed: Mapping[str, Belief]) -> Request:
