@@ -66,3 +66,13 @@ def test_faults_are_named_together(text: str, words: list[str]) -> None:
         load(text)
     assert all(word in str(caught.value) for word in words)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("line", ['write_policy = "review"', 'review = ["preference"]', "core_budget = 9000"])
+def test_a_setting_that_falls_into_the_last_table_is_told_and_not_taken_for_an_instruction(line: str) -> None:
+    text = default_settings() + f"\n{line}\n"
+    with pytest.raises(ConfigError, match=f"`{line.partition(' ')[0]}` is a setting .* above the first line in brackets"):
+        load(text)
+    assert (
+        load(default_settings() + '\nnotes = "Represent my notes for retrieval:"\n').perspectives["notes"].startswith("Represent")
+    )

@@ -275,7 +275,18 @@ def _texts(name: str, value: Any, faults: list[str]) -> tuple[str, ...] | None:
     return None
 
 
+def _sets(name: str, value: Any) -> bool:
+    """Whether this is a setting with one of its values, and no name of an instruction."""
+    return name in _OPTIONS and (not isinstance(value, str) or value in (_OPTIONS[name].choices or ()))
+
+
 def _perspectives(name: str, value: Any, faults: list[str]) -> dict[str, str] | None:
+    # The file ends with this table: a setting that is added at the end falls into it, and would be in force nowhere.
+    if misplaced := [setting for setting, text in value.items() if _sets(setting, text)] if isinstance(value, dict) else []:
+        settings = ", ".join(f"`{setting}`" for setting in misplaced)
+        stands = "is a setting and stands" if len(misplaced) == 1 else "are settings and stand"
+        faults.append(f"{settings} {stands} below `[perspectives]`: move it above the first line in brackets")
+        return None
     if isinstance(value, dict) and all(isinstance(text, str) for text in value.values()):
         return {**PERSPECTIVES, **value}
     faults.append('`[perspectives]` must be lines of name = "instruction"')
