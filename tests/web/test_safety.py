@@ -174,7 +174,7 @@ def test_hostile_notes_run_nothing_and_forge_nothing(chromium: Browser, tmp_path
     with serving_pages(root) as served, browsing(chromium, served) as found:
         page = found.page
         buttons = ["Pin", "Unpin", "Useful", "Flag it", "Change tags", "Link them", "Unlink", "Close"]
-        buttons += ["Add a newer fact", "Write the new version", "Delete", "Why not?"]
+        buttons += ["Add a newer fact", "Write the new version", "Delete", "Why not?", "Hide", "Unhide"]
         paths = [
             "/",
             "/time",
