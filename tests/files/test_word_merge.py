@@ -108,6 +108,21 @@ def test_a_note_tells_which_line_holds_the_words_of_both() -> None:
     assert result.told == (f"changed by both sides at different words, both are in it: {line}",)
 
 
+def test_a_word_that_was_taken_out_of_a_line_stays_out_beside_a_line_that_is_like_it() -> None:
+    def note(*lines: str) -> bytes:
+        return ("---\nid: 11111111-1111-4111-8111-111111111111\ntype: fact\n---\n" + "\n".join(lines) + "\n").encode()
+
+    first, second = "Line0 says: The the the. The the the boiler the the the the. The the the.", "Line1 says: The the the."
+    third = "Line2 says: The the the the the the the the the. The the the. The the the."
+    base, ours = (
+        note(first, second, third, "Line3 says: The the the."),
+        note(first.replace("boiler ", ""), second, third, "Line3 says: the the."),
+    )
+    theirs = note(f"{first.removesuffix('the the.')}word1 the the.", third.replace("The", "word2 The", 1), "Line3 says: the the.")
+    result = assert_laws(base, ours, theirs)
+    assert b"Line0 says: The the the. The the the the the the the. The word1 the the.\n" in result.data
+
+
 class Writer:
     """A line of sentences and edits of it by words; what is put in comes nowhere else."""
 

@@ -230,18 +230,26 @@ class _Weaving:
         return min(holding)
 
     def _holds(self, whole: list[Hunk], part: list[Hunk]) -> bool:
-        """Whether one side's changes of a place have all of the other's in them."""
-        words, known = self._words, [self._base[number] for number in _taken_out(part)]
-        if words is None or max(len(known), len(_put_in(whole)), len(_put_in(part))) > _MOST_PAIRED:
-            return _taken_out(part) <= _taken_out(whole) and _within(_put_in(part), _put_in(whole))
-        rest = iter(_put_in(whole))
+        """Whether one side's changes of a place have all of the other's in them, also where a line has more words changed."""
+        if not _taken_out(part) <= _taken_out(whole):
+            return False
+        words, rest = self._words, iter(_put_in(whole))
+        if words is None or max(len(_taken_out(part)), len(_put_in(whole)), len(_put_in(part))) > _MOST_PAIRED:
+            return _within(_put_in(part), _put_in(whole))
 
-        def held(line: str, other: str) -> bool:
-            return line == other or any(words(base, other, line) == other for base in known)
+        def held(base: Line | None, line: Line, other: Line) -> bool:
+            # Only of the line that it came of: another that is alike would hide a word that was taken out.
+            return line.shown == other.shown or (base is not None and words(base, other.shown, line.shown) == other.shown)
 
-        return _taken_out(part) <= _taken_out(whole) and all(
-            any(held(line.shown, other.shown) for other in rest) for line in _put_in(part)
-        )
+        return all(any(held(base, line, other) for other in rest) for base, line in self._each_of(part))
+
+    def _each_of(self, hunks: list[Hunk]) -> Iterator[tuple[Line | None, Line]]:
+        """Each line that was put in, with the one that it came of where that is known."""
+        for hunk in hunks:
+            came_of = (
+                self._base[hunk.start : hunk.stop] if hunk.stop - hunk.start == len(hunk.lines) else [None] * len(hunk.lines)
+            )
+            yield from zip(came_of, hunk.lines, strict=True)
 
     def _twice(self, first: int, last: int, ones: list[Hunk], others: list[Hunk]) -> Iterator[Line]:
         ours, other = self._applied(first, last, ones, 0), self._applied(first, last, others, 1)
