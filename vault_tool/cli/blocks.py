@@ -46,8 +46,6 @@ COLUMNS = 100
 _LONGEST_NAME = 40
 _NARROWEST = 10
 _BESIDE_A_PATH = 20
-# Most characters of the passage beside a title that names nothing of the question.
-_PASSAGE = 120
 
 # The columns that hold paths.
 PATHS = frozenset({"path", "where", "file"})
@@ -143,14 +141,6 @@ def status_lines(name: str, statuses: HasStatus, short: Callable[[str], str]) ->
 def with_status(title: str, statuses: HasStatus) -> str:
     """A title in a table, with what makes the memory less than current in a word."""
     return title if statuses.status in ("current", "failed", "solved") else f"{title} ({statuses.status})"
-
-
-def with_passage(title: str, text: str, question: str) -> str:
-    """A title in a table of answers, with the passage that was found where the title itself names nothing of the question."""
-    from vault_tool.recall.passage import beside_title  # only what answers a question reads a text for it
-
-    shown = beside_title(title, text, question, _PASSAGE)
-    return f"{title}: {shown}" if shown else title
 
 
 def source(origin: str, *rest: str, reviewed: bool = False) -> str:

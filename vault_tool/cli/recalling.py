@@ -22,7 +22,6 @@ from vault_tool.cli.blocks import (
     status_lines,
     table,
     where,
-    with_passage,
 )
 from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import TEXT, Call, Short, command
@@ -30,6 +29,7 @@ from vault_tool.errors import Exit
 from vault_tool.features.recall.recall import Bundle, SubjectView, Understood
 from vault_tool.features.recall.recall import recall as recall_verb
 from vault_tool.model.parameter_table import NARROWS
+from vault_tool.recall.passage import with_passage
 from vault_tool.util.text import beginning, one_line
 from vault_tool.vault.retrieval.query import Explanation, Recalled
 

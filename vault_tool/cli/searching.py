@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, degraded, named, source, sourced, status_lines, where, with_passage, with_status
+from vault_tool.cli.blocks import Block, degraded, named, source, sourced, status_lines, where, with_status
 from vault_tool.cli.names import takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
 from vault_tool.features.recall.search import MODES, SearchResult, SearchResults
 from vault_tool.features.recall.search import search as search_verb
 from vault_tool.model.parameter_table import NARROWS
+from vault_tool.recall.passage import with_passage
 
 
 @command("search", "vt search redis timeout", """vt search '"socket keepalive"' --kind solution --limit 5""")

@@ -26,6 +26,9 @@ _WIDE = 0x2E80
 # A word that stands more often tells no place.
 _MOST_PLACES = 64
 
+# Most characters of the passage beside a title.
+_BESIDE = 120
+
 
 class Passage(Struct):
     """A passage of a text: from `start` to `stop`, and how it reads, with an ellipsis where the text goes on."""
@@ -67,20 +70,19 @@ def excerpt(text: str, question: str, limit: int) -> str:
     return line
 
 
-def beside_title(title: str, text: str, question: str, limit: int) -> str:
-    """The passage of a text that answers where its title names nothing of the question, as a day's note does; else "".
+def with_passage(title: str, text: str, question: str) -> str:
+    """A title in a list of answers, with the passage that was found where it names nothing of the question, as a day's does.
 
-    A title that has a word of the question says why it stands in a list; of a text without any a passage would say nothing.
+    A title that has a word of the question says itself why it stands there; of a text without any a passage would say nothing.
     """
-    folded, named = text.lower(), title.lower()
     stems = _stems(question)
-    if any(next(_found(named, stem), None) is not None for stem in stems):
-        return ""
-    if not any(next(_found(folded, stem), None) is not None for stem in stems):
-        return ""
+    if _names(title, stems) or not _names(text, stems):
+        return title
     # A text often begins with its title as a heading, or as its first sentence.
-    shown = excerpt(text, question, limit)
-    return shown.lstrip("# ").removeprefix(title).lstrip(" .") if shown.lstrip("# ").startswith(title) else shown
+    shown = excerpt(text, question, _BESIDE)
+    begun = shown.lstrip("# ")
+    shown = begun.removeprefix(title).lstrip(" .") if begun.startswith(title) else shown
+    return f"{title}: {shown}" if shown else title
 
 
 def parts(text: str) -> list[tuple[int, int]]:
@@ -142,6 +144,12 @@ def _found(text: str, stem: str) -> Iterator[int]:
             count += 1
             yield at
         at = text.find(stem, at + len(stem))
+
+
+def _names(text: str, stems: Sequence[str]) -> bool:
+    """Whether a text has one of these words."""
+    folded = text.lower()
+    return any(next(_found(folded, stem), None) is not None for stem in stems)
 
 
 def _most(places: Sequence[tuple[int, int, int]], width: int) -> tuple[int, int]:
