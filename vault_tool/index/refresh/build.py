@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from vault_tool.config import Config
 from vault_tool.errors import StorageError
 from vault_tool.files import git, tombstones
-from vault_tool.files.disk_changes import trusted_stat
 from vault_tool.files.layout import AROUND
 from vault_tool.files.reader import Listing, Reader, Scan
 from vault_tool.index import graves
@@ -23,7 +22,7 @@ from vault_tool.index.catalog import UNREADABLE
 from vault_tool.index.database import failure
 from vault_tool.index.fulltext.index_format import Builder
 from vault_tool.index.refresh.attribution import Attribution, clock_fact
-from vault_tool.index.refresh.diff import Progress, digest_of_faults
+from vault_tool.index.refresh.diff import Progress, digest_of_faults, trusted_stat
 from vault_tool.index.refresh.ingest import Bulk
 from vault_tool.index.refresh.reading import Seen, Vanished, ignored_around, passed_over, see, with_head, without
 from vault_tool.index.seals import discard

@@ -15,13 +15,12 @@ from msgspec.structs import replace
 from vault_tool.config import Config
 from vault_tool.errors import Busy, GitError
 from vault_tool.files import git, reader, tombstones
-from vault_tool.files.disk_changes import Changes, compare, trusted_stat
 from vault_tool.files.layout import FileKind, file_kind, is_around
 from vault_tool.files.reader import Scan
 from vault_tool.index import authorship, graves
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.refresh import ahead, attribution, build, diff, former_titles, ingest, reading, served_notes
-from vault_tool.index.refresh.diff import HeadMove, Progress, Tally
+from vault_tool.index.refresh.diff import Changes, HeadMove, Progress, Tally, compare, trusted_stat
 from vault_tool.index.store import Replaced, Store
 from vault_tool.index.text_search import TextSearch
 from vault_tool.index.trusted_authors import TrustedAuthors

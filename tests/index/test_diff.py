@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from vault_tool.files.disk_changes import DOUBT, compare, is_bulk_loss, trusted_stat
 from vault_tool.files.reader import Scan
+from vault_tool.index.refresh.diff import DOUBT, compare, is_bulk_loss, trusted_stat
 
 ONE, OTHER = (1, 2, 3, 4), (1, 2, 5, 4)
 
