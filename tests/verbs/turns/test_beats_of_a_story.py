@@ -20,8 +20,8 @@ STORIES = tomllib.loads((Path(__file__).parents[1] / "sessions" / "notes_and_tur
 OTHERS = [
     f"{who} {did} {what} {where}."
     for who, did, what, where in product(
-        ("A miller", "The postman", "Some child"), ("met", "painted", "forgot", "drew"), ("a kite", "the gate", "a snail"),
-        ("in the garden", "by the pond", "after supper"),
+        ("A miller", "The postman", "Some child", "Her aunt", "A sailor"), ("met", "painted", "forgot", "drew", "praised"),
+        ("a kite", "the gate", "a snail", "two geese"), ("in the garden", "by the pond"),
     )
 ]  # fmt: skip
 
@@ -45,15 +45,16 @@ def _right(vault: Vault, name: str) -> int:
     return count
 
 
-@pytest.mark.parametrize("name", ["tale", "village"])
+@pytest.mark.parametrize("name", ["tale", "village", "workshop"])
 def test_a_turn_recalls_the_beat_that_answers_it(vault: Vault, clock: FixedClock, name: str) -> None:
     _told(vault, clock, STORIES[name]["notes"])
     assert _right(vault, name) >= 19
 
 
-def test_it_does_so_among_many_others(vault: Vault, clock: FixedClock) -> None:
-    _told(vault, clock, [*STORIES["tale"]["notes"], *OTHERS])
-    assert _right(vault, "tale") >= 16
+@pytest.mark.parametrize("name", ["tale", "workshop"])
+def test_it_does_so_among_many_others(vault: Vault, clock: FixedClock, name: str) -> None:
+    _told(vault, clock, [*STORIES[name]["notes"], *OTHERS])
+    assert _right(vault, name) >= 16
 
 
 @pytest.mark.skipif(not MODELS, reason="VAULT_TEST_MODELS names no folder with the local model")
