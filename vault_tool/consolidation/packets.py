@@ -60,6 +60,11 @@ class Due(Struct, kw_only=True):
         return tuple(self.weights)
 
     @property
+    def current(self) -> tuple[str, ...]:
+        """The ids of the new memories that nothing overtook since: so many are told to be new."""
+        return tuple(identity for identity, weight in self.weights.items() if weight)
+
+    @property
     def kind(self) -> str:
         """The type of the understanding that would settle it."""
         return "single_subject" if len(self.keys) == 1 else "relationship"
@@ -73,7 +78,7 @@ class Due(Struct, kw_only=True):
 
     def says_enough(self, known: Collection[str]) -> bool:
         """Whether so much of what is current in it is not `known` from an earlier packet that it is no repetition."""
-        current = [identity for identity, weight in self.weights.items() if weight] or self.new
+        current = self.current or self.new
         unknown = sum(identity not in known for identity in current)
         return unknown >= ENOUGH or 2 * unknown >= len(current)
 

@@ -8,6 +8,7 @@ from itertools import product
 
 import msgspec
 from msgspec import field
+from msgspec.structs import replace
 
 from vault_tool.consolidation import ledger, packets
 from vault_tool.consolidation.ledger import PacketName
@@ -75,23 +76,33 @@ class Eligible(Struct, kw_only=True):
     understanding: Entry | None
 
 
-class _Settled(Struct):
+class Settled(Struct):
     """The matters that the ledgers settled: by packet, the packets with nothing to say, and memories read before ledgers
     said it by packet; `doubtful` passes have a ledger of another hand, and stand for all that was before them.
     """
 
     by_packet: Mapping[PacketName, frozenset[str]]
     nothing: Mapping[PacketName, frozenset[str]]
-    read: frozenset[str]
-    doubtful: tuple[Entry, ...]
+    read: frozenset[str] = frozenset()
+    doubtful: tuple[Entry, ...] = ()
+
+    def beside(self, other: Settled) -> Settled:
+        """What both settled, by packet; the rest as it is here."""
+        return replace(self, by_packet=_joined(self.by_packet, other.by_packet), nothing=_joined(self.nothing, other.nothing))
 
 
-def settled(vault: Context, known: Passes) -> _Settled:
+def _joined(
+    names: Mapping[PacketName, frozenset[str]], others: Mapping[PacketName, frozenset[str]]
+) -> dict[PacketName, frozenset[str]]:
+    return {name: names.get(name, frozenset()) | others.get(name, frozenset()) for name in {*names, *others}}
+
+
+def settled(vault: Context, known: Passes) -> Settled:
     """The sum of the ledgers of the passes so far, kept until the catalogue changes."""
     return vault.index.catalog.derived("settled", lambda: _settled(vault, known))
 
 
-def _settled(vault: Context, known: Passes) -> _Settled:
+def _settled(vault: Context, known: Passes) -> Settled:
     by_packet: dict[PacketName, frozenset[str]] = {}
     nothing: dict[PacketName, frozenset[str]] = {}
     read: set[str] = set()
@@ -107,7 +118,7 @@ def _settled(vault: Context, known: Passes) -> _Settled:
         else:
             for target, names in ((by_packet, settled_before.settled), (nothing, settled_before.skipped)):
                 target.update({name: target.get(name, frozenset()) | ids for name, ids in names.items()})
-    return _Settled(by_packet, nothing, frozenset(read), tuple(doubtful))
+    return Settled(by_packet, nothing, frozenset(read), tuple(doubtful))
 
 
 def precedes(entry: Entry, other: Entry) -> bool:
@@ -119,12 +130,13 @@ def precedes(entry: Entry, other: Entry) -> bool:
 
 
 class Finder:
-    """Looks for the packets of one catalogue; for the length of one answer."""
+    """Looks for the packets of one catalogue; for the length of one answer. `ending` is what a pass settles that is to end."""
 
-    def __init__(self, vault: Context, known: Passes, *, again: bool = False) -> None:
+    def __init__(self, vault: Context, known: Passes, *, again: bool = False, ending: Settled | None = None) -> None:
         self._vault = vault
         self._regions = regions_of(vault.index.catalog)
-        self._settled = settled(vault, known)
+        before = settled(vault, known)
+        self._settled = before if ending is None else before.beside(ending)
         self._open = known.open
         self._again = again
         catalog = vault.index.catalog

@@ -15,8 +15,8 @@ from tests.cli.typed import vt
 from tests.verbs.looking import START, fails
 from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
-from vault_tool.features.consolidation.passes import due
-from vault_tool.features.consolidation.round_trip import BUDGET, IDLE, PACKET, NextPacket
+from vault_tool.features.consolidation.passes import IDLE, due
+from vault_tool.features.consolidation.round_trip import BUDGET, PACKET, NextPacket
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.text import tokens
 from vault_tool.vault.open_pass import passes
@@ -214,6 +214,33 @@ def test_an_idle_pass_is_ended_by_the_next_call(agent: Vault, clock: FixedClock)
     assert second.packet is not None and second.pass_id != first.pass_id and "idle" in second.said
     assert one is not None and "Ended " in agent.show(one.id).content
     assert second.packet.subject == "Homelab"
+
+
+@pytest.mark.parametrize("answered", [0, 1, 2, 3])
+def test_an_idle_pass_counts_as_ended_before_the_next_call_ends_it(agent: Vault, clock: FixedClock, answered: int) -> None:
+    for number in range(24):
+        agent.remember(f"Part {number} of it.", [f"Side {number % 5}", f"Part {number // 6}"], kind="fact")
+    step = agent.consolidate_next()
+    for number in range(answered):
+        step = (
+            answer(agent, step) if number else agent.consolidate_next(packet=step.packet and step.packet.id or "", content="none")
+        )
+    clock.advance(IDLE + timedelta(minutes=1))
+    waits, listed = due(agent), agent.get_pending_consolidation()
+    assert (listed.pass_id, listed.due_packets) == (None, waits.packets)
+    after = agent.consolidate_next()
+    assert after.packet is not None and waits.packets == after.left + 1
+    assert due(agent) == waits, "a pass that begins changes no count"
+
+
+def test_what_is_no_longer_so_is_not_counted_as_new(agent: Vault) -> None:
+    old = told(agent, "Redis", 4)[0]
+    agent.remember("Redis has another part now.", ["Redis"], kind="change", change_targets=[old])
+    assert due(agent).observations == 4
+    [head] = agent.get_pending_consolidation().subjects
+    step = agent.consolidate_next()
+    assert step.packet is not None and step.packet.text.startswith("Redis: 4 new.\n") and head.new_count == 4
+    assert f"{old[:6]} was: fact" in step.packet.text
 
 
 def test_another_session_goes_on_with_the_packet_at_hand(agent: Vault, root: Path) -> None:

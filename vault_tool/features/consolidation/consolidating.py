@@ -9,29 +9,28 @@ from itertools import chain
 from msgspec.structs import replace
 
 from vault_tool.consolidation import ledger
-from vault_tool.consolidation.ledger import Ledger, LedgerLine, SettledPacket
+from vault_tool.consolidation.ledger import Ledger, LedgerLine
 from vault_tool.errors import NotFound, VaultError
-from vault_tool.features.consolidation.given_packets import Walk, walk
+from vault_tool.features.consolidation.given_packets import walk
 from vault_tool.features.consolidation.passes import (
     ORIENTATION,
     PacketPlan,
     Planned,
     due,
+    is_idle,
     is_placed,
-    label,
     of_pass,
+    outcome,
     pending,
     plans,
     settled_with_nothing,
     unread,
     unread_batches,
     written_in,
-    written_packets,
 )
-from vault_tool.features.consolidation.skipped_packets import skipped
 from vault_tool.files import frontmatter, reader
 from vault_tool.index.relations import Regions, regions_of, supersession
-from vault_tool.index.timeline import entries_of, unlinked_count
+from vault_tool.index.timeline import unlinked_count
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Consolidation
 from vault_tool.model.signals import EpisodeEntry
@@ -205,7 +204,8 @@ def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> 
     At most `limit` subjects and as many intersections are listed.
     """
     known = passes(vault)
-    arrived = sum(map(len, unread_batches(vault, known))) if known.open else 0
+    open_entry = known.open if known.open and not is_idle(vault, known.open) else None
+    arrived = sum(map(len, unread_batches(vault, known))) if open_entry else 0
     heads = [head_of(plan) for plan in pending(vault).next]
     waits = due(vault)
     subjects = [head for head in heads if head.type == "single_subject"][:limit]
@@ -215,7 +215,7 @@ def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> 
         since=known.last or None,
         pending_consolidation_count=waits.observations,
         due_packets=waits.packets,
-        pass_id=known.open.id if known.open else None,
+        pass_id=open_entry.id if open_entry else None,
         arrived=arrived,
         subjects=tuple(subjects),
         intersections=tuple(intersections),
@@ -232,6 +232,7 @@ def begin_consolidation(vault: Context) -> Begun:
     Where an open pass was left unfinished and more came, its ledger is completed, and the new pass takes over what it
     left. The generation is one higher from then on.
     """
+    end_idle(vault)
     return start(vault, empty=True).answer
 
 
@@ -244,18 +245,30 @@ def start(vault: Context, *, again: bool = False, empty: bool = False) -> Starte
         regions = regions_of(vault.index.catalog)
         fresh = unread(vault, known)
         closed = replace(known, open=None)
+        result = outcome(vault, known.open) if known.open else None
+        ending = result.settled() if result else None
         fresh = [*fresh, *(settled_with_nothing(vault, known) if again else ())]
-        packets = plans(vault, fresh, closed, again=again)
+        packets = plans(vault, fresh, closed, again=again, ending=ending)
         if not (packets.next or _unplaced(vault, fresh) or (empty and fresh and not known.open)):
             return _resumed(vault, known, regions)
-        entries = _with_left(vault, known, fresh)
+        entries = list({entry.path: entry for entry in (*(result.unread if result else ()), *fresh)}.values())
         if known.open:
-            _complete(op, known.open, regions)
+            _complete(op, known.open)
         if len(entries) > len(fresh):
-            packets = plans(vault, entries, closed, again=again)
+            packets = plans(vault, entries, closed, again=again, ending=ending)
         record = _began(op, known, entries, packets.next)
         saved = op.carry_out(f"pass {record.generation}", [record.id])
     return _begun(vault, saved, record, entries, packets, regions)
+
+
+def end_idle(vault: Context) -> str:
+    """End a pass that was walked packet by packet and left; returns the sentence about it."""
+    entry = passes(vault).open
+    kept_walk = walk(vault.root, entry.id) if entry else None
+    if entry is None or kept_walk is None or not is_idle(vault, entry):
+        return ""
+    end_consolidation(vault, entry.id)
+    return f"the pass before was idle since {kept_walk.at[:16]} and is ended; what it wrote stays"
 
 
 @verb
@@ -267,7 +280,7 @@ def end_consolidation(vault: Context, pass_id: str = "", *, core: bool = True) -
     """
     with writing(vault, "consolidate") as op:
         entry = open_pass(vault, pass_id)
-        completed = _complete(op, entry, regions_of(vault.index.catalog))
+        completed = _complete(op, entry)
         saved = op.carry_out(f"pass {completed.number} ended", [entry.id])
     return Ended(
         **saved.fields(*(_refreshed(vault) if core else ())),
@@ -309,7 +322,7 @@ def head_of(plan: PacketPlan, done: Collection[tuple[str, ...]] = ()) -> PacketH
         type=plan.due.kind,
         label=plan.label,
         subjects=plan.names,
-        new_count=len(plan.due.new),
+        new_count=len(plan.due.current),
         observation_count=plan.observations,
         trivial=plan.trivial,
         existing_understanding=plan.understanding.id if plan.understanding else None,
@@ -382,19 +395,13 @@ def _began(op: Operation, known: Passes, entries: Sequence[Entry], packets: Sequ
     return record
 
 
-def _complete(op: Operation, entry: Entry, regions: Regions) -> Ledger:
+def _complete(op: Operation, entry: Entry) -> Ledger:
     """Plan the completed ledger of a pass; its head stays as it is."""
     vault = op.vault
     text = body_of(vault, entry)
     written = written_in(vault, entry)
     entries = items_of(vault, entry)
-    packets = of_pass(vault, entry)
-    kept_walk = walk(vault.root, entry.id)
-    passed = skipped(vault.root, entry.id)
-    done = written_packets(vault, entry, regions)
-    left = [*packets.next, *packets.left]
-    shown = {plan.keys: _shown(plan, kept_walk) for plan in packets.done}
-    cut = [identity for plan in packets.done for identity in plan.due.new if identity not in shown[plan.keys]]
+    result = outcome(vault, entry)
     completed = Ledger(
         number=entry.generation or 0,
         begun=entry.text("created"),
@@ -404,10 +411,10 @@ def _complete(op: Operation, entry: Entry, regions: Regions) -> Ledger:
         ended=vault.now(),
         written=_lines(written),
         superseded=_lines(_replaced(vault, written)),
-        settled=tuple(SettledPacket(label(plan.names), shown[plan.keys]) for plan in packets.done if plan.keys in done),
-        skipped=tuple(SettledPacket(label(plan.names), shown[plan.keys]) for plan in packets.done if plan.keys in passed - done),
-        left=tuple(label(plan.names) for plan in left),
-        unread=_lines(_not_read(vault, left, cut)),
+        settled=result.written,
+        skipped=result.skipped,
+        left=tuple(plan.label for plan in result.left),
+        unread=_lines(result.unread),
         after=_counts(vault),
         new_as_written=ledger.new_as_written(text),
     )
@@ -422,30 +429,10 @@ def _complete(op: Operation, entry: Entry, regions: Regions) -> Ledger:
     return completed
 
 
-def _with_left(vault: Context, known: Passes, fresh: Sequence[Entry]) -> list[Entry]:
-    """The new memories, and those that an open pass leaves undone: all but the ones passed over."""
-    if known.open is None:
-        return list(fresh)
-    packets = of_pass(vault, known.open)
-    over = _not_read(vault, [*packets.next, *packets.left])
-    return list({entry.path: entry for entry in (*over, *fresh)}.values())
-
-
 def _replaced(vault: Context, written: Iterable[Entry]) -> list[Entry]:
     own = {entry.id for entry in written}
     olds = dict.fromkeys(old for entry in written for old in entry.texts("supersedes") if old not in own)
     return [entry for old in olds for entry in vault.index.catalog.get(old)]
-
-
-def _not_read(vault: Context, left: Iterable[PacketPlan], cut: Sequence[str] = ()) -> list[Entry]:
-    """The memories that stay new: of packets neither settled nor passed over, and those for which a packet had no room."""
-    return entries_of(vault.index.catalog, [*(identity for plan in left for identity in plan.due.weights), *cut])
-
-
-def _shown(plan: PacketPlan, kept_walk: Walk | None) -> tuple[str, ...]:
-    """The new memories of a packet that its reader saw: all of them, where it is not known what was given."""
-    shown = kept_walk.shown(plan.keys) if kept_walk else None
-    return plan.due.new if shown is None else shown
 
 
 def _lines(entries: Iterable[Entry]) -> tuple[LedgerLine, ...]:
@@ -454,7 +441,7 @@ def _lines(entries: Iterable[Entry]) -> tuple[LedgerLine, ...]:
 
 def _described(plan: PacketPlan) -> str:
     trivial = ", trivial" if plan.trivial else ""
-    return f"{plan.label}: {len(plan.due.new)} new of {plan.observations}{trivial}"
+    return f"{plan.label}: {len(plan.due.current)} new of {plan.observations}{trivial}"
 
 
 def _unplaced(vault: Context, entries: Iterable[Entry]) -> tuple[str, ...]:

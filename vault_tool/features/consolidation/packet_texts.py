@@ -273,7 +273,7 @@ class _Walk:
             label=plan.label,
             subjects=plan.names,
             trivial=plan.trivial,
-            new_count=len(plan.due.new),
+            new_count=len(plan.due.current),
             observation_count=plan.observations,
             value=plan.worth,
             current=current,

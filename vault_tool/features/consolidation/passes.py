@@ -8,8 +8,9 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from vault_tool.consolidation import ledger, packets
+from vault_tool.consolidation.ledger import SettledPacket
 from vault_tool.consolidation.packets import MOST_PAIRS, MOST_TAGS, Due
-from vault_tool.features.consolidation.given_packets import walk
+from vault_tool.features.consolidation.given_packets import Walk, walk
 from vault_tool.features.consolidation.skipped_packets import Keys, skipped
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.relations import Region, Regions, active, lineage, regions_of, tagging
@@ -21,7 +22,7 @@ from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
-from vault_tool.vault.eligible import Eligible, Finder, Touched, precedes, settled
+from vault_tool.vault.eligible import Eligible, Finder, Settled, Touched, precedes, settled
 from vault_tool.vault.open_pass import Passes, items_of, passes, spoken_of
 
 # So many passes back it is looked whether something came too late for them: by a pull, from a machine that had not heard.
@@ -29,6 +30,9 @@ LATE = 2
 
 # Clocks of other machines, and times that people write with another offset, may be off by so much.
 _SLACK = timedelta(days=2)
+
+# A pass that is walked packet by packet ends by itself after so long.
+IDLE = timedelta(minutes=30)
 
 # Of more new memories the tags are read as a whole to count them, and their heads are not.
 _FEW = 1000
@@ -132,11 +136,15 @@ def _observations_of(catalog: Catalog, starts: Iterable[str]) -> Iterator[str]:
                 yield entry.id
 
 
-def plans(vault: Context, entries: Iterable[Entry], known: Passes, *, again: bool = False) -> Planned:
-    """The packets that new memories come to; `again` asks once more for those of which there was nothing to say."""
+def plans(
+    vault: Context, entries: Iterable[Entry], known: Passes, *, again: bool = False, ending: Settled | None = None
+) -> Planned:
+    """The packets that new memories come to; `again` asks once more for those of which there was nothing to say, and `ending` is
+    what a pass has settled that ends before.
+    """
     touched = Touched()
     touched.add_entries(vault, entries, regions_of(vault.index.catalog))
-    return planned(vault, touched, known, again=again)
+    return planned(vault, touched, known, again=again, ending=ending)
 
 
 def settled_with_nothing(vault: Context, known: Passes) -> list[Entry]:
@@ -164,9 +172,19 @@ class Planned(Struct):
         return [*self.done, *self.next]
 
 
-def planned(vault: Context, touched: Touched, known: Passes, done: Collection[Keys] = (), *, again: bool = False) -> Planned:
-    """The packets of what was touched; of two that show the same, the one that says more comes."""
-    eligible = Finder(vault, known, again=again).found(touched)
+def planned(
+    vault: Context,
+    touched: Touched,
+    known: Passes,
+    done: Collection[Keys] = (),
+    *,
+    again: bool = False,
+    ending: Settled | None = None,
+) -> Planned:
+    """The packets of what was touched; of two that show the same, the one that says more comes. `ending` is what a pass has
+    settled that ends before.
+    """
+    eligible = Finder(vault, known, again=again, ending=ending).found(touched)
     names = {keys: label([region.name for region in packet.regions]) for keys, packet in eligible.items()}
     over = {keys: packet for keys, packet in eligible.items() if keys in done}
     shown = {identity for packet in over.values() for identity in packet.due.weights}
@@ -219,20 +237,80 @@ def of_pass(vault: Context, entry: Entry) -> Planned:
     return vault.index.catalog.derived(("packets of", entry.id, over, again), made)
 
 
+class Outcome(Struct):
+    """The result of a pass if it ends now: the packets that were written of and those passed over, each with what it showed,
+    the packets that are left, and the memories that stay new.
+    """
+
+    written: tuple[SettledPacket, ...]
+    skipped: tuple[SettledPacket, ...]
+    left: tuple[PacketPlan, ...]
+    unread: Sequence[Entry]
+
+    def settled(self) -> Settled:
+        """The packets that it settles, as its ledger will be read."""
+        return Settled(by_packet=_by_name(self.written), nothing=_by_name(self.skipped))
+
+
+def outcome(vault: Context, entry: Entry) -> Outcome:
+    """What a pass comes to if it ends now. Indexes must be fresh."""
+    packets_of_it = of_pass(vault, entry)
+    kept_walk = walk(vault.root, entry.id)
+    passed = skipped(vault.root, entry.id)
+    done = written_packets(vault, entry, regions_of(vault.index.catalog))
+    left = (*packets_of_it.next, *packets_of_it.left)
+    arrived = frozenset(unread_ids(vault, passes(vault)).observations)
+    shown = {plan.keys: _shown(plan, kept_walk, arrived) for plan in packets_of_it.done}
+    cut = [identity for plan in packets_of_it.done for identity in plan.due.new if identity not in shown[plan.keys]]
+    stays = dict.fromkeys((*(identity for plan in left for identity in plan.due.new), *cut))
+    return Outcome(
+        tuple(SettledPacket(plan.label, shown[plan.keys]) for plan in packets_of_it.done if plan.keys in done),
+        tuple(SettledPacket(plan.label, shown[plan.keys]) for plan in packets_of_it.done if plan.keys in passed - done),
+        left,
+        entries_of(vault.index.catalog, [*stays]),
+    )
+
+
+def _shown(plan: PacketPlan, kept_walk: Walk | None, arrived: Collection[str]) -> tuple[str, ...]:
+    """The new memories of a packet that its reader saw: where it is not known what was given, all but those that `arrived` since
+    the pass began.
+    """
+    shown = kept_walk.shown(plan.keys) if kept_walk else None
+    return tuple(identity for identity in plan.due.new if identity not in arrived) if shown is None else shown
+
+
+def _by_name(settled_packets: Iterable[SettledPacket]) -> dict[ledger.PacketName, frozenset[str]]:
+    return {ledger.packet_name(packet.label): frozenset(map(ledger.known, packet.ids)) for packet in settled_packets}
+
+
+def is_idle(vault: Context, entry: Entry) -> bool:
+    """Whether an open pass was walked packet by packet and left: the next call ends it, so that it counts as ended."""
+    kept_walk = walk(vault.root, entry.id)
+    return kept_walk is not None and vault.clock.now() - moment(kept_walk.at) >= IDLE
+
+
 def pending(vault: Context) -> Planned:
     """The packets that wait: what is left of the open pass, else what a pass would consist of, kept until the catalogue changes.
     Indexes must be fresh.
     """
     known = passes(vault)
-    if known.open is not None:
-        return of_pass(vault, known.open)
+    entry = known.open
+    if entry is not None and not is_idle(vault, entry):
+        return of_pass(vault, entry)
 
     def made() -> Planned:
         touched = Touched()
-        _touch_new(vault, known, touched)
-        return planned(vault, touched, known)
+        if entry is None:
+            _touch_new(vault, known, touched)
+            return planned(vault, touched, known)
+        ended = outcome(vault, entry)
+        regions = regions_of(vault.index.catalog)
+        for batch in (ended.unread, *unread_batches(vault, known)):
+            touched.add_entries(vault, batch, regions)
+        return planned(vault, touched, replace(known, open=None), ending=ended.settled())
 
-    return vault.index.catalog.derived("pending", made)
+    over = skipped(vault.root, entry.id) if entry else None
+    return vault.index.catalog.derived(("pending", entry.id if entry else None, over), made)
 
 
 def changed_pairs(vault: Context) -> list[PacketPlan]:
@@ -327,7 +405,7 @@ def waiting_in_words(observations: int, packets: int) -> str:
 def due(vault: Context) -> DueCount:
     """Count the packets that wait and their new observations. Indexes must be fresh."""
     waits = pending(vault).next
-    return DueCount(len(waits), len({identity for plan in waits for identity in plan.due.weights}))
+    return DueCount(len(waits), len({identity for plan in waits for identity in plan.due.current}))
 
 
 def _touch_new(vault: Context, known: Passes, touched: Touched) -> None:

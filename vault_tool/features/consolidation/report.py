@@ -372,7 +372,7 @@ class _Survey:
             subject_a=plan.names[0],
             subject_b=plan.names[1],
             intersection_size=len(self.regions.members(*plan.regions)),
-            new_generation_count=len(plan.due.new),
+            new_generation_count=len(plan.due.current),
             existing_understanding=brief(self.vault, plan.understanding) if plan.understanding else None,
             trivial=plan.trivial,
         )

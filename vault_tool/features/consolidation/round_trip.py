@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ from vault_tool.index.timeline import entries_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util import atomic
-from vault_tool.util.clock import moment
 from vault_tool.util.hints import option, step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, one_line
@@ -50,9 +48,6 @@ _HEAD_LEAST, _FRAME = 5, 20
 
 # Kept of a budget for the orientation, which comes last: one part in so many, at most so much.
 _LAST_SHARE, _LAST = 5, 300
-
-# A pass that is walked so ends by itself after so long.
-IDLE = timedelta(minutes=30)
 
 # The text that says that there is nothing to say.
 NOTHING = "none"
@@ -140,7 +135,7 @@ def _called(
     vault: Context, packet: str, content: str, summary: str, sources: Sequence[str], budget: int, again: bool
 ) -> NextPacket:
     vault.fresh()
-    ended = _end_idle(vault)
+    ended = consolidating.end_idle(vault)
     open_pass = passes(vault).open
     kept_walk = walk(vault.root, open_pass.id) if open_pass else None
     trip = _Trip(vault, open_pass, kept_walk)
@@ -149,16 +144,6 @@ def _called(
     if ended and trip.walk is None:
         trip.message = ended
     return trip.begun(budget, again)
-
-
-def _end_idle(vault: Context) -> str:
-    """End a pass that was walked so and left; returns the sentence about it."""
-    open_pass = passes(vault).open
-    kept_walk = walk(vault.root, open_pass.id) if open_pass else None
-    if open_pass is None or kept_walk is None or vault.clock.now() - moment(kept_walk.at) < IDLE:
-        return ""
-    consolidating.end_consolidation(vault, open_pass.id)
-    return f"the pass before was idle since {kept_walk.at[:16]} and is ended; what it wrote stays"
 
 
 class _Trip:
@@ -409,7 +394,7 @@ class _Trip:
             if newest is not None and not is_starter("orientation", body_of(self.vault, newest)):
                 yield self._so_far(newest, room)
             return
-        yield f"{unframed(_about(plan))}: {len(plan.due.new)} new."
+        yield f"{unframed(_about(plan))}: {len(plan.due.current)} new."
         if plan.understanding is not None:
             yield self._so_far(plan.understanding, room)
         elif len(plan.regions) > 1:
