@@ -87,7 +87,7 @@ class Settled(Struct):
     doubtful: tuple[Entry, ...] = ()
 
     def beside(self, other: Settled) -> Settled:
-        """What both settled, by packet; the rest as it is here."""
+        """The sum of what both settled, by packet; the rest as it is here."""
         return replace(self, by_packet=_joined(self.by_packet, other.by_packet), nothing=_joined(self.nothing, other.nothing))
 
 

@@ -231,6 +231,15 @@ def test_an_idle_pass_counts_as_ended_before_the_next_call_ends_it(agent: Vault,
     assert due(agent) == waits, "a pass that begins changes no count"
 
 
+def test_a_pass_that_is_begun_by_name_ends_an_idle_one_too(agent: Vault, clock: FixedClock) -> None:
+    told(agent, "Redis")
+    first = agent.consolidate_next()
+    assert agent.begin_consolidation().id == first.pass_id, "what is walked now is taken up"
+    clock.advance(IDLE + timedelta(minutes=1))
+    begun = agent.begin_consolidation()
+    assert begun.began and begun.id != first.pass_id
+
+
 def test_what_is_no_longer_so_is_not_counted_as_new(agent: Vault) -> None:
     old = told(agent, "Redis", 4)[0]
     agent.remember("Redis has another part now.", ["Redis"], kind="change", change_targets=[old])

@@ -232,7 +232,9 @@ def begin_consolidation(vault: Context) -> Begun:
     Where an open pass was left unfinished and more came, its ledger is completed, and the new pass takes over what it
     left. The generation is one higher from then on.
     """
-    end_idle(vault)
+    if walk(vault.root) is not None:
+        vault.fresh()
+        end_idle(vault)
     return start(vault, empty=True).answer
 
 
@@ -262,7 +264,7 @@ def start(vault: Context, *, again: bool = False, empty: bool = False) -> Starte
 
 
 def end_idle(vault: Context) -> str:
-    """End a pass that was walked packet by packet and left; returns the sentence about it."""
+    """End a pass that was walked packet by packet and left; returns the sentence about it. Indexes must be fresh."""
     entry = passes(vault).open
     kept_walk = walk(vault.root, entry.id) if entry else None
     if entry is None or kept_walk is None or not is_idle(vault, entry):

@@ -253,7 +253,7 @@ class Outcome(Struct):
 
 
 def outcome(vault: Context, entry: Entry) -> Outcome:
-    """What a pass comes to if it ends now. Indexes must be fresh."""
+    """The outcome of a pass if it ends now. Indexes must be fresh."""
     packets_of_it = of_pass(vault, entry)
     kept_walk = walk(vault.root, entry.id)
     passed = skipped(vault.root, entry.id)
