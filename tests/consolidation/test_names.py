@@ -38,6 +38,13 @@ def test_pairs_are_those_that_comparing_all_with_all_finds(names: list[str]) -> 
     assert found == wanted
 
 
+@given(names=NAMES, of=NAMES)
+def test_pairs_of_some_names_are_the_pairs_that_these_are_in(names: list[str], of: list[str]) -> None:
+    asked = {name for name in of if name in names}
+    wanted = {pair for pair in near_pairs(names) if not asked.isdisjoint(pair[:2])}
+    assert set(near_pairs(names, asked)) == wanted
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

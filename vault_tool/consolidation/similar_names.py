@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from difflib import SequenceMatcher
 from itertools import combinations
 
@@ -31,8 +31,9 @@ def similar_names(name: str, others: Iterable[str], limit: int = 5) -> list[str]
     return [other for _, other in sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:limit]]
 
 
-def near_pairs(names: Iterable[str]) -> Iterator[tuple[str, str, float]]:
-    """The pairs among normalised names that are nearly one, each once, with how near (0..1).
+def near_pairs(names: Iterable[str], of: Collection[str] | None = None) -> Iterator[tuple[str, str, float]]:
+    """The pairs among normalised names that are nearly one, each once, with how near (0..1); with `of` only those that one of
+    these names is in.
 
     Names are compared only where they share a beginning, an ending, the beginning of a word, or their initials: so
     the cost grows with how many are alike, and only a misspelling at both ends is passed over.
@@ -43,12 +44,19 @@ def near_pairs(names: Iterable[str]) -> Iterator[tuple[str, str, float]]:
             alike[mark].add(name)
     seen: set[tuple[str, str]] = set()
     for group in alike.values():
-        for pair in combinations(sorted(group), 2):
+        for pair in _pairs_of(group, of):
             if pair not in seen:
                 seen.add(pair)
                 score = pair_nearness(*pair)
                 if score:
                     yield (*pair, score)
+
+
+def _pairs_of(group: Collection[str], of: Collection[str] | None) -> Iterator[tuple[str, str]]:
+    """The pairs of a group, each in the order of its names; with `of` those that one of these names is in."""
+    if of is None:
+        return combinations(sorted(group), 2)
+    return ((min(name, other), max(name, other)) for name in of if name in group for other in group if other != name)
 
 
 def nearness(name: str, theirs: str) -> float:

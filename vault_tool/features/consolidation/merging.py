@@ -104,7 +104,7 @@ def find_similar_subjects(vault: Context, subject_name: str = "", *, limit: int 
     degraded = prepared(vault)
     regions = regions_of(vault.index.catalog)
     only = regions.called(resolve.existing_subject(vault, subject_name).title).key if subject_name else ""
-    pairs = [pair for pair in _similar(vault, regions) if not only or only in (pair.subject_a.id, pair.subject_b.id)]
+    pairs = list(_similar(vault, regions, only))
     pairs.sort(
         key=lambda pair: (-max(pair.name_score or 0, pair.similarity_score or 0), pair.subject_a.name, pair.subject_b.name)
     )
@@ -170,27 +170,30 @@ def merge_subjects(vault: Context, primary: str, duplicate: str, *, reason: str 
     )
 
 
-def _similar(vault: Context, regions: Regions) -> Iterator[SimilarPair]:
-    """All pairs that come near in name or in meaning."""
+def _similar(vault: Context, regions: Regions, only: str) -> Iterator[SimilarPair]:
+    """All pairs that come near in name or in meaning; with the key of a subject those that it is in."""
     entries = vault.index.catalog.of_class(RecordClass.SUBJECT)
     subjects = {entry.id: Region(entry.id, entry.title, names_of(entry), entry) for entry in entries}
-    names = _near_in_name(subjects.values())
+    names = _near_in_name(subjects.values(), subjects.get(only))
     meanings = _near_in_meaning(vault, list(subjects.values()))
     for pair in dict.fromkeys((*names, *meanings)):
+        if only and only not in pair:
+            continue
         first, other = (subjects[key] for key in pair)
         shared = len(regions.observations(first) & regions.observations(other))
         if pair in names or shared <= SMALL:
             yield _pair(vault, first, other, names.get(pair), meanings.get(pair), shared)
 
 
-def _near_in_name(subjects: Iterable[Region]) -> dict[tuple[str, str], float]:
-    """The pairs of which some names are nearly one, or the same."""
+def _near_in_name(subjects: Iterable[Region], only: Region | None) -> dict[tuple[str, str], float]:
+    """The pairs of which some names are nearly one, or the same; where one subject is asked for, its pairs are among them."""
     owners: dict[str, list[str]] = defaultdict(list)
     for region in subjects:
         for name in region.names:
             owners[name].append(region.key)
     twins = ((key, other, 1.0) for keys in owners.values() for key, other in combinations(keys, 2))
-    near = ((key, other, score) for a, b, score in near_pairs(owners) for key in owners[a] for other in owners[b])
+    pairs = near_pairs(owners, only.names if only else None)
+    near = ((key, other, score) for a, b, score in pairs for key in owners[a] for other in owners[b])
     scores: dict[tuple[str, str], float] = {}
     for key, other, score in (*twins, *near):
         if key != other:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from vault_tool.belief.fold import said_by
 from vault_tool.consolidation.packets import is_contained
@@ -174,6 +175,15 @@ class ConsolidationReport(Answer, kw_only=True):
     notice: str = HYPOTHESIS_NOTICE
 
 
+class NeedingAPerson(Struct):
+    """How much there is of what a person settles: contradictions, questioned memories, and what waits for a pass."""
+
+    contested: int
+    questioned: int
+    observations: int
+    packets: int
+
+
 @verb
 @looks
 @of_the_whole
@@ -184,6 +194,13 @@ def get_consolidation_report(vault: Context, *, limit: int | None = 20) -> Conso
     """
     with no_collection():
         return _reported(vault, limit)
+
+
+def needing_a_person(vault: Context) -> NeedingAPerson:
+    """The counts of the report that a person is told first, without the rest of it. Indexes must be fresh."""
+    seen, waits = _Survey(vault), due(vault)
+    contradictions = sum(1 for _ in contested(seen.understandings))
+    return NeedingAPerson(contradictions, len(seen.questionable()), waits.observations, waits.packets)
 
 
 def _reported(vault: Context, limit: int | None) -> ConsolidationReport:
@@ -227,17 +244,26 @@ class _Survey:
         self.regions = regions_of(catalog)
         self.generation = catalog.generation()
         gone = supersession(catalog)
-        tags = tagging(catalog)
         self._names = {entry.id: entry.title for entry in catalog.of_class(RecordClass.SUBJECT)}
-        self.sightings = [
-            Sighting(identity, tags.get(number, frozenset()), created, generation)
-            for number, identity, generation, created in ages(catalog, RecordClass.OBSERVATION)
-        ]
         current = [e for e in catalog.of_class(RecordClass.UNDERSTANDING) if e.id not in gone]
         self.understandings: list[tuple[Entry, Keys]] = [
             (entry, frozenset(region.key for region in self.regions.of(entry))) for entry in current
         ]
-        self.coverage: SubjectCoverage = coverage(self.sightings, self.understandings)
+
+    @cached_property
+    def sightings(self) -> list[Sighting]:
+        """Every observation with the regions that it is of."""
+        catalog = self.vault.index.catalog
+        tags = tagging(catalog)
+        return [
+            Sighting(identity, tags.get(number, frozenset()), created, generation)
+            for number, identity, generation, created in ages(catalog, RecordClass.OBSERVATION)
+        ]
+
+    @cached_property
+    def coverage(self) -> SubjectCoverage:
+        """The understandings of each region, and how far they are behind."""
+        return coverage(self.sightings, self.understandings)
 
     def name(self, key: str) -> str:
         """The name of a region, as people write it."""

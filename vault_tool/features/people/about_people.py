@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 from unicodedata import normalize
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.features import stores
 from vault_tool.files import layout, reader
-from vault_tool.index.slight import head_fields
+from vault_tool.index.slight import memories_by_user
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 from vault_tool.vault.context import Context
@@ -49,8 +49,7 @@ class Naming(Struct, kw_only=True):
 
 def people_of(vault: Context) -> list[Person]:
     """The users of whom there is anything, those with most memories first."""
-    named = (user for _, (user,) in head_fields(vault.index.catalog, "user"))
-    memories = Counter(user for user in named if user and isinstance(user, str))
+    memories = memories_by_user(vault.index.catalog)
     here: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for store in stores.of(vault):
         for user, ids in store.people().items():

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from heapq import nsmallest
 from typing import Any
 
-from vault_tool.features.reading.listing import MemoryList, filtered, list_memories, part_of
+from vault_tool.features.reading.listing import (
+    BY_TIME,
+    MemoryList,
+    filtered,
+    kept_rows,
+    list_memories,
+    part_of,
+    part_of_rows,
+)
+from vault_tool.index.list_rows import count, counters, facet_values
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.structs import Struct
-from vault_tool.util.text import unwrap_link
 from vault_tool.vault.context import Context
-from vault_tool.vault.retrieval.filters import Filters
-from vault_tool.vault.retrieval.query import Query, narrowed
+from vault_tool.vault.parameters import require_moment
 
 _MOST = 12
 
@@ -33,6 +41,10 @@ class Weight(Struct):
 
 def list_with_facets(vault: Context, *, sort: str, limit: int, after: str, **filters: Any) -> tuple[MemoryList, Facets]:
     """A part of a list as `list_memories` gives it, with the facets of the whole: in one look at the memories."""
+    if sort in BY_TIME and not any(filters.values()) and vault.sees_everyone:
+        rows, hidden = kept_rows(vault)
+        part = part_of_rows(vault, rows, hidden, sort=sort, limit=limit, after=after)
+        return part, _facets(rows.counts(hidden), rows.total(hidden))
     chosen = filtered(vault, **filters)
     if not chosen:
         # What was meant by a name that nothing has is told by the verb.
@@ -41,25 +53,31 @@ def list_with_facets(vault: Context, *, sort: str, limit: int, after: str, **fil
 
 
 def list_counts(vault: Context, since: str) -> tuple[int, Facets]:
-    """How many memories the list without filters has, and the facets of those of them that are not older: in one look."""
-    chosen = filtered(vault)
-    wants = Filters(vault, Query(query="", **narrowed({"since": since}))).wants
-    return len(chosen), facets_of(filter(wants, chosen))
+    """How many memories the list without filters has, and the facets of those of them that are not older."""
+    rows, hidden = kept_rows(vault)
+    counts = rows.since(require_moment(since, vault.clock.now()).timestamp(), hidden)
+    return rows.total(hidden), _facets(counts, counts["type"].total())
 
 
 def facets_of(entries: Iterable[Entry]) -> Facets:
     """The facets of these memories."""
-    counts: dict[str, Counter[str]] = {name: Counter() for name in ("type", "subject", "tag", "by", "session", "project")}
+    counts = counters()
     for entry in entries:
-        counts["type"][entry.type] += 1
-        counts["subject"].update(unwrap_link(name) for name in entry.subjects)
-        counts["tag"].update(entry.texts("tags"))
-        counts["by"][entry.text("model") or entry.origin] += 1
-        for name in ("session", "project"):
-            if value := entry.text(name):
-                counts[name][value] += 1
-    commonest = {name: tuple(counter.most_common(_MOST)) for name, counter in counts.items()}
-    return Facets(commonest, counts["type"].total())
+        count(counts, facet_values(entry))
+    return _facets(counts, counts["type"].total())
+
+
+def _facets(counts: Mapping[str, Counter[str]], total: int) -> Facets:
+    """The commonest values of each, those of one count in the order of their names."""
+    commonest = {
+        name: tuple(nsmallest(_MOST, ((text, number) for text, number in counter.items() if number), key=_commonest))
+        for name, counter in counts.items()
+    }
+    return Facets(commonest, total)
+
+
+def _commonest(counted: tuple[str, int]) -> tuple[int, str]:
+    return -counted[1], counted[0]
 
 
 def weights(vault: Context, ids: Iterable[str]) -> dict[str, Weight]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import binascii
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any, Unpack
 
 from msgspec.structs import replace
 
 from vault_tool.errors import UsageError
 from vault_tool.files.layout import VAULT
+from vault_tool.index.list_rows import ListRows, Place
 from vault_tool.index.schema import ENTRY, entry_of
 from vault_tool.index.visibility import visible
 from vault_tool.model.authority import contributor_of
@@ -35,7 +37,7 @@ from vault_tool.vault.statuses import CURRENT, STATUS_NAMES, statuses
 from vault_tool.vault.viewer import request_of
 
 SORTS = ("created", "observed", "decay", "utility")
-_BY_TIME = ("created", "observed")
+BY_TIME = ("created", "observed")
 _DIGITS = 4
 # What is listed: memories unless another class is named.
 CLASSES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT, RecordClass.EDGE)
@@ -87,10 +89,6 @@ class MemoryList(Answer, kw_only=True):
         return without_empty({**answered, "total": self.total, "next": self.next, "warnings": self.warnings})
 
 
-# Where a memory stands in a list: the value that it is sorted by, then its path; the highest come first.
-_Place = tuple[float, str]
-
-
 @verb
 @looks
 @for_user
@@ -131,15 +129,37 @@ def part_of(vault: Context, chosen: Sequence[Entry], *, sort: str, limit: int, a
     moment = before.moment if before else vault.clock.now()
     places = _places(vault, chosen, sort, moment)
     rest = [place for place in sorted(places, reverse=True) if before is None or place < before.place]
-    shown = [places[place] for place in rest[:limit]]
-    known = statuses(vault, shown)
-    scores = [None if sort in _BY_TIME else round(value, _DIGITS) for value, _ in rest[:limit]]
-    results = [_listed(vault, entry, known.get(entry.path, CURRENT), score) for entry, score in zip(shown, scores, strict=True)]
-    return MemoryList(
-        results=tuple(results),
-        total=len(chosen),
-        next=_Cursor(sort, moment, rest[limit - 1]).text() if len(rest) > limit else None,
-    )
+    part = _told(vault, [(place, places[place]) for place in rest[:limit]], sort, len(chosen))
+    return replace(part, next=_Cursor(sort, moment, rest[limit - 1]).text()) if len(rest) > limit else part
+
+
+def part_of_rows(
+    vault: Context, rows: ListRows, hidden: Collection[str], *, sort: str, limit: int, after: str
+) -> MemoryList:  # fmt: skip
+    """The same part of the list that all memories make but those that are hidden, by time."""
+    before = _Cursor.read(after, sort) if after else None
+    places = list(islice(rows.places(sort, hidden, before.place if before else None), limit + 1))
+    entries = vault.index.catalog.cached_by_paths([path for _, path in places[:limit]])
+    shown = [(place, entries[place[1]]) for place in places[:limit] if place[1] in entries]
+    part = _told(vault, shown, sort, rows.total(hidden))
+    moment = before.moment if before else vault.clock.now()
+    return replace(part, next=_Cursor(sort, moment, places[limit - 1]).text()) if len(places) > limit else part
+
+
+def kept_rows(vault: Context) -> tuple[ListRows, set[str]]:
+    """The rows of all memories, and the paths of those among them that a list without filters does not have."""
+    catalog = vault.index.catalog
+    rows = ListRows.of(catalog)
+    return rows, rows.hidden(catalog, request_of(vault))
+
+
+def _told(vault: Context, places: Sequence[tuple[Place, Entry]], sort: str, total: int) -> MemoryList:
+    known = statuses(vault, [entry for _, entry in places])
+    results = [
+        _listed(vault, entry, known.get(entry.path, CURRENT), None if sort in BY_TIME else round(value, _DIGITS))
+        for (value, _), entry in places
+    ]
+    return MemoryList(results=tuple(results), total=total, next=None)
 
 
 def filtered(
@@ -179,7 +199,7 @@ class _Cursor(Struct):
 
     sort: str
     moment: datetime
-    place: _Place
+    place: Place
 
     def text(self) -> str:
         """The cursor as it is given out."""
@@ -235,7 +255,7 @@ def _with_status(vault: Context, entries: list[Entry], status: str) -> list[Entr
     return [entry for entry in entries if (visible(entry, request, "listed") or "") == status]
 
 
-def _places(vault: Context, entries: Sequence[Entry], sort: str, moment: datetime) -> dict[_Place, Entry]:
+def _places(vault: Context, entries: Sequence[Entry], sort: str, moment: datetime) -> dict[Place, Entry]:
     """Where each stands, as of a moment: what fades meanwhile does not change its place among them."""
     if sort == "created":
         return {(entry.created_sort_key[0].timestamp(), entry.path): entry for entry in entries}

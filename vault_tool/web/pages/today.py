@@ -15,13 +15,16 @@ from starlette.routing import Route
 
 from vault_tool.errors import GitError, UsageError
 from vault_tool.features.consolidation.passes import waiting_in_words
+from vault_tool.features.consolidation.report import NeedingAPerson, needing_a_person
 from vault_tool.features.history.undo import undoable
+from vault_tool.features.pages.pages import rest_of_page
 from vault_tool.features.reading.facets import list_counts, weights, whole_ids
 from vault_tool.features.reading.listing import listed
 from vault_tool.generate.escape import as_written
 from vault_tool.util.structs import Struct
-from vault_tool.util.text import counted, tokens
+from vault_tool.util.text import BYTES_A_TOKEN, counted, tokens
 from vault_tool.vault.core_making import PAGE_TOKENS
+from vault_tool.vault.page_at_start import page_at_start
 from vault_tool.web.asking import act, ask, back_to, cached, done_with, form_of
 from vault_tool.web.rendering import render
 
@@ -126,9 +129,9 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
     looked = vault.local.last_look()
     operations, more = _since(vault, looked)
     can_be_undone = undoable(vault, [operation.commit for operation in operations]) if operations else {}
-    core = cached(request, "core", lambda vault: vault.core(preview=True))(vault)
-    sections = tuple(_sections(core.text))
-    report = cached(request, f"report {_MOST}", lambda vault: vault.get_consolidation_report(limit=_MOST))(vault)
+    core = cached(request, "core", _given)(vault)
+    sections = tuple(_sections(core))
+    work = cached(request, "work", needing_a_person)(vault)
     groups = tuple(_groups(vault, operations)) if operations else ()
     memories, week = cached(request, "new this week", lambda vault: list_counts(vault, "7d"))(vault)
     dates = cached(request, f"upcoming {vault.now()[:10]}", lambda vault: vault.upcoming(limit=_MOST))(vault)
@@ -138,12 +141,17 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
         "groups": groups, "sections": sections, "ids": ids, "weights": weights(vault, ids.values()),
         "core_parts": [(section.name, section.tokens) for section in sections],
         "core_budget": PAGE_TOKENS,
-        "steps": (*_steps(status, report), *_dates(dates)), "problem_count": sum(status.problems.values()),
+        "steps": (*_steps(status, work), *_dates(dates)), "problem_count": sum(status.problems.values()),
         "memories": memories,
         "observations": status.counts.get("observation", 0),
         "week": week.counts["by"], "week_count": week.total, "root": vault.root,
         "kinds": vault.settings.types.observations(),
     }  # fmt: skip
+
+
+def _given(vault: Vault) -> str:
+    """The page that a session's start is given, made as it is made there."""
+    return page_at_start(vault, vault.who.project or "", rest_of_page)(PAGE_TOKENS * BYTES_A_TOKEN)
 
 
 def _groups(vault: Vault, operations: Sequence[Any]) -> Iterator[NewGroup]:
@@ -191,14 +199,13 @@ def _sections(text: str) -> Iterator[ContextSection]:
         yield ContextSection(name, source, tokens(part), lines, rest)
 
 
-def _steps(status: Any, report: Any) -> Iterator[SuggestedStep]:
+def _steps(status: Any, work: NeedingAPerson) -> Iterator[SuggestedStep]:
     """The steps that need attention, each with what settles it."""
     if status.git.obstacle:
         yield SuggestedStep(status.git.obstacle, page="/health")
     for path in status.git.conflicted:
         # No press commits it: git alone is told that it is settled.
         yield SuggestedStep(f"{path} is in conflict: choose what stays in it, then finish the merge with git", page="/health")
-    counts = report.counts
     if status.git.uncommitted and not status.git.conflicted:
         changed = counted(status.git.uncommitted, "changed file is", "changed files are")
         yield SuggestedStep(f"{changed} not committed", "commit", "Commit them")
@@ -206,15 +213,12 @@ def _steps(status: Any, report: Any) -> Iterator[SuggestedStep]:
         yield SuggestedStep(f"{counted(status.turns, 'accepted turn')} not written yet", "drain", "Write them")
     if status.embeddings.vectors is not None and status.embeddings.vectors.behind:
         yield SuggestedStep(f"{counted(status.embeddings.vectors.behind, 'note')} without vectors", "embed", "Embed now")
-    if report.contested_understandings:
-        yield SuggestedStep(
-            f"{counted(counts['contested_understandings'], 'contradiction')} of understandings", page="/consolidate"
-        )
-    if report.questionable_items:
-        questioned = counted(counts["questionable_items"], "memory is", "memories are")
-        yield SuggestedStep(f"{questioned} questioned", page="/consolidate")
-    if report.due_packets:
-        waits = waiting_in_words(report.pending_consolidation_count, report.due_packets)
+    if work.contested:
+        yield SuggestedStep(f"{counted(work.contested, 'contradiction')} of understandings", page="/consolidate")
+    if work.questioned:
+        yield SuggestedStep(f"{counted(work.questioned, 'memory is', 'memories are')} questioned", page="/consolidate")
+    if work.packets:
+        waits = waiting_in_words(work.observations, work.packets)
         yield SuggestedStep(f"{waits} to be consolidated", page="/consolidate")
 
 
