@@ -338,7 +338,9 @@ def test_what_is_missing_is_remarked_and_stored_all_the_same(vault: Vault, root:
 def test_a_type_in_other_letters_is_the_type_and_a_strange_one_is_remarked_upon(vault: Vault) -> None:
     assert [vault.remember(text, kind=text).type for text in ("Fact", "DECISION")] == ["fact", "decision"]
     (said,) = vault.remember("Text.", kind="recipe").warnings
-    assert said.startswith("`recipe` is not a type of this vault: it is kept as an observation of weight 0.8 (the types are ")
+    assert said == "`recipe` is not a type of this vault: it is kept as an observation of weight 0.8"
+    (said,) = vault.remember("Another text.", kind="lessons").warnings
+    assert said.endswith("of weight 0.8; did you mean insight?")
 
 
 def test_a_type_of_the_vaults_own_is_no_surprise(root: Path) -> None:

@@ -27,6 +27,8 @@ WHO_LENGTH = 60
 RIVAL_LENGTH = 80
 MOST_RIVALS = 2
 MOST_TRIED = 4
+# So many memories that say where the work was left stand on a page, and are the answer to that question.
+MOST_STATES = 3
 MOST_FAILED = 2
 # After these no colon is wanted.
 _STOPS = ".!?:。！？：…"

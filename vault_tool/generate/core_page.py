@@ -11,7 +11,7 @@ from itertools import groupby
 import msgspec
 
 from vault_tool.generate.budget import cut, shares
-from vault_tool.generate.core_forms import NO_REST, CoreItem, CoreText, Form, ImportMap, Rest, TrackedForm, common
+from vault_tool.generate.core_forms import MOST_STATES, NO_REST, CoreItem, CoreText, Form, ImportMap, Rest, TrackedForm, common
 from vault_tool.generate.core_order import Claim, Claims, in_order, is_over
 from vault_tool.generate.core_project import CoreProject
 from vault_tool.generate.escape import block, inline, quote
@@ -22,8 +22,7 @@ WARNING_LENGTH = 300
 
 # After so many lines in a row for which there was no room a group is full: a few that do not fit are passed over.
 _MISSES = 20
-# So many memories that say where work was left stand on a page.
-_STATES, _STATE = 3, "task_state"
+_STATE = "task_state"
 
 # By the first so many of a section its heading says who most of them come from.
 _TYPICAL = 15
@@ -213,7 +212,7 @@ class _Sections:
         used = misses = 0
         while queue.at < len(queue.items) and misses < _MISSES:
             section, place, item = queue.items[queue.at]
-            if item.entry.type == _STATE and self._states == _STATES:
+            if item.entry.type == _STATE and self._states == MOST_STATES:
                 queue.at += 1
                 continue
             part = section, self._vouched[item.entry.path]

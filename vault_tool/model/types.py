@@ -134,6 +134,28 @@ def near_type(name: str, types: Iterable[str]) -> str:
     return next(iter(difflib.get_close_matches(name.casefold(), alike, 1, _SLIP)), "")
 
 
+_MEANT = {
+    "insight": "learning lesson finding discovery gotcha pitfall idea takeaway",
+    "preference": "wish like dislike feedback style",
+    "instruction": "rule policy guideline convention requirement",
+    "task_state": "todo task next next_step status progress handoff left_to_do",
+    "problem": "bug issue defect failure incident",
+    "procedure": "howto how_to step runbook playbook",
+    "decision": "choice ruling agreement",
+    "fact": "note information info context knowledge observation event",
+    "failed_tactic": "failed_attempt dead_end attempt tried",
+    "change": "update correction migration",
+    "configuration": "setting config environment",
+}
+_OTHER_WORDS = {word: name for name, words in _MEANT.items() for word in words.split()}
+"""What people and models call the types that there are."""
+
+
+def meant_type(name: str) -> str:
+    """The type that another word for it means, whatever it is written like; empty where none is known."""
+    return _OTHER_WORDS.get(name.casefold(), "") or _OTHER_WORDS.get(name.casefold().removesuffix("s"), "")
+
+
 class Registry(Struct):
     """All types of a vault: the built-in ones, extended and overridden by `[types.<name>]` in `vault.toml`."""
 

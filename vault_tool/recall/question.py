@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from vault_tool.recall import time_words, times
-from vault_tool.recall.wishes import asks_for_advice
+from vault_tool.recall.wishes import asks_for_advice, asks_what_is_left
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 
@@ -113,7 +113,7 @@ class Question(Struct):
     is called so. `own` says that it is about the asker. `sentences` are each the words of one that tell something, with how
     much they do, and `windows` the same as they stand. A `page` of conversation is searched for by these, and so is what
     nobody asked (`conversational`); a question is told by them how well a memory fits. `times` are those that
-    it names, and `advice` says that it asks what to do, or how.
+    it names, `advice` says that it asks what to do, or how, and `left` that it asks where the work was left.
     """
 
     text: str
@@ -127,6 +127,7 @@ class Question(Struct):
     spelled: tuple[str, ...] = ()
     times: Times | None = None
     advice: bool = False
+    left: bool = False
 
     @property
     def asked(self) -> str:
@@ -159,7 +160,7 @@ def parse_question(text: str, conversational: bool = False, today: date | None =
         whole, without_framing(whole), tuple(dict.fromkeys(names)), bool(_SELF.search(whole)), page,
         bool(parts) and (page or conversational), tuple(parts.values()), tuple(parts), spelled,
         None if page or today is None else _times(whole, today),
-        not page and today is not None and asks_for_advice(whole),
+        not page and today is not None and asks_for_advice(whole), not page and asks_what_is_left(whole),
     )  # fmt: skip
 
 

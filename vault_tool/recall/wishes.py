@@ -59,6 +59,24 @@ _LOOKS_BACK = deferred_pattern(
     r"|(?:our|my) (?:chats?|conversations?|sessions?)|over the past|progress\w*|evolv\w+)\b",
     re.IGNORECASE,
 )
+# Said of the work itself, and of nothing that stood or was left anywhere: `where did Ann leave the keys?` asks for keys.
+_LEFT = deferred_pattern(
+    r"^(?:so |and |ok(?:ay)?,? |please,? |hi,? |hello,? )*(?:"
+    r"where (?:was|is|were) (?:the |my |our |this )?(?:work|project|session|job)(?: last)?(?: left(?: off)?| standing)?"
+    r"|where (?:did|have) (?:i|we|you) (?:leave|left|stop|stopped)(?: off)?(?: the work| work)?"
+    r"|where (?:were|was) (?:i|we|you)|where do (?:i|we|you|things) stand|where does (?:the |this )?(?:work|project) stand"
+    r"|what (?:is|was|remains|'s)? ?(?:still )?(?:left|open|to be done|to do|next)(?: to do| to be done)?"
+    r"|what (?:should|do|shall|can|must) (?:i|we|you) do next|what comes next|what's (?:left|next)(?: to do)?"
+    r"|(?:continue|resume|go on with|pick up) (?:the |my |our )?(?:last )?(?:work|session|task)"
+    r"|left to do|next steps?|where it was left"
+    r")(?: (?:here|now|today|yesterday|last time|in the last session|from last time|off|on this project))*\s*[?.!]*$",
+    re.IGNORECASE,
+)
+
+
+def asks_what_is_left(text: str) -> bool:
+    """Whether a question asks where the work was left, or what comes next, and for nothing besides."""
+    return bool(_LEFT.match(text.strip().replace("’", "'")))
 
 
 def wish_in(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from vault_tool.errors import UsageError
 from vault_tool.model.details import is_word
 from vault_tool.model.fields import PARAMETERS, Field, annotation, unsaid
-from vault_tool.model.types import UNKNOWN_WEIGHT, Registry, near_type
+from vault_tool.model.types import UNKNOWN_WEIGHT, Registry, meant_type, near_type
 from vault_tool.util.clock import parse_time
 from vault_tool.util.hints import option
 from vault_tool.util.text import one_line
@@ -133,8 +133,6 @@ def unknown_type(types: Registry, type: str) -> tuple[str, ...]:
     """The remark on a type that a vault does not know: it may be meant, or mistyped."""
     if types.spec(type).known:
         return ()
-    known = types.observations()
-    near = near_type(type, known)
+    near = near_type(type, types.observations()) or meant_type(type)
     meant = f"; did you mean {near}?" if near else ""
-    advice = f"it is kept as an observation of weight {UNKNOWN_WEIGHT:g}{meant}"
-    return (f"`{type}` is not a type of this vault: {advice} (the types are {', '.join(known)}; vault.toml may name more)",)
+    return (f"`{type}` is not a type of this vault: it is kept as an observation of weight {UNKNOWN_WEIGHT:g}{meant}",)

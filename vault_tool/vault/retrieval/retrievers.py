@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 from msgspec import field
 
+from vault_tool.generate.core_forms import MOST_STATES
 from vault_tool.index import timeline
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.fulltext.documents import handle_names
@@ -32,6 +33,7 @@ from vault_tool.vault.retrieval.filters import Filters
 from vault_tool.vault.retrieval.named import OF_ONE, Named, named_subjects
 from vault_tool.vault.retrieval.query import Query
 from vault_tool.vault.retrieval.vector_scores import VectorScores
+from vault_tool.vault.work_left import is_of, task_states
 
 Scope = Literal["repo", "global"]
 
@@ -110,6 +112,8 @@ def _beside_the_words(pool: Pool, question: Question, asked: Query, *, heard: bo
     yield from named.paths(catalog)
     yield from _in_session(pool, asked)
     yield from _of_days(pool, question)
+    if question.left:
+        yield from (entry.path for entry in task_states(pool.vault))
     if question.advice:
         yield from catalog.newest_of_types((PREFERENCE, INSTRUCTION), _LANE)
     if question.conversational:
@@ -160,7 +164,19 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
         _note_wishes(pool, question)
     for candidate in named.known(pool.candidates.values()):
         candidate.exact = True
+    if question.left:
+        _note_left(pool)
     return pool
+
+
+def _note_left(pool: Pool) -> None:
+    """Note which candidates say where the work was left: the last ones of the project that is worked on, as on a page."""
+    states = [entry for entry in task_states(pool.vault) if is_of(entry, pool.vault.who.project) or not pool.vault.who.project]
+    for entry in sorted(states, key=lambda entry: entry.observed_sort_key)[-MOST_STATES:]:
+        candidate = pool.candidates.get((pool.scope, entry.path))
+        if candidate is not None:
+            candidate.exact = True
+            candidate.why += ("where the work was left",)
 
 
 def _of_days(pool: Pool, question: Question) -> list[str]:
