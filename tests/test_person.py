@@ -42,6 +42,7 @@ ACTS: Mapping[str, tuple[str, ...]] = {
     "forget looks": ("forget", "{fact}", "--dry-run"),
     "purge": ("forget", "{fact}", "--purge", "--yes"),
     "forget all of one": ("forget", "--all-of", "ann", "--yes"),
+    "hide": ("hide", "{fact}"),
     "consent": ("consent", "{anns}", "--withdrawn"),
     "consent for another": ("consent", "{anns}", "--given", "--as-user", "ann"),
     "export": ("export", "out", "--all-of", "ann"),

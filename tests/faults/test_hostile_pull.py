@@ -308,6 +308,7 @@ TYPED: dict[str, tuple[str, ...]] = {
     "update-link": ("update-link", "000000", "why"),
     "unlink": ("unlink", "000000"),
     "pin": ("pin", "{mine}"),
+    "hide": ("hide", "{mine}"),
     "project": ("project", "--list"),
     "capture": ("capture",),
     "tag": ("tag", "{mine}", "+kept"),

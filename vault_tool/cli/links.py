@@ -1,4 +1,4 @@
-"""Commands on single memories: links between two, tags, pins; and entries of the day's log."""
+"""Commands on single memories: links between two, tags, pins, what stands on no page; and entries of the day's log."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import TEXT, Call, Short, VaultCommand, authored, command, writes
 from vault_tool.cli.saved import saved_as
 from vault_tool.errors import Exit, UsageError
+from vault_tool.features.editing import hiding
 from vault_tool.features.remember import links
 from vault_tool.files.frontmatter.lists import typed
 
@@ -74,6 +75,18 @@ def pin(call: Call, memory_id: str, off: bool) -> Exit:
         return call.emit(links.pin(vault, memory_id, off=off), _pinned, vault)
 
 
+@command("hide", "vt hide a1b2c3", "vt hide a1b2c3 --off")
+@click.argument("ids", nargs=-1, required=True, type=MEMORY, metavar="ID...", help="The memories.")
+@click.option("--off", is_flag=True, help="Give them to sessions again.")
+def hide(call: Call, ids: tuple[str, ...], off: bool) -> Exit:
+    """Keep a memory off the page of a session's start.
+
+    It is found, recalled and faded as before; a pin goes. `vt undo` takes it back, `--off` gives it to sessions again.
+    """
+    with call.open_vault() as vault:
+        return call.emit(hiding.hide_from_page(vault, ids, off=off), _hidden, vault)
+
+
 class _SignedTags(VaultCommand):
     """A command whose arguments may begin with a minus: `-draft` is a tag to take away, and no option."""
 
@@ -130,6 +143,11 @@ def _pinned(pinned: links.Pinned, short: Short) -> Iterator[Block]:
     waits = ("waits", "it has no effect until its owner has reviewed the memory" if pinned.waits else None)
     text = f"{state}{'' if pinned.changed else ' before, and now'}: {pinned.title}"
     yield from saved_as(pinned.id, text, pinned.path, short, pinned, waits)
+
+
+def _hidden(hidden: hiding.Hidden, short: Short) -> Iterator[Block]:
+    state = "hidden from what a session gets: found as before" if hidden.hidden else "given to sessions again"
+    yield from saved_as(hidden.ids[0], f"{state}: {hidden.titles[0]}", "", short, hidden, ("and", hidden.titles[1:] or None))
 
 
 def _tagged(tagged: links.Tagged, short: Short) -> Iterator[Block]:

@@ -61,6 +61,7 @@ PARAMETERS: Mapping[str, str] = {
     "update-link": "link_id=LINK, why=WHY, --strength=STRENGTH, --confidence=CONFIDENCE, --allow-secret",
     "unlink": "link_id=LINK, --allow-secret",
     "pin": "memory_id=ID, --off",
+    "hide": "ids=ID, --off",
     "tag": "memory_id=ID, signed=+TAG|-TAG, --allow-secret",
     "episode": "title=TITLE, summary=SUMMARY, --type=TYPE, tags:--tag=TAG, --memory=MEMORY, --allow-secret",
     "write": (

@@ -6,6 +6,7 @@ from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from vault_tool.files.layout import AROUND, is_around
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.schema import ENTRY, entry_of
 from vault_tool.index.slight import slight
@@ -16,7 +17,7 @@ from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import unwrap_link
 
-FACETS = ("type", "subject", "tag", "by", "session", "project")
+FACETS = ("type", "subject", "tag", "by", "session", "project", "folder")
 
 # Where a memory stands in a list: the value that it is sorted by, then its path; the highest come first.
 Place = tuple[float, str]
@@ -30,6 +31,8 @@ def facet_values(entry: Entry) -> tuple[tuple[str, ...], ...]:
     subjects = tuple(map(unwrap_link, entry.subjects))
     session, project = entry.text("session"), entry.text("project")
     by = entry.text("model") or entry.origin
+    # Folders of our own are days; those of a folder that is served are a person's.
+    folder = entry.path.rpartition("/")[0].removeprefix(AROUND) if is_around(entry.path) else ""
     return (
         (entry.type,),
         subjects,
@@ -37,6 +40,7 @@ def facet_values(entry: Entry) -> tuple[tuple[str, ...], ...]:
         (by,),
         (session,) if session else (),
         (project,) if project else (),
+        (folder,) if folder else (),
     )
 
 

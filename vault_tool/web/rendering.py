@@ -290,7 +290,9 @@ def url(path: str, /, **query: Any) -> str:
 def beyond(text: str, title: str) -> str:
     """The part of a memory's text that its title does not say, in one line; nothing where the title is all of it."""
     # Marks of markdown are no words: a heading's, a link's, an image's and those of a box.
-    text = _NO_WORDS.sub("", (text or "")[: 4 * _BEYOND + 2 * len(title)])
+    text = (text or "")[: 4 * _BEYOND + 2 * len(title)]
+    # The lines of a box are one line here, with what began each of them.
+    text = _NO_WORDS.sub("", text.replace(" > ", " ") if "> [!" in text else text)
     line = " ".join(filter(None, map(plain_line, text.split("\n"))))
     start = title.rstrip("…. ")
     rest = line[len(start) :].lstrip(".:!? ") if line.startswith(start) else line

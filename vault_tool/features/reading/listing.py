@@ -13,7 +13,7 @@ from typing import Any, Unpack
 from msgspec.structs import replace
 
 from vault_tool.errors import UsageError
-from vault_tool.files.layout import VAULT
+from vault_tool.files.layout import AROUND, VAULT
 from vault_tool.index.list_rows import ListRows, Place
 from vault_tool.index.schema import ENTRY, entry_of
 from vault_tool.index.visibility import visible
@@ -238,9 +238,9 @@ def _is_by(entry: Entry, who: str) -> bool:
 
 
 def _is_in(entry: Entry, folder: str) -> bool:
-    """Whether a note lies in a folder, named from the vault's root or from its folder of notes."""
+    """Whether a note lies in a folder, named from the vault's root, its folder of notes, or the folder that it serves."""
     prefix = folder.strip("/")
-    return not prefix or entry.path.startswith((f"{prefix}/", f"{VAULT}/{prefix}/"))
+    return not prefix or entry.path.startswith((f"{prefix}/", f"{VAULT}/{prefix}/", f"{AROUND}{prefix}/"))
 
 
 def _with_status(vault: Context, entries: list[Entry], status: str) -> list[Entry]:
