@@ -12,6 +12,7 @@ from tests.git_repos import commit_all, git, make_repo, write
 from tests.verbs.looking import head, status
 from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.features.reading.facets import list_with_facets
 from vault_tool.features.recall.recall import Bundle
 from vault_tool.features.setup.setup import notes_in
 from vault_tool.util.clock import FixedClock
@@ -294,3 +295,12 @@ class TestSettingsThatCame:
         git(folder.parent, "clone", "-q", str(folder), "clone")
         with Vault.open(folder.parent / "clone") as vault:
             assert found(vault, "quokka") == ["../Daily/Monday.md"]
+
+
+def test_the_folders_of_what_is_served_are_counted_and_narrow_a_list(vault: Vault, folder: Path) -> None:
+    write(folder, "Garden/Beds/Leeks.md", "Leeks want sand.\n")
+    vault.fresh()
+    _, facets = list_with_facets(vault, sort="created", limit=50, after="")
+    assert dict(facets.counts["folder"])["Garden/Beds"] == 1
+    assert [row.title for row in vault.list(folder="Garden/Beds").results] == ["Leeks"]
+    assert "vault" not in "".join(dict(facets.counts["folder"]))

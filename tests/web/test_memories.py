@@ -10,7 +10,7 @@ import pytest
 
 from tests.git_repos import git
 from tests.web.conftest import Told, browsing
-from vault_tool.web.rendering import beyond
+from vault_tool.web.rendering import beyond, markdown
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -29,6 +29,8 @@ def _rows(text: str) -> list[str]:
             "x",
             "Mind it It is cold. pic.png site",
         ),
+        ("> [!warning] Mind it > It is cold. > Very.", "x", "Mind it It is cold. Very."),
+        ("It is warm where a > b.", "x", "It is warm where a > b."),
         ("The quay is closed. It opens in May.", "The quay is closed", "It opens in May."),
         ("# Garden\n", "Garden", ""),
         ("", "Garden", ""),
@@ -36,6 +38,22 @@ def _rows(text: str) -> list[str]:
 )
 def test_beside_a_title_stands_what_a_text_says_beyond_it_in_words_alone(text: str, title: str, said: str) -> None:
     assert beyond(text, title) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "below", "tags"),
+    [("# A\n\n## B\n\n#### C\n\n# D", 1, ["h2", "h3", "h4", "h2"]), ("### A\n\n# B", 2, ["h3", "h3"]), ("# A", 2, ["h3"])],
+)
+def test_headings_of_a_note_skip_no_level(text: str, below: int, tags: list[str]) -> None:
+    made = markdown(text, below=below)
+    assert re.findall(r"<(h\d)>", made) == tags == re.findall(r"</(h\d)>", made)
+
+
+def test_an_answer_tells_why_without_script(told: Told) -> None:
+    served, ids = told
+    text = served.get("/memories", q="what keeps the heat pump running")
+    opened = re.search(rf'<noscript> <a class="soft" href="([^"]*open={ids["solved"]}[^"]*)">Why<', text)
+    assert opened and "Why it was found" in served.get(unescape(opened[1]))
 
 
 def test_the_list_is_that_of_the_verb_by_the_same_filters(told: Told) -> None:

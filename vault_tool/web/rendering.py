@@ -155,11 +155,11 @@ def exactly(text: str) -> Markup:
     return escape(text)
 
 
-def markdown(text: str, path: str = "") -> Markup:
+def markdown(text: str, path: str = "", below: int = 2) -> Markup:
     """A note's text as HTML: what is HTML in it is shown as text, links lead to web addresses or to this page's own, and nothing
-    is loaded from anywhere. `path` is the note's own, from which its links lead.
+    is loaded from anywhere. `path` is the note's own, from which its links lead; `below` is the level of the heading above it.
     """
-    return Markup(_markdown().render(readable(text), {"path": path}))
+    return Markup(_markdown().render(readable(text), {"path": path, "below": below, "level": below}))
 
 
 @cache
@@ -233,9 +233,11 @@ def _cell(self: RendererHTML, tokens: Sequence[Token], index: int, options: Any,
 
 
 def _lower_heading(self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-    """A note's headings stand below the page's own."""
+    """A note's headings stand below the page's own, and none skips a level: who hears the page goes by them."""
     token = tokens[index]
-    token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
+    if token.nesting > 0:
+        env["level"] = min(6, int(token.tag[1]) + env["below"], env["level"] + 1)
+    token.tag = f"h{env['level']}"
     return self.renderToken(tokens, index, options, env)
 
 
