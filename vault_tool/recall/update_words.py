@@ -44,9 +44,21 @@ VERBS = _set(
     "kostet beträgt heißt nutzt vive trabaja cuesta usa llama prefiere"
 )
 # Verbs of which several things are true at once: to like cherries too changes nothing about strawberries.
-MANY = _set("like love speak know support read visit been buy see watch include contain mean cover offer need play accept")
+MANY = _set(
+    "like love speak know support read visit been buy see watch include contain mean cover offer need play accept own can "
+    "kann puede allergic intolerant afraid interested fluent friend fond allergisch befreundet alérgico alérgica spricht habla"
+)
 # What is numbered: the number is a name of it.
-NUMBERED = _set("section chapter ticket invoice issue page part step error train bus item task question row kapitel rechnung")
+NUMBERED = _set(
+    "section chapter ticket invoice issue page part step error train bus item task question row kapitel rechnung bug room "
+    "door floor flat apartment gate platform table seat locker sprint deploy deployment build worker server node host sensor "
+    "episode season lesson exercise figure line week day lap round order parcel case rule option batch lot machine shard "
+    "replica channel lane level number no zimmer raum gleis folge woche bestellung habitación factura capítulo pedido"
+)
+# Of a thing that is counted another count is news; another thing is another thing. Only of these words the count is one value.
+MEASURES = _set("day week month year people person time gb mb kb tb ms eur euro dollar usd tag woche monat jahr día mes año")
+# Only their name is said no of, behind what is so: `spaces, not tabs`.
+NOT_THAT = re.compile(r"^(?:and\s+)?(?:not|nicht|no)\s+[^\s.!?]+(?:\s[^\s.!?]+)?[.!?]?$", re.IGNORECASE)
 # What says that it was otherwise before, and is no value by itself.
 NEWS = _set(
     "now currently nowadays recently anymore already meanwhile meantime still new newly again finally update quick "
@@ -77,7 +89,8 @@ FILLER = re.compile(
     re.IGNORECASE,
 )
 ALSO = re.compile(
-    r"\b(?:also|too|additionally|another|second|as well|besides|after that one|auch|außerdem|zusätzlich|también|además)\b",
+    r"\b(?:also|too|additionally|another|second|as well|besides|after that one|auch|außerdem|zusätzlich|también|además|"
+    r"(?<!nur )noch ein\w*|one of (?:the|my|our|his|her|their)|un[oa]? de (?:l[ao]s|mis|sus)|ein\w* (?:der|meiner|unserer))\b",
     re.IGNORECASE,
 )
 LISTED = re.compile(
@@ -106,7 +119,7 @@ OPPOSITES = frozenset(
     for pair in _set(
         "on!/off! enabled/disabled open/closed always/never optional/mandatory optional/required allowed/forbidden "
         "public/private broken/works yes/no true/false enable/disable allow/forbid active/inactive free/taken an/aus "
-        "ja/nein sí/no immer/nie siempre/nunca erlaubt/verboten"
+        "valid/expired ja/nein sí/no immer/nie siempre/nunca erlaubt/verboten"
     )
 )
 DAYS = _set(
@@ -115,4 +128,57 @@ DAYS = _set(
     "montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz mai juni juli oktober dezember "
     "lune marte miércole jueve vierne sábado domingo enero febrero marzo abril mayo junio julio agosto septiembre "
     "octubre noviembre diciembre am pm o'clock noon midnight uhr"
+)
+
+
+# What is read at a time.
+READING = _set("read show measure mark marcaba zeigte")
+HAVING, ONE_OF = _set("have has got hat haben tiene tienen"), _set("a an ein eine einen un una")
+
+# What says that something changed, in a text that is told in words of its own.
+CHANGES = re.compile(
+    r"\b(?:moved|changed|switched|raised|upgraded|downgraded|updated|bumped|increased|decreased|dropped|lowered|reduced|cut|"
+    r"postponed|rescheduled|shifted|migrated|(?:went|gone)\s+(?:up|down)|extended|renamed|replaced|renewed|pushed\s+(?:back|to)|"
+    r"put\s[\w' ]{0,30}?(?:up|down)\s+to|brought\s+forward|slipped|took\s+over|taken\s+over|voted|swapped|lifted|dialled|"
+    r"(?:turned|switched)\s+(?:on|off|up|down)|disabled|enabled|armed|disarmed|set\s+(?:\w+\s+)?to|instead|rather\s+than|no\s+longer|"
+    r"any\s?more|from\s+(?:now|here|today)\s+on|as\s+of|these\s+days|nowadays|now|currently|since|latest|called\s+off|cancell?ed|"
+    r"expired|lapsed|new\s+(?:venue|contract|address|number|date|time|plan|price|rate|owner|lead|place|password|phone|job|home|flat|"
+    r"school|teacher|doctor)|jetzt|nun|inzwischen|mittlerweile|nicht\s+mehr|nur\s+noch|statt|anstelle|umgestellt|umgezogen|erhöht|"
+    r"gesenkt|geändert|verschoben|abgeschaltet|eingeschaltet|heruntergedreht|hochgedreht|gewechselt|ersetzt|seit|ab\s+sofort|ahora|"
+    r"ya\s+no|en\s+lugar|en\s+vez|ha\s+subido|ha\s+bajado|subió|bajó|cambió|cambiado|mudó|desde)\b",
+    re.IGNORECASE,
+)
+# What says of the words before it that they are so no more.
+GONE = re.compile(
+    r"\b(?:(?:was|were|is|are|got|has\s+been|have\s+been|has|have|wird|wurde|ist|hat)\s+)?(?:retired|gone|shut\s+down|"
+    r"closed(?:\s+down)?|decommissioned|scrapped|sold|quit|left|resigned|(?:went\s+)?on\s+(?:maternity\s+|parental\s+)?leave|"
+    r"gekündigt|abgeschaltet|geschlossen|weg|cerró|cerrado|retirado|se\s+fue)\b",
+    re.IGNORECASE,
+)
+# What names the value that was there, in its first group.
+IN_PLACE = re.compile(
+    r"\b(?:instead of|rather than|in place of|replac(?:es|ed|ing)|took over from|statt|anstelle von|anstatt|en lugar de|"
+    r"en vez de)\s+(?:(?:the|a|an|my|our|der|die|das|dem|den|el|la|los|las)\s+)?([^\s,;.!?]+(?:\s[A-Z][^\s,;.!?]*)?)",
+    re.IGNORECASE,
+)
+# What says that another person has a role.
+ROLE = re.compile(
+    r"\b(?:took over|taken over|takes over|succeed(?:s|ed)|is the new|is now the|voted|elected|übernimmt|ahora es)\b",
+    re.IGNORECASE,
+)
+# What many things are spoken of with, and no thing is told by.
+GENERIC = _set(
+    "port month version user week default year day number current currently team people name thing place time cost costs price "
+    "rate fee membership subscription kept keep set plan planned paid wants want like prefer feature flag setting option release "
+    "mes mensual monat jahr monthly weekly yearly every each usually app tool steht liegt läuft gilt hat beträgt sale"
+)
+_SWITCHED = r"(?:is|are|was|were|been|turned|switched|put|runs?)\s+(?:back\s+)?"
+_BEHIND = r"(?=\W*(?:$|[.,;]|in\b|for\b|at\b|again|now|everywhere|since))"
+ON = re.compile(
+    rf"\b(?:{_SWITCHED}on{_BEHIND}|enabled|activated|active|armed|aktiv|aktiviert|eingeschaltet|activad[oa])\b", re.IGNORECASE
+)
+OFF = re.compile(
+    rf"\b(?:{_SWITCHED}off{_BEHIND}|disabled|deactivated|inactive|disarmed|inaktiv|deaktiviert|abgeschaltet|ausgeschaltet|"
+    r"desactivad[oa])\b",
+    re.IGNORECASE,
 )

@@ -15,13 +15,14 @@ from msgspec.structs import replace
 
 from vault_tool.recall import update_words as w
 from vault_tool.recall.question import COMMON
+from vault_tool.recall.retold import retold
+from vault_tool.recall.word_forms import Word, has_number, is_event, is_verb, words_of
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import NEGATIONS
 
 # Longer texts are compared by their beginnings; a long message says its news among the first clauses.
 _LETTERS = 2400
 _CLAUSES = 24
-_SHORT = 30
 # A text of more words, or of more sentences, is talk: there only a number, a name or a day may differ, and more must be alike.
 _BRIEF, _SENTENCES = 24, 2
 _ALIKE, _MOSTLY = 2, 0.5
@@ -30,7 +31,6 @@ _LONGEST = 4
 # The part of the shorter clause's words that both must have before they are compared word for word.
 _SHARE = 0.2
 
-_TOKEN = re.compile(r"[^\s,;!?()\[\]\"“”„=]+|=")
 _CLAUSE = re.compile(
     # Not after `Dr.` and its like.
     r"(?<=[^.\s][^.\s][^.\s][.!?;])(?<!\bMrs\.)\s+|(?<=[。！？])|\n+|;|,\s+|\s[-–—]\s|"
@@ -38,9 +38,6 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _END = re.compile(r"(?<=\w{3})[.!?](?=\s|$)")
-_THOUSANDS = re.compile(r"(?<=\d)[,. '](?=\d{3}(?!\d))")
-_CLOCK = re.compile(r"\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b\.?", re.IGNORECASE)
-_DATE = re.compile(r"\b(\d{1,2})\.?\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)([a-z]*)\b", re.IGNORECASE)
 
 
 class Changed(Struct):
@@ -50,19 +47,8 @@ class Changed(Struct):
     after: str
 
 
-class _Word(Struct):
-    """One word as it is compared: `form` is normal, `text` as it stands, `name` that it is written as names are, `leads` that a
-    colon stands after it.
-    """
-
-    form: str
-    text: str
-    name: bool
-    leads: bool = False
-
-
 class _Clause(Struct):
-    words: tuple[_Word, ...]
+    words: tuple[Word, ...]
     denied: bool
     moved: bool
     news: bool
@@ -80,6 +66,14 @@ class _Text(Struct):
 @lru_cache(1024)
 def changed(older: str, newer: str) -> Changed | None:
     """The change a newer text seems to make to an older one; None where they are not of one thing, or both may hold."""
+    change = _in_order(older, newer)
+    if change is None and (values := retold(older, newer)) is not None:
+        change = Changed(*values)
+    return change
+
+
+def _in_order(older: str, newer: str) -> Changed | None:
+    """The change that two texts tell which are much alike, word for word."""
     after = _read(newer[:_LETTERS])
     if after.also or after.listed or after.event:
         return None
@@ -87,8 +81,10 @@ def changed(older: str, newer: str) -> Changed | None:
     if before.listed or before.event:
         return None
     brief = before.brief and after.brief
-    for ours in after.clauses:
-        for theirs in before.clauses:
+    for place, ours in enumerate(after.clauses):
+        for other, theirs in enumerate(before.clauses):
+            if place and other and brief and _of_others(before.clauses[other - 1], after.clauses[place - 1]):
+                continue
             least, both = min(len(ours.telling), len(theirs.telling)), ours.telling & theirs.telling
             if brief:
                 several = len(both) > _SHARE * least
@@ -101,10 +97,16 @@ def changed(older: str, newer: str) -> Changed | None:
     return None
 
 
+def _of_others(older: _Clause, newer: _Clause) -> bool:
+    """Whether what stands before two clauses says that they are of two things: `on the dev server, the log level is DEBUG`."""
+    both = older.telling & newer.telling
+    return bool(both) and not newer.news and bool(older.telling - both) and bool(newer.telling - both)
+
+
 @lru_cache(512)
 def _read(text: str) -> _Text:
     text = unicodedata.normalize("NFKC", text).replace("’", "'")
-    also, listed, event = bool(w.ALSO.search(text)), bool(w.LISTED.search(text)), _is_event(text)
+    also, listed, event = bool(w.ALSO.search(text)), bool(w.LISTED.search(text)), is_event(text)
     if listed or event:
         return _Text((), event, also, listed, False)
     clauses = tuple(filter(None, map(_clause, [part for part in _CLAUSE.split(text) if part and part.strip()][:_CLAUSES])))
@@ -118,11 +120,11 @@ def _read(text: str) -> _Text:
 def _clause(text: str) -> _Clause | None:
     moved = bool(w.MOVED.search(text))
     stopped = bool(w.STOPPED.search(text))
-    news = moved or stopped or bool(w.SAID_NOW.search(text)) or bool(w.INSTEAD.search(text))
+    news = moved or stopped or any(words.search(text) for words in (w.SAID_NOW, w.INSTEAD, w.NOT_THAT))
     no_longer = bool(w.NO_LONGER.search(text))
     text = w.SINCE.sub("", w.INSTEAD.sub("", text))
     text = w.STOPPED.sub(" ", w.FILLER.sub(" ", w.MOVED.sub(" ", text)))
-    words = list(_words(text))
+    words = list(words_of(text))
     if words and words[-1].form in ("on", "off"):
         words[-1] = replace(words[-1], form=f"{words[-1].form}!")
     denials = sum(word.form in NEGATIONS for word in words)
@@ -130,76 +132,6 @@ def _clause(text: str) -> _Clause | None:
     denied = stopped or no_longer or bool(denials % 2)
     telling = frozenset(word.form for word in remaining if word.form not in w.FUNCTION)
     return _Clause(remaining, denied, moved, news, telling) if remaining else None
-
-
-def _words(text: str) -> Iterator[_Word]:
-    text = _CLOCK.sub(_clock, _DATE.sub(r"\2\3 \1", _THOUSANDS.sub("", text)))
-    first = True
-    for raw in _TOKEN.findall(text.replace("==", " = ")):
-        bare = raw.strip(".:'`*_<>").rstrip("/") or raw
-        lower = bare.casefold()
-        if lower.endswith("n't"):
-            yield _Word("not", bare, False)
-            lower = lower[:-3]
-            if lower in ("do", "does", "did", "wo", "ca"):
-                first = False
-                continue
-        elif lower == "cannot":
-            yield _Word("not", bare, False)
-            lower = "can"
-        if not any(map(str.isalnum, lower)):
-            continue
-        if lower.endswith(("'s", "'ve", "'re", "'m", "'ll", "'d")):
-            lower = lower.rpartition("'")[0]
-        name = not first and (bare[:1].isupper() or any(map(str.isdigit, bare)))
-        first = False
-        if lower in ("do", "does"):
-            continue
-        for word in _split_unit(lower, bare, name):
-            yield replace(word, leads=True) if raw.endswith(":") else word
-
-
-def _split_unit(lower: str, bare: str, name: bool) -> Iterator[_Word]:
-    """A number with its unit written to it is two words: `10MB`, `60s`, `8k`."""
-    match = re.fullmatch(r"([$€£]?\d+(?:[.,]\d+)?)(%|[a-zµ]{1,3})", lower)
-    if match:
-        yield _Word(match[1], bare, True)
-        yield _Word(_stem(match[2]), bare, False)
-        return
-    yield _Word(w.NUMBERS.get(lower) or _stem(lower), bare, name)
-
-
-def _stem(word: str) -> str:
-    if any(map(str.isdigit, word)) or len(word) < 4 or word in w.FUNCTION:
-        return word
-    for end in ("ing", "s"):
-        if word.endswith(end) and not word.endswith(("ss", "us", "is")) and len(word) - len(end) >= 3:
-            word = word[: -len(end)]
-            break
-    return word
-
-
-def _clock(match: re.Match[str]) -> str:
-    hour = int(match[1]) % 12 + (12 if match[3].lower() == "p" else 0)
-    return f"{hour:02}:{match[2] or '00'}"
-
-
-def _is_event(text: str) -> bool:
-    """Whether a text tells what happened once: the like of it happens again, and changes nothing."""
-    if w.ONCE.search(text) or w.THEN.search(text):
-        return True
-    plain = w.STOPPED.sub(" ", w.MOVED.sub(" ", w.INSTEAD.sub("", text)))
-    words = [word.strip(".,:;!?'\"").casefold() for word in plain.split()][:_SHORT]
-    for at, word in enumerate(words):
-        before = words[at - 1] if at else ""
-        if word in w.PAST and not (word in ("was", "were") and before in ("", "it")):
-            return before not in w.IS
-        if word.endswith("ed") and len(word) > 4 and word not in w.SETTLED and before not in w.IS:
-            early = any(other in w.IS or _stem(other) in w.VERBS for other in words[:at])
-            return not early
-        if word in w.IS or (at and _stem(word) in w.VERBS):
-            return False
-    return False
 
 
 def _in_talk(older: _Clause, newer: _Clause) -> Changed | None:
@@ -213,7 +145,7 @@ def _in_talk(older: _Clause, newer: _Clause) -> Changed | None:
     return swapped if certain else None
 
 
-def _formed(words: Sequence[_Word]) -> bool:
+def _formed(words: Sequence[Word]) -> bool:
     return all(word.name or _dated(word) for word in words)
 
 
@@ -238,8 +170,8 @@ def _compared(older: _Clause, newer: _Clause) -> tuple[list[_Region], list[str]]
 class _Region(Struct):
     """A place where two clauses differ: the telling words there of the older and of the newer one, and what stands before."""
 
-    before: tuple[_Word, ...]
-    after: tuple[_Word, ...]
+    before: tuple[Word, ...]
+    after: tuple[Word, ...]
     led: bool
     """Whether words that both have stand before it, of which one is a verb."""
     subject: bool
@@ -247,14 +179,15 @@ class _Region(Struct):
 
 
 def _regions(
-    blocks: Sequence[tuple[str, int, int, int, int]], theirs: Sequence[_Word], ours: Sequence[_Word], moved: bool
+    blocks: Sequence[tuple[str, int, int, int, int]], theirs: Sequence[Word], ours: Sequence[Word], moved: bool
 ) -> Iterator[_Region]:
     parts: list[tuple[int, int, int, int]] = []
     for tag, i, j, k, m in blocks:
         if tag == "equal":
             continue
-        # A day and an hour are one value.
-        if parts and all(word.form in w.FUNCTION or _dated(word) for word in (*theirs[parts[-1][0] : j], *ours[k:m])):
+        # A day and an hour are one value; what stands on the two sides of a verb is not: `the bill for May is 300`.
+        joined = (*theirs[parts[-1][0] : j], *ours[k:m]) if parts else ()
+        if parts and all(map(_joins, joined)):
             parts[-1] = (parts[-1][0], j, parts[-1][2], m)
         else:
             parts.append((i, j, k, m))
@@ -264,24 +197,21 @@ def _regions(
             continue
         head = theirs[:i]
         telling = [word for word in head if word.form not in w.FUNCTION]
-        verb = any(word.leads or (_is_verb(word.form) and not word.text.endswith("ing")) for word in head)
+        verb = any(word.leads or (is_verb(word.form) and not word.text.endswith("ing")) for word in head)
         yield _Region(before, after, verb, not telling)
 
 
-def _telling(words: Sequence[_Word], moved: bool) -> tuple[_Word, ...]:
-    return tuple(word for word in words if word.form not in w.FUNCTION and not (moved and _is_verb(word.form)))
+def _joins(word: Word) -> bool:
+    """Whether what stands before and behind a word may be one value."""
+    return not word.leads and ((word.form in w.FUNCTION and word.form not in w.COPULAS) or _dated(word))
 
 
-def _is_verb(form: str) -> bool:
-    return form in w.COPULAS or form in w.VERBS or form.rstrip("e") in w.VERBS
+def _telling(words: Sequence[Word], moved: bool) -> tuple[Word, ...]:
+    return tuple(word for word in words if word.form not in w.FUNCTION and not (moved and is_verb(word.form)))
 
 
-def _dated(word: _Word) -> bool:
+def _dated(word: Word) -> bool:
     return word.form in w.DAYS or any(map(str.isdigit, word.form))
-
-
-def _has_number(words: Sequence[_Word]) -> bool:
-    return any(any(map(str.isdigit, word.form)) for word in words)
 
 
 def _denial(older: _Clause, newer: _Clause, common: Sequence[str], regions: Sequence[_Region]) -> Changed | None:
@@ -301,7 +231,9 @@ def _swap(older: _Clause, newer: _Clause, common: Sequence[str], regions: Sequen
         return None
     region = swaps[0]
     # What one of them alone says before the value is of what it speaks.
-    if not newer.news and any(region.before or region.after for region in regions[: regions.index(region)]):
+    earlier = regions[: regions.index(region)]
+    ours, theirs = any(place.after for place in earlier), any(place.before for place in earlier)
+    if (ours and theirs) or (not newer.news and (ours or theirs)):
         return None
     if _value(region.before) == _value(region.after) or max(len(region.before), len(region.after)) > _LONGEST:
         return None
@@ -310,9 +242,15 @@ def _swap(older: _Clause, newer: _Clause, common: Sequence[str], regions: Sequen
 
 def _same_thing(older: _Clause, newer: _Clause, common: Sequence[str], region: _Region) -> bool:
     """Whether what differs is a value of what both speak of, and of such there is one at a time."""
-    numbers = _has_number(region.before) and _has_number(region.after)
+    numbers = has_number(region.before) and has_number(region.after)
     alike = numbers or _alike(region.before, region.after)
-    if numbers and (_also_of_another(region) or (not region.led and _numbered(older, region))):
+    if any(word.form in w.READING for word in older.words) and any(word.form in w.DAYS for word in region.before):
+        return False
+    if numbers and (
+        _also_of_another(region) or (not region.led and (_numbered(older, region) or _is_reading(older, newer, region)))
+    ):
+        return False
+    if not (numbers or newer.news) and (_is_counted(older, region) or _is_had(older, region)):
         return False
     if region.subject:
         placed = newer.news or _opposite(region.before, region.after) or _one_role(older, region)
@@ -325,13 +263,13 @@ def _same_thing(older: _Clause, newer: _Clause, common: Sequence[str], region: _
     return numbers or newer.news or not any(word.form in w.MANY for word in older.words)
 
 
-def _alike(before: Sequence[_Word], after: Sequence[_Word]) -> bool:
+def _alike(before: Sequence[Word], after: Sequence[Word]) -> bool:
     """Whether two values are of one kind: names, days, or each other's opposites."""
     names = any(word.name for word in before) and any(word.name for word in after)
     return names or _opposite(before, after) or all(map(_dated, (*before, *after)))
 
 
-def _opposite(before: Sequence[_Word], after: Sequence[_Word]) -> bool:
+def _opposite(before: Sequence[Word], after: Sequence[Word]) -> bool:
     return any(frozenset((x.form, y.form)) in w.OPPOSITES for x in before for y in after)
 
 
@@ -349,7 +287,32 @@ def _numbered(older: _Clause, region: _Region) -> bool:
     """Whether the number is a name: a verb stands after it, or nothing that it could count (`ticket 4411 is open`)."""
     at = max(n for n, word in enumerate(older.words) if word is region.before[-1])
     lead, rest = older.words[:at], older.words[at + 1 :]
-    return bool(rest) and (_is_verb(rest[0].form) or bool(lead and lead[-1].form in w.NUMBERED))
+    if not rest:
+        return False
+    return (is_verb(rest[0].form) and not _one_role(older, region)) or bool(lead and lead[-1].form in w.NUMBERED)
+
+
+def _is_reading(older: _Clause, newer: _Clause, region: _Region) -> bool:
+    """Whether a number without a verb was read at a time: `21.3 at noon`, `at 9 on 3 March`; weekly days are no such time."""
+    if newer.news:
+        return False
+    at = max(n for n, word in enumerate(older.words) if word is region.before[-1])
+    days = [word for word in (*region.before, *older.words[at + 1 :]) if word.form in w.DAYS]
+    return any(not word.text.casefold().endswith("s") for word in days)
+
+
+def _is_had(older: _Clause, region: _Region) -> bool:
+    """Whether it is one of those that a person may have several of: `has a cat called Biscuit`, `an account at that bank`."""
+    at = next(n for n, word in enumerate(older.words) if word is region.before[0])
+    pairs = zip(older.words[:at], older.words[1:at], strict=False)
+    return any(verb.form in w.HAVING and article.form in w.ONE_OF for verb, article in pairs)
+
+
+def _is_counted(older: _Clause, region: _Region) -> bool:
+    """Whether a number that both have counts what differs: `two cats` and `two dogs`; of units it is one value."""
+    at = next(n for n, word in enumerate(older.words) if word is region.before[0])
+    counted = at > 0 and older.words[at - 1].form.isdigit()
+    return counted and not all(word.form in w.MEASURES or word.form in w.UNITS for word in region.before)
 
 
 def _more_after(older: _Clause, region: _Region) -> bool:
@@ -366,7 +329,7 @@ def _one_role(older: _Clause, region: _Region) -> bool:
     return len(rest) == 2 and rest[0] in ("is", "ist", "es") and rest[1] in ("the", "our", "my", "der", "die", "el", "la")
 
 
-def _value(words: Sequence[_Word]) -> list[str]:
+def _value(words: Sequence[Word]) -> list[str]:
     values: list[str] = []
     for word in words:
         times, unit = w.UNITS.get(word.form, ("", word.form))
@@ -376,5 +339,5 @@ def _value(words: Sequence[_Word]) -> list[str]:
     return sorted(values)
 
 
-def _said(words: Sequence[_Word]) -> str:
+def _said(words: Sequence[Word]) -> str:
     return " ".join(dict.fromkeys(word.text for word in words))
