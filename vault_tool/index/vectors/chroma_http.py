@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import ssl
 import urllib.parse
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from vault_tool.index.vectors.hits import Matrix, NoSuchCollection, StoreUnavailable, Vector
@@ -49,14 +51,20 @@ class ChromaServer:
         tenant, database = (urllib.parse.quote(part, safe="") for part in place_in(url))
         self._base = f"/api/v2/tenants/{tenant}/databases/{database}/collections"
         self._line: http.client.HTTPConnection | None = None
+        self._socket: socket.socket | None = None
         if token and self._parts.scheme != "https" and not is_loopback(url):
             raise StoreUnavailable("its token would be sent in the clear", "give it an address that begins with https://")
 
     def close(self) -> None:
-        """Let go of the connection."""
-        if self._line is not None:
-            self._line.close()
-            self._line = None
+        """Let go of the connection, also while a thread that was given up waits for the rest of an answer."""
+        line, self._line = self._line, None
+        stream, self._socket = self._socket, None
+        if stream is not None:
+            # A reader keeps the answer locked, and closing it would wait for that reader; this ends what it reads.
+            with suppress(OSError):
+                stream.shutdown(socket.SHUT_RDWR)
+        if line is not None:
+            line.close()
 
     def list_collections(self) -> list[Named]:
         """All collections, by their names."""
@@ -108,7 +116,11 @@ class ChromaServer:
         data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
         if data is not None:
             headers["Content-Type"] = "application/json"
-        line = self._line = self._line or self._connected()
+        line = self._line
+        if line is None:
+            line = self._line = self._connected()
+            line.connect()
+            self._socket = line.sock
         line.request(method, path, data, headers)
         answer = line.getresponse()
         text = answer.read(_LONGEST + 1)
