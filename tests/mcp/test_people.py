@@ -355,6 +355,36 @@ def test_unknown_and_removed_tokens_are_told_the_same(team: Team) -> None:
     assert removed == unknown and removed[0] == 401
 
 
+def test_a_token_that_is_over_is_told_as_one_that_never_was(team: Team) -> None:
+    over = _token(team.server.root, "oda")
+    assert team.call(over, "get", memory_id=team.mine)[0] == 200
+    values = json.loads((team.server.root / CONFIG).read_text())
+    values["people"]["oda"]["until"] = "2001-01-01"
+    _write_config(team.server.root, values)
+    for tool in ("get", "remember"):
+        ended, unknown = (team.call(token, tool, memory_id=team.mine, content="x") for token in (over, "x" * 43))
+        assert ended == unknown and ended[0] == 401
+
+
+@pytest.mark.parametrize("path", ["/live", "/", "/mcp/", "/health/x"])
+def test_a_token_opens_the_one_door_that_it_is_for(team: Team, path: str) -> None:
+    for person, status in (("ann", 401), ("ray", 401), ("", 404)):
+        for method in ("GET", "POST"):
+            found, _, said = team.server.ask(method, path, authorization=f"Bearer {team.tokens[person]}")
+            assert found == status and b"pump" not in said, (person, path, said)
+
+
+def test_a_row_with_the_owners_address_for_a_name_lets_in_nobody(root: Path) -> None:
+    token = _token(root)
+    values = json.loads((root / CONFIG).read_text())
+    owner = git(root, "log", "-1", "--format=%ae")
+    values["people"] = {owner: values["people"]["ann"]}
+    _write_config(root, values)
+    assert shown_by(token, served_people.KnownPeople(root)()) is None
+    with _opened(root) as vault, pytest.raises(UsageError):
+        served_people.new_token(vault, owner)
+
+
 def test_a_renewed_token_ends_the_old_one(team: Team) -> None:
     old = _token(team.server.root, "max")
     new = _token(team.server.root, "max")

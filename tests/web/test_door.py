@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import tomllib
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -12,6 +14,7 @@ import pytest
 
 from tests.web.conftest import Served, serving_pages
 from vault_tool import Vault
+from vault_tool.features.setup import served_people
 from vault_tool.web.door import CODE_SECONDS, HEADERS, Entrance
 from vault_tool.web.rendering import FOLDER
 
@@ -143,3 +146,49 @@ def test_vendored_files_are_what_the_table_says() -> None:
     for name, said in table.items():
         assert hashlib.sha256((vendor / name).read_bytes()).hexdigest() == said["sha256"], name
         assert set(said) == {"name", "version", "license", "license_file", "source", "sha256"}
+
+
+@pytest.fixture(scope="module")
+def with_history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    root = tmp_path_factory.mktemp("tokens") / "lab"
+    Vault.init(root, name="Lab")
+    with serving_pages(root) as found:
+        yield found
+
+
+@pytest.mark.parametrize("kind", ["read", "write", "removed", "over", "of a user"])
+@pytest.mark.parametrize("path", ["/", "/live", "/health"])
+def test_a_persons_token_opens_no_page_and_no_stream(with_history: Served, kind: str, path: str) -> None:
+    served = with_history
+    with served.vault() as vault:
+        asked = vault.as_(user="u1") if kind == "of a user" else vault
+        token = served_people.new_token(asked, "ann", "read" if kind == "read" else "write").token
+        if kind == "removed":
+            served_people.remove(vault, "ann")
+    if kind == "over":
+        config = served.root / "_config.json"
+        values = json.loads(config.read_text())
+        values["people"]["ann"]["until"] = "2001-01-01"
+        config.write_text(json.dumps(values))
+    for headers in ({"authorization": f"Bearer {token}"}, {"cookie": f"vault-{served.port}={token}"}):
+        with httpx.Client(base_url=served.url, trust_env=False) as client:
+            answer = client.get(path, headers={"accept": "*/*", **headers})
+            new_link = client.post("/start/new", headers={"origin": served.url, **headers})
+        assert (answer.status_code, new_link.status_code) == (401, 401)
+        assert "Lab" not in answer.text and "seq" not in answer.text
+
+
+def test_an_open_stream_ends_once_its_browser_is_not_known_any_more(served: Served) -> None:
+    with closing(served.come_in()) as client, client.stream("GET", "/live") as stream:
+        lines = stream.iter_lines()
+        while next(lines) != "event: seq":
+            pass
+        number = next(lines)
+        session = client.cookies[f"vault-{served.port}"]
+        assert served.entrance.knows(session)
+        served.entrance.end(session)
+        with served.vault() as vault:
+            vault.remember("A line that it hears nothing of.")
+        # It ends by itself, and of the change nothing is told; what was under way may come.
+        assert not any(line.startswith("data:") and line != number for line in lines)
+        assert client.get("/live", headers={"accept": "*/*"}).status_code == 401

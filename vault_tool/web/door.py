@@ -7,6 +7,7 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import quote
@@ -16,6 +17,9 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 
 from vault_tool.mcp.listening import App, Door, Message, Receive, Scope, Send, admit, foreign, headers_of
 from vault_tool.web.asking import form_of, local_path
+
+# Under this name a request's scope holds a call that tells whether its browser is still known.
+STILL_KNOWN = "vault.still_known"
 
 START, NEW_CODE, STATIC, ALIVE = "/start", "/start/new", "/static/", "/alive"
 
@@ -135,19 +139,21 @@ async def _answer(scope: Scope, receive: Receive, door: Door, entrance: Entrance
         return PlainTextResponse("alive\n")
     if path.startswith(STATIC) and method in _SAFE:
         return None
-    known = entrance.knows(_cookie(scope, cookie))
+    session = _cookie(scope, cookie)
+    known = entrance.knows(session)
     if path == START:
         if method in _SAFE:
             return HTMLResponse(start_page(request.query_params.get("to", ""), known=known))
         form = await form_of(request)
-        session = entrance.begin(form.get("code", "").strip())
-        if session is None:
+        begun = entrance.begin(form.get("code", "").strip())
+        if begun is None:
             return HTMLResponse(start_page(form.get("to", ""), refused=True), 403)
         redirect = RedirectResponse(local_path(form.get("to", "")), 303)
-        redirect.set_cookie(cookie, session, httponly=True, samesite="strict", path="/")
+        redirect.set_cookie(cookie, begun, httponly=True, samesite="strict", path="/")
         return redirect
     if known:
         admit(scope)
+        scope[STILL_KNOWN] = partial(entrance.knows, session)
         return None
     if method in _SAFE and "text/html" in "".join(headers_of(scope, b"accept")):
         # A browser takes the link's fragment along, which holds the code.
