@@ -11,6 +11,7 @@ for identity, entry in sorted(index["entries"].items(), key=lambda item: item[1]
     print(
         entry["title"], entry["type"], entry["tags"], entry["importance"], entry["created"][:4], entry["updated"][:4], sep=" | "
     )
+    print("  sure" if min(entry["importance"], entry["confidence"]) >= 0.5 else "  unsure")
     for relation in entry["relations"]:
         other = index["entries"][relation["target"]]["title"]
         print(" ", relation["direction"], relation["type"], other, relation["strength"], relation["context"], sep=" | ")

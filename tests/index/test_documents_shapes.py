@@ -34,5 +34,7 @@ def test_a_script_of_the_documents_format_reads_our_files(tmp_path: Path, monkey
     assert f"Redis drops idle connections | problem | ['redis', 'homelab'] | 0.8 | {year} | {year}" in lines
     assert "outgoing | SOLVES | Redis drops idle connections | 0.8 | Keepalive prevents idle disconnections." in lines
     assert "incoming | SOLVES | Keepalive every minute fixed Redis | 0.8 | Keepalive prevents idle disconnections." in lines
+    assert "Keepalive every minute fixed Redis | solution | ['redis'] | 0.7 |" in lines, "its head says nothing of importance"
+    assert "  sure" in lines and "unsure" not in lines
     assert "0 | None | True" in lines
     assert lines.count("length 1.0") >= 2

@@ -20,7 +20,7 @@ from vault_tool.files.layout import CACHE, STATE_FILE
 from vault_tool.files.local_trust import place
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.seals import IndexState, SealedFile, lock
-from vault_tool.model.types import RecordClass
+from vault_tool.model.types import DEFAULT_CONFIDENCE, RecordClass, Registry
 from vault_tool.util.structs import Struct
 
 VERSION = 2
@@ -61,11 +61,12 @@ class ExportedFile(Struct):
             self.file.replace(content(), f"{build} {changes}", synced=synced)
 
 
-def index_json(catalog: Catalog, updated: str) -> bytes:
+def index_json(catalog: Catalog, updated: str, types: Registry) -> bytes:
     """The document: `version, updated, count, entries` by id and `edges` by id.
 
     An entry has the fields of the second document flat (`title, type, tags, importance, confidence, created, updated, path,
-    relations`), then the whole `head`, and its references by field: `references` from it, `referenced_by` to it.
+    relations`; where its head says nothing of importance or confidence, what counts then), then the whole `head`, and its
+    references by field: `references` from it, `referenced_by` to it.
     Where one id stands in several files the first path's entry stands for it and `copies` names them all.
     """
     outward, inward = _references(catalog)
@@ -84,8 +85,8 @@ def index_json(catalog: Catalog, updated: str) -> bytes:
             "class": class_,
             "type": type_,
             "tags": written.get("tags") or [],
-            "importance": written.get("importance"),
-            "confidence": written.get("confidence"),
+            "importance": written.get("importance", types.spec(type_ or "").importance),
+            "confidence": written.get("confidence", DEFAULT_CONFIDENCE),
             "created": written.get("created"),
             "updated": written.get("updated") or written.get("created"),
             "path": path,

@@ -199,7 +199,7 @@ class Index:
         catalog = self.catalog
         build, changes = _exported_as(catalog)
         if self._exported.lacks(build, changes) != 0:
-            self._exported.write(lambda: index_json(catalog, stamp(self._clock.now())), build, changes)
+            self._exported.write(lambda: index_json(catalog, stamp(self._clock.now()), self._config.types), build, changes)
 
     @property
     def _exported(self) -> ExportedFile:

@@ -116,6 +116,9 @@ KEPT_TYPES = ("soul", "protocol", "orientation")
 
 UNKNOWN_WEIGHT = 0.8
 
+# How sure a memory is whose head does not say.
+DEFAULT_CONFIDENCE = 0.8
+
 _TYPE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 

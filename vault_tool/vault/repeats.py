@@ -16,7 +16,7 @@ from vault_tool.model.fields import repeated
 from vault_tool.model.made_titles import given_title
 from vault_tool.model.records import Observation
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass
+from vault_tool.model.types import DEFAULT_CONFIDENCE, RecordClass
 from vault_tool.util.hints import step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import body_hash, normal_name, one_line, tag_name
@@ -24,7 +24,6 @@ from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import EvidenceState, check_references
 from vault_tool.vault.operation import Operation
-from vault_tool.vault.standing import DEFAULT_CONFIDENCE
 
 _SAME = ("type", "project", "user")
 # What makes a memory of its own where the two say different things; what a repeat leaves unsaid is no difference.

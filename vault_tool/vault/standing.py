@@ -23,11 +23,9 @@ from vault_tool.index.visibility import Request, visible
 from vault_tool.model.authority import by_origin, is_review, vouches
 from vault_tool.model.signals import Signal, Use
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import Registry
+from vault_tool.model.types import DEFAULT_CONFIDENCE, Registry
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.structs import Struct
-
-DEFAULT_CONFIDENCE = 0.8
 
 # Bytes of logs of use from which on the catalogue may know more of them than is worth reading again.
 _LONG = 12_000
