@@ -11,14 +11,14 @@ from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
     "remember": 112,
-    "recall": 113,
-    "search": 98,
+    "recall": 114,
+    "search": 99,
     "get": 75,
     "bring-to-mind": 90,
-    "consolidate": 111,
+    "consolidate": 112,
     "mark-useful": 78,
     "create-understanding": 101,
-    "reflect": 102,
+    "reflect": 103,
     "status": 107,
 }
 """How many modules each entered when this was written."""
