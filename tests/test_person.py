@@ -220,7 +220,7 @@ PART_OF_IT = frozenset({"config", "sync", "serve", "doctor", "consent", "capture
 def test_each_command_is_a_persons_or_everybodys() -> None:
     commands = {listed.name for section in SECTIONS.values() for listed in section}
     persons = {words[0] for words in ACTS.values()} | {"doctor"}  # whose part is tried where what is taken over is
-    assert persons - PART_OF_IT == {"undo", "review", "forget", "export", "web"}
+    assert persons - PART_OF_IT == {"undo", "review", "forget", "export", "web", "hide"}
     assert not EVERYBODY & persons and EVERYBODY | persons == commands
 
 

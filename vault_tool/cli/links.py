@@ -79,7 +79,7 @@ def pin(call: Call, memory_id: str, off: bool) -> Exit:
 @click.argument("ids", nargs=-1, required=True, type=MEMORY, metavar="ID...", help="The memories.")
 @click.option("--off", is_flag=True, help="Give them to sessions again.")
 def hide(call: Call, ids: tuple[str, ...], off: bool) -> Exit:
-    """Keep a memory off the page of a session's start.
+    """Keep a memory off a session's page.
 
     It is found, recalled and faded as before; a pin goes. `vt undo` takes it back, `--off` gives it to sessions again.
     """

@@ -34,7 +34,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("update-link", "links", "Say anew why a link is there, or how strong."),
         Listed("unlink", "links", "Take a link away."),
         Listed("pin", "links", "Keep a memory from fading, or let it fade."),
-        Listed("hide", "links", "Keep a memory off the page of a session's start."),
+        Listed("hide", "links", "Keep a memory off a session's page."),
         Listed("tag", "links", "Give a memory tags, or take them from it."),
         Listed("episode", "links", "Add an entry to the day's log."),
         Listed("write", "contracts", "Write a memory by contract."),

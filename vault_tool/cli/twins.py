@@ -49,7 +49,7 @@ TWINS: Mapping[str, str] = {
     "update-link": "not `link`, which makes one",
     "unlink": "not `forget`, which erases a memory, nor `undo`",
     "tag": "not `tags`, which lists them, nor `link`, which ties two memories",
-    "hide": "not `forget`, which erases a memory, nor `mark-questionable`: it stays as true and as easy to find",
+    "hide": "not `forget`, which erases, nor `mark-questionable`, which doubts",
     "pin": "not `mark-useful`, which only lifts a memory a little",
     # Wrong or out of date
     "edit": "not `correct`, which keeps the old text and says that it is wrong",

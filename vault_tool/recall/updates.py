@@ -265,7 +265,7 @@ def _same_thing(older: _Clause, newer: _Clause, common: Sequence[str], region: _
 
 def _alike(before: Sequence[Word], after: Sequence[Word]) -> bool:
     """Whether two values are of one kind: names, days, or each other's opposites."""
-    names = any(word.name for word in before) and any(word.name for word in after)
+    names = all(any(word.name and word.form not in w.DAYS for word in side) for side in (before, after))
     return names or _opposite(before, after) or all(map(_dated, (*before, *after)))
 
 

@@ -133,6 +133,8 @@ def unknown_type(types: Registry, type: str) -> tuple[str, ...]:
     """The remark on a type that a vault does not know: it may be meant, or mistyped."""
     if types.spec(type).known:
         return ()
-    near = near_type(type, types.observations()) or meant_type(type)
-    meant = f"; did you mean {near}?" if near else ""
+    known = types.observations()
+    near = near_type(type, known) or meant_type(type)
+    # One that is near says enough; else all of them are what to choose from.
+    meant = f"; did you mean {near}?" if near else f" (the types are {', '.join(known)}; vault.toml may name more)"
     return (f"`{type}` is not a type of this vault: it is kept as an observation of weight {UNKNOWN_WEIGHT:g}{meant}",)
