@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -101,6 +102,22 @@ def test_what_is_unlinked_and_what_is_recent_agree_with_reading_everything(notes
         recent = [entry for entry in observations if _is_recent(entry, generation, since)]
         assert sorted(ids_since(catalog, RecordClass.OBSERVATION, generation, since)) == sorted(entry.id for entry in recent)
         index.close()
+
+
+def test_a_chain_of_understandings_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    links = [Note(("Redis",), True, (number - 1,) if number else (), (), (), None, "understandings") for number in range(28)]
+    catalog = opened(_vault(tmp_path, links)).catalog
+    read: list[str] = []
+    get = catalog.get
+
+    def noted(record_id: str) -> tuple[Entry, ...]:
+        read.append(record_id)
+        return get(record_id)
+
+    monkeypatch.setattr(catalog, "get", noted)
+    chain = [identity(number) for number in range(28)]
+    assert superseded(catalog, chain) == set(chain[:-1])
+    assert sorted(read) == sorted(set(read))
 
 
 def _vault(root: Path, notes: list[Note]) -> Path:

@@ -354,12 +354,13 @@ def active(catalog: Catalog, entries: Iterable[Entry]) -> list[Entry]:
 def superseded(catalog: Catalog, identities: Iterable[str]) -> set[str]:
     """Which of these understandings something replaces; members of a cycle replace nothing. Asked one by one."""
     superseded_ids = set()
+    replaced: dict[str, set[str]] = {}
     for identity, pointing in catalog.pointing_at_each(list(identities), ("supersedes",)).items():
         newer = {entry.id for _, entry in pointing} - {identity}
         if newer and (barred := catalog.barred()):
             newer = {successor for successor in newer if (successor, identity) not in barred}
         # Only what it replaces itself, directly or not, could stand in a cycle with it.
-        if newer and newer - _replaced_by(catalog, identity):
+        if newer and newer - _replaced_by(catalog, identity, replaced):
             superseded_ids.add(identity)
     return superseded_ids
 
@@ -391,12 +392,15 @@ def _superseded_numbers(catalog: Catalog) -> Iterable[int]:
     return (number for number, identity in rows if identity in gone)
 
 
-def _replaced_by(catalog: Catalog, identity: str) -> set[str]:
-    """All that an understanding supersedes, directly or not."""
+def _replaced_by(catalog: Catalog, identity: str, read: dict[str, set[str]]) -> set[str]:
+    """All that an understanding supersedes, directly or not; `read` keeps what each one names, so that a chain is read once."""
     targets: set[str] = set()
     waiting = [identity]
     while waiting:
-        older = {old for entry in catalog.get(waiting.pop()) for old in entry.texts("supersedes")} - targets
+        newer = waiting.pop()
+        if newer not in read:
+            read[newer] = {old for entry in catalog.get(newer) for old in entry.texts("supersedes")}
+        older = read[newer] - targets
         targets |= older
         waiting.extend(older)
     return targets
