@@ -120,7 +120,9 @@ def test_without_a_question_it_lists_and_with_nothing_it_gives_the_page(root: Pa
             for given in ({"kind": "preference"}, {"subject": "Git"}, {"kind": "preference", "query": " "}):
                 (only,) = (await call(client, "recall", **given))["results"]
                 assert only["content"] == "Never push to main."
-            assert (await call(client, "recall", kind="understanding"))["results"][0]["content"] == "All hosts stand in racks."
+            # The vault's own pages may be of the same second, and then stand before it or behind.
+            understood = (await call(client, "recall", kind="understanding"))["results"]
+            assert "All hosts stand in racks." in {listed["content"] for listed in understood}
             assert (await call(client, "recall", since="2999-01-01")).get("results", []) == []
             page = await call(client, "recall")
             assert "Never push to main." in page["page"] and page == await call(client, "recall", query="", session="s2")
