@@ -27,8 +27,7 @@ from vault_tool import Vault
 from vault_tool.errors import Busy, ConfigError, Exit, NotFound, Refused, UsageError
 from vault_tool.features.setup import served_people
 from vault_tool.machine import read as read_settings
-from vault_tool.mcp.http import _UntilRemoved
-from vault_tool.mcp.listening import Message
+from vault_tool.mcp.listening import Message, UntilGone
 from vault_tool.model.served_person import ServedPerson, address_of, shown_by
 from vault_tool.util.clock import FixedClock, stamp
 
@@ -442,7 +441,7 @@ def test_a_quiet_answer_ends_though_nothing_is_sent() -> None:
         sent.append(message)
 
     async def run() -> Message:
-        ends = _UntilRemoved(receive, send, person, lambda: known)
+        ends = UntilGone(receive, send, lambda: person not in known)
         await ends.send({"type": "http.response.body", "body": b"first", "more_body": True})
         waits = asyncio.ensure_future(ends.receive())
         await asyncio.sleep(0)

@@ -13,7 +13,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from vault_tool.errors import VaultError
 from vault_tool.mcp.backends import Backend, scope_missing
-from vault_tool.mcp.listening import PATIENCE, App, Door, Message, Receive, Scope, Send, admit, foreign, headers_of
+from vault_tool.mcp.listening import PATIENCE, App, Door, Message, Receive, Scope, Send, UntilGone, admit, foreign, headers_of
 from vault_tool.mcp.tools import Caller
 from vault_tool.model.served_person import WRITE, ServedPerson, shown_by
 
@@ -21,9 +21,6 @@ PATH, ALIVE, READY = "/mcp", "/health", "/health/ready"
 
 # Of one request: a little more than the longest call may take, which then says in words that it is too long.
 MOST_BYTES = 5 * 2**20
-
-# Seconds between two looks at whether the token of an answer that stays open is still good.
-LOOKS = 0.5
 
 # The people who may ask by tokens of their own, as they are now.
 People = Callable[[], Sequence[ServedPerson]]
@@ -76,7 +73,7 @@ def application(server: Server[Any], backend: Backend, door: Door, caller: Calle
                 await _in_time(inner, {**scope, _CALLER: everybody}, receive, send, door.slowest)
             else:
                 asking = asked_by_person(everybody, person)
-                answering = _UntilRemoved(receive, send, person, people)
+                answering = UntilGone(receive, send, lambda: person not in people())
                 await _in_time(inner, {**scope, _CALLER: asking}, answering.receive, answering.send, door.slowest)
 
     return outer
@@ -102,46 +99,6 @@ def _person(scope: Scope, people: People) -> ServedPerson | None:
     headers = headers_of(scope, b"authorization")
     token = _shown(headers[0]) if len(headers) == 1 and scope["path"] == PATH else ""
     return shown_by(token, people()) if token else None
-
-
-class _UntilRemoved:
-    """A request's two ends, for as long as its person's token is good: an answer that stays open ends soon after it."""
-
-    def __init__(self, receive: Receive, send: Send, person: ServedPerson, people: People) -> None:
-        self._receive, self._send = receive, send
-        self._person, self._people = person, people
-        self._open = self._ended = False
-
-    async def send(self, message: Message) -> None:
-        """Send a part of the answer; of one that goes on nothing more, once the token is gone."""
-        if self._ended:
-            return
-        if message["type"] == "http.response.body":
-            self._open = message.get("more_body", False)
-            if self._open and self._is_gone():
-                await self._end()
-                return
-        await self._send(message)
-
-    async def receive(self) -> Message:
-        """The client's next message; its going, where the token went while an answer stays open."""
-        coming = asyncio.ensure_future(self._receive())
-        try:
-            while not coming.done():
-                await asyncio.wait({coming}, timeout=LOOKS)
-                if self._open and not coming.done() and self._is_gone():
-                    await self._end()
-                    return {"type": "http.disconnect"}
-            return coming.result()
-        finally:
-            coming.cancel()
-
-    def _is_gone(self) -> bool:
-        return self._person not in self._people()
-
-    async def _end(self) -> None:
-        self._ended, self._open = True, False
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _plain(name: bytes, value: bytes) -> tuple[bytes, bytes]:

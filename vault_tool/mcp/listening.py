@@ -31,6 +31,9 @@ HEADERS = 10.0
 # Seconds in which a request must have come in whole.
 SLOWEST = 30.0
 
+# Seconds between two looks at whether whoever asked is still known, while an answer stays open.
+LOOKS = 0.5
+
 # Seconds that a question for readiness waits for a vault that is at work.
 PATIENCE = 5.0
 
@@ -135,6 +138,42 @@ _strangers: dict[Any, dict[Any, _Connection]] = {}
 def admit(scope: Scope) -> None:
     """Count the connection of a request no longer among those who have shown nothing: it showed what it must."""
     _strangers.get(scope.get("server"), {}).pop(scope.get("client"), None)
+
+
+class UntilGone:
+    """A request's two ends, until `is_gone` says that its asker is (a token, a browser): an open answer ends soon after it."""
+
+    def __init__(self, receive: Receive, send: Send, is_gone: Callable[[], bool]) -> None:
+        self._receive, self._send, self._is_gone = receive, send, is_gone
+        self._open = self._ended = False
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer; of one that goes on nothing more, once the asker is gone."""
+        if self._ended:
+            return
+        if message["type"] == "http.response.body":
+            self._open = message.get("more_body", False)
+            if self._open and self._is_gone():
+                await self._end()
+                return
+        await self._send(message)
+
+    async def receive(self) -> Message:
+        """The client's next message; its going, where the asker is gone while an answer stays open."""
+        coming = asyncio.ensure_future(self._receive())
+        try:
+            while not coming.done():
+                await asyncio.wait({coming}, timeout=LOOKS)
+                if self._open and not coming.done() and self._is_gone():
+                    await self._end()
+                    return {"type": "http.disconnect"}
+            return coming.result()
+        finally:
+            coming.cancel()
+
+    async def _end(self) -> None:
+        self._ended, self._open = True, False
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 class _Connection(AutoHTTPProtocol):  # type: ignore[misc,valid-type]

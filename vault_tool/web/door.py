@@ -7,7 +7,6 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import partial
 from html import escape
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import quote
@@ -15,11 +14,8 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 
-from vault_tool.mcp.listening import App, Door, Message, Receive, Scope, Send, admit, foreign, headers_of
+from vault_tool.mcp.listening import App, Door, Message, Receive, Scope, Send, UntilGone, admit, foreign, headers_of
 from vault_tool.web.asking import form_of, local_path
-
-# Under this name a request's scope holds a call that tells whether its browser is still known.
-STILL_KNOWN = "vault.still_known"
 
 START, NEW_CODE, STATIC, ALIVE = "/start", "/start/new", "/static/", "/alive"
 
@@ -109,7 +105,13 @@ def guarded(inner: App, door: Door, entrance: Entrance, secret: str) -> App:
             await send(message)
 
         answer = await _answer(scope, receive, door, entrance, secret, cookie)
-        await (inner if answer is None else answer)(scope, receive, send_with_headers)
+        if answer is not None:
+            await answer(scope, receive, send_with_headers)
+            return
+        session = _cookie(scope, cookie)
+        known = entrance.knows(session)  # the page's own files are for everybody
+        ends = UntilGone(receive, send_with_headers, lambda: known and not entrance.knows(session))
+        await inner(scope, ends.receive, ends.send)
 
     return outer
 
@@ -139,21 +141,19 @@ async def _answer(scope: Scope, receive: Receive, door: Door, entrance: Entrance
         return PlainTextResponse("alive\n")
     if path.startswith(STATIC) and method in _SAFE:
         return None
-    session = _cookie(scope, cookie)
-    known = entrance.knows(session)
+    known = entrance.knows(_cookie(scope, cookie))
     if path == START:
         if method in _SAFE:
             return HTMLResponse(start_page(request.query_params.get("to", ""), known=known))
         form = await form_of(request)
-        begun = entrance.begin(form.get("code", "").strip())
-        if begun is None:
+        session = entrance.begin(form.get("code", "").strip())
+        if session is None:
             return HTMLResponse(start_page(form.get("to", ""), refused=True), 403)
         redirect = RedirectResponse(local_path(form.get("to", "")), 303)
-        redirect.set_cookie(cookie, begun, httponly=True, samesite="strict", path="/")
+        redirect.set_cookie(cookie, session, httponly=True, samesite="strict", path="/")
         return redirect
     if known:
         admit(scope)
-        scope[STILL_KNOWN] = partial(entrance.knows, session)
         return None
     if method in _SAFE and "text/html" in "".join(headers_of(scope, b"accept")):
         # A browser takes the link's fragment along, which holds the code.

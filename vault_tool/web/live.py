@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,6 @@ from starlette.routing import Route
 from vault_tool.errors import VaultError
 from vault_tool.watch.observer import CannotHear, FileObserver
 from vault_tool.watch.pending_paths import PendingPaths
-from vault_tool.web.door import STILL_KNOWN
 
 if TYPE_CHECKING:
     from vault_tool.vault.one_thread import OneThread
@@ -30,9 +29,6 @@ EVERY = 2.0
 
 # Seconds after which a line is sent although nothing changed: a connection that is gone is noticed by that.
 BEAT = 15.0
-
-# Seconds between two looks at whether a listener's browser is still known.
-LOOKS = 0.5
 
 MOST_LISTENERS = 60
 
@@ -54,8 +50,8 @@ class Live:
         """Compare now: this server itself just changed something."""
         self._asked.set()
 
-    async def events(self, still_known: Callable[[], bool]) -> AsyncIterator[bytes]:
-        """The vault's number now, and again after each change, until the listener goes or is not known, or the server ends."""
+    async def events(self) -> AsyncIterator[bytes]:
+        """The vault's number now, and again after each change, until the listener goes or the server ends."""
         heard: asyncio.Queue[str] = asyncio.Queue(1)
         self._listeners.add(heard)
         if self._task is None or self._task.done():
@@ -63,19 +59,13 @@ class Live:
         try:
             yield b"retry: 1000\n\n"
             yield _event(await self._seq(""))
-            silent = 0.0
-            while not self._ended and still_known():
+            while not self._ended:
                 try:
-                    seq = await asyncio.wait_for(heard.get(), LOOKS)
+                    seq = await asyncio.wait_for(heard.get(), BEAT)
                 except TimeoutError:
-                    silent += LOOKS
-                    if silent >= BEAT:
-                        silent = 0.0
-                        yield b": here\n\n"
+                    yield b": here\n\n"
                     continue
-                silent = 0.0
-                if still_known():
-                    yield _event(seq)
+                yield _event(seq)
         finally:
             self._listeners.discard(heard)
 
@@ -155,7 +145,7 @@ async def live(request: Request) -> Response:
     live_pages: Live = request.app.state.live
     if live_pages.full:
         return Response(status_code=204)  # the browser does not ask again
-    return StreamingResponse(live_pages.events(request.scope[STILL_KNOWN]), media_type="text/event-stream")
+    return StreamingResponse(live_pages.events(), media_type="text/event-stream")
 
 
 ROUTES = [Route("/live", live)]
