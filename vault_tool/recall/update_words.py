@@ -65,11 +65,15 @@ NEWS = _set(
     "jetzt nun inzwischen neu neuerdings mehr ahora ya nuevo nueva actualmente about around only just roughly usually "
     "average alway immer siempre"
 )
+# Verbs that say that a value is another one now; those that only tell how it grew stand in `MOVED` alone.
+_MOVED = (
+    r"moved|changed|switched|raised|upgraded|downgraded|increased|decreased|dropped|lowered|postponed|rescheduled|shifted|migrated|"
+    r"(?:went|gone)\s+(?:up|down)|extended|renamed|replaced|cut|umgezogen|geändert|verschoben|cambió|subió|bajó|mudó"
+)
+_NOW = r"now|currently|instead|these\s+days|nowadays|jetzt|ahora|any\s?more|no\s+longer"
 MOVED = re.compile(
     r"\b(?:(?:has|have|had|was|were|is|are|been|got|i've|we've|i'm|it's)\s+)*"
-    r"(?:moved|changed|switched|raised|upgraded|downgraded|reached|grown|grew|improved|increased|decreased|dropped|lowered|"
-    r"postponed|rescheduled|shifted|migrated|went\s+(?:up|down)|gone\s+(?:up|down)|extended|renamed|replaced|cut|"
-    r"umgezogen|geändert|gestiegen|gesunken|verschoben|cambió|subió|bajó|mudó)\b"
+    rf"(?:{_MOVED}|reached|grown|grew|improved|gestiegen|gesunken)\b"
     r"(?:\s+(?:up|down|over|back))?(?:\s+(?:to|by|from|into|auf|nach|a|en)\b)?",
     re.IGNORECASE,
 )
@@ -81,9 +85,7 @@ INSTEAD = re.compile(
 SINCE = re.compile(r"\s\b(?:since|as of|from)\s+(?:the|last|this|now|today|then|yesterday|monday|next)\b[^.;!?]*", re.IGNORECASE)
 STOPPED = re.compile(r"\b(?:has |have )?(?:stopped|quit|gave up|given up|ceased)\b", re.IGNORECASE)
 NO_LONGER = re.compile(r"\b(?:no longer|not? [^.;]*\bany ?more|nicht mehr|kein[en]* [^.;]*mehr|ya no)\b", re.IGNORECASE)
-SAID_NOW = re.compile(
-    r"\b(?:now|currently|instead|from now on|these days|nowadays|jetzt|ahora|any ?more|no longer|new)\b", re.IGNORECASE
-)
+SAID_NOW = re.compile(rf"\b(?:{_NOW}|new)\b", re.IGNORECASE)
 FILLER = re.compile(
     r"\b(?:from now on|these days|so far|at the moment|at present|quick update|quick thing|hey|any more|no longer)\b",
     re.IGNORECASE,
@@ -137,15 +139,13 @@ HAVING, ONE_OF = _set("have has got hat haben tiene tienen"), _set("a an ein ein
 
 # What says that something changed, in a text that is told in words of its own.
 CHANGES = re.compile(
-    r"\b(?:moved|changed|switched|raised|upgraded|downgraded|updated|bumped|increased|decreased|dropped|lowered|reduced|cut|"
-    r"postponed|rescheduled|shifted|migrated|(?:went|gone)\s+(?:up|down)|extended|renamed|replaced|renewed|pushed\s+(?:back|to)|"
-    r"put\s[\w' ]{0,30}?(?:up|down)\s+to|brought\s+forward|slipped|took\s+over|taken\s+over|voted|swapped|lifted|dialled|"
-    r"(?:turned|switched)\s+(?:on|off|up|down)|disabled|enabled|armed|disarmed|set\s+(?:\w+\s+)?to|instead|rather\s+than|no\s+longer|"
-    r"any\s?more|from\s+(?:now|here|today)\s+on|as\s+of|these\s+days|nowadays|now|currently|since|latest|called\s+off|cancell?ed|"
-    r"expired|lapsed|new\s+(?:venue|contract|address|number|date|time|plan|price|rate|owner|lead|place|password|phone|job|home|flat|"
-    r"school|teacher|doctor)|jetzt|nun|inzwischen|mittlerweile|nicht\s+mehr|nur\s+noch|statt|anstelle|umgestellt|umgezogen|erhöht|"
-    r"gesenkt|geändert|verschoben|abgeschaltet|eingeschaltet|heruntergedreht|hochgedreht|gewechselt|ersetzt|seit|ab\s+sofort|ahora|"
-    r"ya\s+no|en\s+lugar|en\s+vez|ha\s+subido|ha\s+bajado|subió|bajó|cambió|cambiado|mudó|desde)\b",
+    rf"\b(?:{_MOVED}|{_NOW}|updated|bumped|reduced|renewed|pushed\s+(?:back|to)|put\s[\w' ]{{0,30}}?(?:up|down)\s+to|"
+    r"brought\s+forward|slipped|took\s+over|taken\s+over|voted|swapped|lifted|dialled|(?:turned|switched)\s+(?:on|off|up|down)|"
+    r"disabled|enabled|armed|disarmed|set\s+(?:\w+\s+)?to|rather\s+than|from\s+(?:here|today)\s+on|as\s+of|since|latest|"
+    r"called\s+off|cancell?ed|expired|lapsed|new\s+(?:venue|contract|address|number|date|time|plan|price|rate|owner|lead|place|"
+    r"password|phone|job|home|flat|school|teacher|doctor)|nun|inzwischen|mittlerweile|nicht\s+mehr|nur\s+noch|statt|anstelle|"
+    r"umgestellt|erhöht|gesenkt|abgeschaltet|eingeschaltet|heruntergedreht|hochgedreht|gewechselt|ersetzt|seit|ab\s+sofort|ya\s+no|"
+    r"en\s+lugar|en\s+vez|ha\s+subido|ha\s+bajado|cambiado|desde)\b",
     re.IGNORECASE,
 )
 # What says of the words before it that they are so no more.

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from vault_tool.recall import update_words as w
 from vault_tool.recall.question import COMMON
 from vault_tool.recall.retold import retold
-from vault_tool.recall.word_forms import Word, has_number, is_event, is_verb, words_of
+from vault_tool.recall.word_forms import Word, is_event, is_number, is_verb, words_of
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import NEGATIONS
 
@@ -56,10 +56,10 @@ class _Clause(Struct):
 
 
 class _Text(Struct):
+    """A text in its clauses; without any where it lists things, or tells what happened once."""
+
     clauses: tuple[_Clause, ...]
-    event: bool
     also: bool
-    listed: bool
     brief: bool
 
 
@@ -75,11 +75,9 @@ def changed(older: str, newer: str) -> Changed | None:
 def _in_order(older: str, newer: str) -> Changed | None:
     """The change that two texts tell which are much alike, word for word."""
     after = _read(newer[:_LETTERS])
-    if after.also or after.listed or after.event:
+    if after.also or not after.clauses:
         return None
     before = _read(older[:_LETTERS])
-    if before.listed or before.event:
-        return None
     brief = before.brief and after.brief
     for place, ours in enumerate(after.clauses):
         for other, theirs in enumerate(before.clauses):
@@ -106,15 +104,15 @@ def _of_others(older: _Clause, newer: _Clause) -> bool:
 @lru_cache(512)
 def _read(text: str) -> _Text:
     text = unicodedata.normalize("NFKC", text).replace("’", "'")
-    also, listed, event = bool(w.ALSO.search(text)), bool(w.LISTED.search(text)), is_event(text)
-    if listed or event:
-        return _Text((), event, also, listed, False)
+    also = bool(w.ALSO.search(text))
+    if w.LISTED.search(text) or is_event(text):
+        return _Text((), also, False)
     clauses = tuple(filter(None, map(_clause, [part for part in _CLAUSE.split(text) if part and part.strip()][:_CLAUSES])))
     count = sum(len(clause.words) for clause in clauses)
     brief = count <= _BRIEF and len(_END.findall(text)) <= _SENTENCES and "?" not in text
     if brief and any(clause.news for clause in clauses):
         clauses = tuple(replace(clause, news=True) for clause in clauses)
-    return _Text(clauses, event, also, listed, brief)
+    return _Text(clauses, also, brief)
 
 
 def _clause(text: str) -> _Clause | None:
@@ -168,18 +166,33 @@ def _compared(older: _Clause, newer: _Clause) -> tuple[list[_Region], list[str]]
 
 
 class _Region(Struct):
-    """A place where two clauses differ: the telling words there of the older and of the newer one, and what stands before."""
+    """A place where two clauses differ: the telling words there of the older and of the newer one; and all words of the older,
+    in which the place goes from `first` to `last`.
+    """
 
     before: tuple[Word, ...]
     after: tuple[Word, ...]
+    words: tuple[Word, ...]
+    first: int
+    last: int
     led: bool
     """Whether words that both have stand before it, of which one is a verb."""
     subject: bool
     """Whether no telling word that both have stands before it."""
 
+    @property
+    def lead(self) -> tuple[Word, ...]:
+        """The words of the older clause before the place."""
+        return self.words[: self.first]
+
+    @property
+    def rest(self) -> tuple[Word, ...]:
+        """The words of the older clause behind it."""
+        return self.words[self.last + 1 :]
+
 
 def _regions(
-    blocks: Sequence[tuple[str, int, int, int, int]], theirs: Sequence[Word], ours: Sequence[Word], moved: bool
+    blocks: Sequence[tuple[str, int, int, int, int]], theirs: tuple[Word, ...], ours: tuple[Word, ...], moved: bool
 ) -> Iterator[_Region]:
     parts: list[tuple[int, int, int, int]] = []
     for tag, i, j, k, m in blocks:
@@ -198,7 +211,8 @@ def _regions(
         head = theirs[:i]
         telling = [word for word in head if word.form not in w.FUNCTION]
         verb = any(word.leads or (is_verb(word.form) and not word.text.endswith("ing")) for word in head)
-        yield _Region(before, after, verb, not telling)
+        places = [at for at in range(i, j) if any(theirs[at] is word for word in before)] or [i, j - 1]
+        yield _Region(before, after, theirs, places[0], places[-1], verb, not telling)
 
 
 def _joins(word: Word) -> bool:
@@ -211,7 +225,7 @@ def _telling(words: Sequence[Word], moved: bool) -> tuple[Word, ...]:
 
 
 def _dated(word: Word) -> bool:
-    return word.form in w.DAYS or any(map(str.isdigit, word.form))
+    return word.form in w.DAYS or is_number(word)
 
 
 def _denial(older: _Clause, newer: _Clause, common: Sequence[str], regions: Sequence[_Region]) -> Changed | None:
@@ -242,20 +256,20 @@ def _swap(older: _Clause, newer: _Clause, common: Sequence[str], regions: Sequen
 
 def _same_thing(older: _Clause, newer: _Clause, common: Sequence[str], region: _Region) -> bool:
     """Whether what differs is a value of what both speak of, and of such there is one at a time."""
-    numbers = has_number(region.before) and has_number(region.after)
+    numbers = any(map(is_number, region.before)) and any(map(is_number, region.after))
     alike = numbers or _alike(region.before, region.after)
     if any(word.form in w.READING for word in older.words) and any(word.form in w.DAYS for word in region.before):
         return False
     if numbers and (
-        _also_of_another(region) or (not region.led and (_numbered(older, region) or _is_reading(older, newer, region)))
+        _also_of_another(region) or (not region.led and (_numbered(region) or (not newer.news and _is_reading(region))))
     ):
         return False
-    if not (numbers or newer.news) and (_is_counted(older, region) or _is_had(older, region)):
+    if not (numbers or newer.news) and (_is_counted(region) or _is_had(region)):
         return False
     if region.subject:
-        placed = newer.news or _opposite(region.before, region.after) or _one_role(older, region)
+        placed = newer.news or _opposite(region.before, region.after) or _one_role(region)
     else:
-        placed = region.led or newer.news or numbers or (alike and not _more_after(older, region))
+        placed = region.led or newer.news or numbers or (alike and not _more_after(region))
     if not placed or not (
         alike or newer.news or (len(common) > 1 and len(common) >= _MOSTLY * len(older.telling & newer.telling))
     ):
@@ -283,49 +297,40 @@ def _also_of_another(region: _Region) -> bool:
     return all(days) and all(side[-1].text.casefold().endswith("s") for side in days)
 
 
-def _numbered(older: _Clause, region: _Region) -> bool:
+def _numbered(region: _Region) -> bool:
     """Whether the number is a name: a verb stands after it, or nothing that it could count (`ticket 4411 is open`)."""
-    at = max(n for n, word in enumerate(older.words) if word is region.before[-1])
-    lead, rest = older.words[:at], older.words[at + 1 :]
-    if not rest:
+    if not region.rest:
         return False
-    return (is_verb(rest[0].form) and not _one_role(older, region)) or bool(lead and lead[-1].form in w.NUMBERED)
+    numbered = region.last > 0 and region.words[region.last - 1].form in w.NUMBERED
+    return numbered or (is_verb(region.rest[0].form) and not _one_role(region))
 
 
-def _is_reading(older: _Clause, newer: _Clause, region: _Region) -> bool:
+def _is_reading(region: _Region) -> bool:
     """Whether a number without a verb was read at a time: `21.3 at noon`, `at 9 on 3 March`; weekly days are no such time."""
-    if newer.news:
-        return False
-    at = max(n for n, word in enumerate(older.words) if word is region.before[-1])
-    days = [word for word in (*region.before, *older.words[at + 1 :]) if word.form in w.DAYS]
+    days = [word for word in (*region.before, *region.rest) if word.form in w.DAYS]
     return any(not word.text.casefold().endswith("s") for word in days)
 
 
-def _is_had(older: _Clause, region: _Region) -> bool:
+def _is_had(region: _Region) -> bool:
     """Whether it is one of those that a person may have several of: `has a cat called Biscuit`, `an account at that bank`."""
-    at = next(n for n, word in enumerate(older.words) if word is region.before[0])
-    pairs = zip(older.words[:at], older.words[1:at], strict=False)
+    pairs = zip(region.lead, region.lead[1:], strict=False)
     return any(verb.form in w.HAVING and article.form in w.ONE_OF for verb, article in pairs)
 
 
-def _is_counted(older: _Clause, region: _Region) -> bool:
+def _is_counted(region: _Region) -> bool:
     """Whether a number that both have counts what differs: `two cats` and `two dogs`; of units it is one value."""
-    at = next(n for n, word in enumerate(older.words) if word is region.before[0])
-    counted = at > 0 and older.words[at - 1].form.isdigit()
+    counted = bool(region.lead) and region.lead[-1].form.isdigit()
     return counted and not all(word.form in w.MEASURES or word.form in w.UNITS for word in region.before)
 
 
-def _more_after(older: _Clause, region: _Region) -> bool:
+def _more_after(region: _Region) -> bool:
     """Whether telling words stand after the place, so that what stands there may be of what is spoken."""
-    last = region.before[-1]
-    at = max(n for n, word in enumerate(older.words) if word is last)
-    return any(word.form not in w.FUNCTION for word in older.words[at + 1 :])
+    return any(word.form not in w.FUNCTION for word in region.rest)
 
 
-def _one_role(older: _Clause, region: _Region) -> bool:
+def _one_role(region: _Region) -> bool:
     """Whether a name is followed by `is the`: of such there is one at a time."""
-    at = max(n for n, word in enumerate(older.words) if word is region.before[-1])
-    rest = [word.form for word in older.words[at + 1 : at + 3]]
+    rest = [word.form for word in region.rest[:2]]
     return len(rest) == 2 and rest[0] in ("is", "ist", "es") and rest[1] in ("the", "our", "my", "der", "die", "el", "la")
 
 

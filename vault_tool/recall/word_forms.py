@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -104,11 +104,6 @@ def is_event(text: str) -> bool:
 
 def is_verb(form: str) -> bool:
     return form in w.COPULAS or form in w.VERBS or form.rstrip("e") in w.VERBS
-
-
-def has_number(words: Sequence[Word]) -> bool:
-    """Whether one of these has a digit."""
-    return any(_DIGIT.search(word.form) for word in words)
 
 
 def is_number(word: Word) -> bool:
