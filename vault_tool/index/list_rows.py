@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 
 from vault_tool.files.layout import AROUND, is_around
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.schema import ENTRY, entry_of
 from vault_tool.index.slight import slight
-from vault_tool.index.visibility import Request, visible
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, MEMORIES
 from vault_tool.util.gc_paused import no_collection
@@ -84,12 +83,14 @@ class ListRows:
         rows: ListRows = catalog.derived("rows of lists", lambda: cls(catalog), lambda rows, _: rows._followed(catalog))
         return rows
 
-    def hidden(self, catalog: Catalog, request: Request) -> set[str]:
-        """The paths of the memories that a list without filters does not have: for whoever is told of everybody's."""
-        ids = {*request.superseded, *request.withheld}
-        paths = {path for identity in ids for path in self._of_id.get(identity, ())}
-        doubtful = catalog.cached_by_paths(sorted(self._may_hide - paths))
-        return paths | {path for path, entry in doubtful.items() if visible(entry, request, "listed") is not None}
+    def paths(self, ids: Iterable[str]) -> set[str]:
+        """The paths of the memories with these ids."""
+        return {path for identity in ids for path in self._of_id.get(identity, ())}
+
+    @property
+    def may_hide(self) -> Set[str]:
+        """The paths of the memories whose own head may keep them from a list."""
+        return self._may_hide
 
     def total(self, hidden: Collection[str]) -> int:
         """How many memories the list has."""

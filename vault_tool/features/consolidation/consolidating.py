@@ -14,6 +14,7 @@ from vault_tool.errors import NotFound, VaultError
 from vault_tool.features.consolidation.given_packets import walk
 from vault_tool.features.consolidation.passes import (
     ORIENTATION,
+    Outcome,
     PacketPlan,
     Planned,
     due,
@@ -254,8 +255,8 @@ def start(vault: Context, *, again: bool = False, empty: bool = False) -> Starte
         if not (packets.next or _unplaced(vault, fresh) or (empty and fresh and not known.open)):
             return _resumed(vault, known, regions)
         entries = list({entry.path: entry for entry in (*(result.unread if result else ()), *fresh)}.values())
-        if known.open:
-            _complete(op, known.open)
+        if known.open and result:
+            _complete(op, known.open, result)
         if len(entries) > len(fresh):
             packets = plans(vault, entries, closed, again=again, ending=ending)
         record = _began(op, known, entries, packets.next)
@@ -282,7 +283,7 @@ def end_consolidation(vault: Context, pass_id: str = "", *, core: bool = True) -
     """
     with writing(vault, "consolidate") as op:
         entry = open_pass(vault, pass_id)
-        completed = _complete(op, entry)
+        completed = _complete(op, entry, outcome(vault, entry))
         saved = op.carry_out(f"pass {completed.number} ended", [entry.id])
     return Ended(
         **saved.fields(*(_refreshed(vault) if core else ())),
@@ -397,13 +398,12 @@ def _began(op: Operation, known: Passes, entries: Sequence[Entry], packets: Sequ
     return record
 
 
-def _complete(op: Operation, entry: Entry) -> Ledger:
-    """Plan the completed ledger of a pass; its head stays as it is."""
+def _complete(op: Operation, entry: Entry, result: Outcome) -> Ledger:
+    """Plan the completed ledger of a pass that comes to this; its head stays as it is."""
     vault = op.vault
     text = body_of(vault, entry)
     written = written_in(vault, entry)
     entries = items_of(vault, entry)
-    result = outcome(vault, entry)
     completed = Ledger(
         number=entry.generation or 0,
         begun=entry.text("created"),

@@ -148,9 +148,11 @@ def part_of_rows(
 
 def kept_rows(vault: Context) -> tuple[ListRows, set[str]]:
     """The rows of all memories, and the paths of those among them that a list without filters does not have."""
-    catalog = vault.index.catalog
+    catalog, request = vault.index.catalog, request_of(vault)
     rows = ListRows.of(catalog)
-    return rows, rows.hidden(catalog, request_of(vault))
+    hidden = rows.paths({*request.superseded, *request.withheld})
+    doubtful = catalog.cached_by_paths(sorted(rows.may_hide - hidden))
+    return rows, hidden | {path for path, entry in doubtful.items() if visible(entry, request, "listed") is not None}
 
 
 def _told(vault: Context, places: Sequence[tuple[Place, Entry]], sort: str, total: int) -> MemoryList:

@@ -102,8 +102,10 @@ class Pool(msgspec.Struct):
         return known
 
 
-def _beside_the_words(pool: Pool, question: Question, asked: Query, *, heard: bool) -> Iterator[str]:
-    """Paths of memories that a question means by its subjects, session, days or kind, whatever words they have."""
+def _beside_the_words(pool: Pool, question: Question, asked: Query, states: Sequence[Entry], *, heard: bool) -> Iterator[str]:
+    """Paths of memories that a question means by its subjects, session, days or kind, whatever words they have; `states` say
+    where the work was left, if it asks that.
+    """
     catalog, named = pool.catalog, pool.named
     for group in named.groups or pool.filters.subjects:
         yield from catalog.newest_tagged(group, _TAGGED)
@@ -112,8 +114,7 @@ def _beside_the_words(pool: Pool, question: Question, asked: Query, *, heard: bo
     yield from named.paths(catalog)
     yield from _in_session(pool, asked)
     yield from _of_days(pool, question)
-    if question.left:
-        yield from (entry.path for entry in task_states(pool.vault))
+    yield from (entry.path for entry in states)
     if question.advice:
         yield from catalog.newest_of_types((PREFERENCE, INSTRUCTION), _LANE)
     if question.conversational:
@@ -136,7 +137,8 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
     heard = question.conversational and bool(named.told)
     mentions = _mentions(pool, question, classes, _MENTIONED * (_FILTERED if filters.narrow else 1), until)
     called = {entry.path: entry for entry in catalog.titled(normal_name(question.text.rstrip(_ENDS)))}
-    others = dict.fromkeys([*called, *mentions, *_beside_the_words(pool, question, asked, heard=heard)])
+    states = task_states(vault) if question.left else []
+    others = dict.fromkeys([*called, *mentions, *_beside_the_words(pool, question, asked, states, heard=heard)])
     while True:
         words = {} if question.page else vault.index.term_match(question.words, _SCORED * reach, classes, question.text)
         near = pool.meaning.top(reach) if pool.meaning else []
@@ -164,15 +166,15 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
         _note_wishes(pool, question)
     for candidate in named.known(pool.candidates.values()):
         candidate.exact = True
-    if question.left:
-        _note_left(pool)
+    _note_left(pool, states)
     return pool
 
 
-def _note_left(pool: Pool) -> None:
+def _note_left(pool: Pool, states: Sequence[Entry]) -> None:
     """Note which candidates say where the work was left: the last ones of the project that is worked on, as on a page."""
-    states = [entry for entry in task_states(pool.vault) if is_of(entry, pool.vault.who.project) or not pool.vault.who.project]
-    for entry in sorted(states, key=lambda entry: entry.observed_sort_key)[-MOST_STATES:]:
+    project = pool.vault.who.project
+    here = [entry for entry in states if not project or is_of(entry, project)]
+    for entry in sorted(here, key=lambda entry: entry.observed_sort_key)[-MOST_STATES:]:
         candidate = pool.candidates.get((pool.scope, entry.path))
         if candidate is not None:
             candidate.exact = True
