@@ -26,8 +26,8 @@ _WIDE = 0x2E80
 # A word that stands more often tells no place.
 _MOST_PLACES = 64
 
-# Most characters of the passage beside a title.
-_BESIDE = 120
+# Most characters of the passage beside a title, and of one word of it: an address would be wider than its column.
+_BESIDE, _WIDEST = 120, 24
 
 
 class Passage(Struct):
@@ -82,6 +82,7 @@ def with_passage(title: str, text: str, question: str) -> str:
     shown = excerpt(text, question, _BESIDE)
     begun = shown.lstrip("# ")
     shown = begun.removeprefix(title).lstrip(" .") if begun.startswith(title) else shown
+    shown = " ".join(one_line(word, _WIDEST) for word in shown.split(" "))
     return f"{title}: {shown}" if shown else title
 
 
