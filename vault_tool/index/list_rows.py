@@ -31,7 +31,7 @@ def facet_values(entry: Entry) -> tuple[tuple[str, ...], ...]:
     session, project = entry.text("session"), entry.text("project")
     by = entry.text("model") or entry.origin
     # Folders of our own are days; those of a folder that is served are a person's.
-    folder = entry.path.rpartition("/")[0].removeprefix(AROUND) if is_around(entry.path) else ""
+    folder = entry.path.removeprefix(AROUND).rpartition("/")[0] if is_around(entry.path) else ""
     return (
         (entry.type,),
         subjects,

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from watchdog.events import (
     DirCreatedEvent,
@@ -26,8 +27,12 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserver
 
+from vault_tool.files.disks import network_disk
 from vault_tool.files.layout import VAULT, FileKind, file_kind, ignored_folder
 from vault_tool.watch.pending_paths import OVERFLOW, PendingPaths
+
+if TYPE_CHECKING:
+    from vault_tool.vault.context import Context
 
 # Not among them: reads, which our own indexing makes, and a folder's change of time, which every file in it makes.
 _HEARD: list[type[FileSystemEvent]] = [
@@ -43,6 +48,14 @@ _UNHEARD = logging.NullHandler()
 
 class CannotHear(Exception):
     """The system does not notify of changes here; the sentence says why."""
+
+
+def unheard(vault: Context) -> str:
+    """The reason why not all changes of a vault's notes are heard of, whatever the system notifies of; empty where they are."""
+    if vault.notes_folder is not None:
+        return "the folder around the vault is not listened to"
+    disk = network_disk(vault.root)
+    return f"changes made on other machines are not notified of on {disk}" if disk else ""
 
 
 class FileObserver:

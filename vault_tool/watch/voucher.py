@@ -6,12 +6,11 @@ import time
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import Refused
-from vault_tool.files.disks import network_disk
 from vault_tool.files.layout import VAULT
 from vault_tool.index.refresh.diff import head_signature
 from vault_tool.util.atomic import temporary_name
 from vault_tool.util.folder import opened
-from vault_tool.watch.observer import CannotHear, FileObserver
+from vault_tool.watch.observer import CannotHear, FileObserver, unheard
 from vault_tool.watch.pending_paths import Cookie, PendingPaths
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ class Voucher:
         if self._observer is not None and self._observer.alive and self._observer.same_tree:
             return
         self.close()
-        if self._is_deaf or vault.notes_folder is not None or network_disk(vault.root):
+        if self._is_deaf or unheard(vault):
             return
         hearing = FileObserver(vault.root, self._inbox)
         try:

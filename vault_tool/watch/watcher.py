@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from vault_tool.errors import Refused, StorageError, VaultError, VaultGone
 from vault_tool.files import reader, watcher_presence
-from vault_tool.files.disks import network_disk
 from vault_tool.files.layout import CACHE, LOCAL, SETTINGS_FILE, VAULT, FileKind, file_kind
 from vault_tool.files.parse import parse
 from vault_tool.files.watcher_presence import LOCK_FILE, WATCH_FILE, Watch
@@ -27,7 +26,7 @@ from vault_tool.vault.context import Context
 from vault_tool.watch.change_feed import ChangeFeed, NoteChange
 from vault_tool.watch.debounce import FirstLook, Settling
 from vault_tool.watch.jobs import Jobs
-from vault_tool.watch.observer import CannotHear, FileObserver
+from vault_tool.watch.observer import CannotHear, FileObserver, unheard
 from vault_tool.watch.pending_paths import OVERFLOW, Cookie, PendingPaths
 
 # Seconds after which the watcher looks up even if nothing was heard, to see whether it should stop.
@@ -323,12 +322,8 @@ class Watcher:
     def _listen(self) -> None:
         if self._record.mode != _EVENTS:
             return
-        if self._vault.notes_folder is not None:
-            self._degrade("the folder around the vault is not listened to")
-            return
-        disk = network_disk(self._vault.root)
-        if disk:
-            self._degrade(f"changes made on other machines are not notified of on {disk}")
+        if reason := unheard(self._vault):
+            self._degrade(reason)
             return
         try:
             self._observer.start()

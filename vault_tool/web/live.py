@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from vault_tool.errors import VaultError
-from vault_tool.watch.observer import CannotHear, FileObserver
+from vault_tool.watch.observer import CannotHear, FileObserver, unheard
 from vault_tool.watch.pending_paths import PendingPaths
 
 if TYPE_CHECKING:
@@ -85,7 +85,8 @@ class Live:
         """Compare after each notice, as long as a page listens."""
         while self._listeners and not self._ended:
             inbox = PendingPaths()
-            hearing, deaf = FileObserver(self._root, inbox), False
+            # A folder that is served is not heard of: what a person edits there is looked for.
+            hearing, deaf = FileObserver(self._root, inbox), await self._is_deaf()
             try:
                 await asyncio.to_thread(hearing.start)
             except CannotHear as fault:
@@ -121,6 +122,13 @@ class Live:
             waited += pause
         self._asked.clear()
         inbox.take()
+
+    async def _is_deaf(self) -> bool:
+        """Whether not all changes are heard of; so too of a vault that cannot be asked now, which `_seq` tells of."""
+        try:
+            return bool(await self._run(unheard))
+        except (VaultError, OSError):
+            return True
 
     async def _seq(self, otherwise: str) -> str:
         """A number that changes with every change of the vault, once the files on disk are taken in."""
