@@ -161,7 +161,8 @@ def _folded(results: Sequence[tuple[str, Any]], parts: Mapping[str, Part]) -> li
         )
         if alike:
             alike["like_it"] = tuple(identity for identity in alike["like_it"] if identity != first.id)
-        folded[key] = replace(first, vaults=(*first.vaults, name), **alike)
+        # Whichever of them stands: who asks is told of their own vault before others.
+        folded[key] = replace(first, vaults=(name, *first.vaults) if name == HERE else (*first.vaults, name), **alike)
     return list(folded.values())
 
 
