@@ -182,9 +182,12 @@ def served(root: Path) -> Iterator[Served]:
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """A browser without a window; skipped where none is installed."""
+    """A browser without a window; skipped where none is installed.
+
+    It keeps an event loop in the tests' own thread, where a test that runs one of its own would fail: it ends with its module.
+    """
     if not CHROMIUM.exists():
         pytest.skip(f"no browser at {CHROMIUM}")
     from playwright.sync_api import sync_playwright
