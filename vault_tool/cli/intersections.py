@@ -11,7 +11,7 @@ from vault_tool.cli.names import SUBJECT, takes
 from vault_tool.cli.options import Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
-from vault_tool.features.consolidation import mapping, merging, open_intersections
+from vault_tool.features.consolidation import merging, open_intersections, subject_map
 from vault_tool.features.consolidation.merging import Merged, SimilarSubjects
 from vault_tool.features.consolidation.open_intersections import Intersection, Neighborhood, Relationship, RelationshipRevision
 from vault_tool.util.text import counted
@@ -33,7 +33,7 @@ def open_around(call: Call, subject_name: str, limit: int) -> Exit:
 @command("open-map", "vt open-map Redis", "vt open-map --hops 1 --memories 50 --json")
 @click.argument("around", type=SUBJECT, default="", metavar="[SUBJECT]", help="The subject in its middle; else the largest.")
 @click.option("--hops", type=click.IntRange(1, 2), default=2, show_default=True, help="How far it goes.")
-@takes(mapping.open_map, "limit")
+@takes(subject_map.open_map, "limit")
 @click.option("--memories", type=click.IntRange(0), default=0, show_default=True, help="Also so many of their newest memories.")
 def open_map(call: Call, around: str, hops: int, limit: int, memories: int) -> Exit:
     """Show subjects around one, and their links.
@@ -41,10 +41,10 @@ def open_map(call: Call, around: str, hops: int, limit: int, memories: int) -> E
     With --memories also their newest memories, with every link among those. `vt web` draws it.
     """
     with call.open_vault() as vault:
-        return call.emit(mapping.open_map(vault, around, hops=hops, limit=limit, memories=memories), _map, vault)
+        return call.emit(subject_map.open_map(vault, around, hops=hops, limit=limit, memories=memories), _map, vault)
 
 
-def _map(graph: mapping.Map, short: Short) -> Iterator[Block]:
+def _map(graph: subject_map.Map, short: Short) -> Iterator[Block]:
     names = {node.id: node.name for node in graph.nodes}
     rows = [(node.record_class, node.name[:60], str(node.size or ""), node.created[:10]) for node in graph.nodes]
     yield table(("class", "name", "observations", "since"), rows, right=["observations"], empty="there are no subjects yet")

@@ -14,7 +14,7 @@ from vault_tool.cli.saved import commit_of, saved_as, short_ids
 from vault_tool.errors import Exit
 from vault_tool.features.recall import searching_observations
 from vault_tool.features.remember import observations
-from vault_tool.features.subjects import subjects, syntheses
+from vault_tool.features.subjects import read_understandings, subjects
 from vault_tool.util.text import one_line
 
 
@@ -68,17 +68,17 @@ def search_observations(call: Call, words: tuple[str, ...], subject_names: tuple
 
 @command("list-observations", "vt list-observations Redis", "vt list-observations Redis --limit 5 --json")
 @click.argument("name", type=SUBJECT, metavar="SUBJECT", help="The subject, by name, alias or id.")
-@takes(syntheses.list_observations, "limit")
+@takes(read_understandings.list_observations, "limit")
 def list_observations(call: Call, name: str, limit: int) -> Exit:
     """List the evidence on a subject, newest first.
 
     With how many observations of it there are in each month.
     """
     with call.open_vault() as vault:
-        return call.emit(syntheses.list_observations(vault, name, limit=limit), _listed, vault)
+        return call.emit(read_understandings.list_observations(vault, name, limit=limit), _listed, vault)
 
 
-def _listed(listed: syntheses.SubjectObservations, short: Short) -> Iterator[Block]:
+def _listed(listed: read_understandings.SubjectObservations, short: Short) -> Iterator[Block]:
     rows = [
         (
             observation.observed[:10],
@@ -97,11 +97,11 @@ def _listed(listed: syntheses.SubjectObservations, short: Short) -> Iterator[Blo
 
 @command("get-understandings", "vt get-understandings Redis", "vt get-understandings James Audrey --json")
 @click.argument("names", nargs=-1, required=True, type=SUBJECT, help="Subjects: what is tagged with all of them.")
-@takes(syntheses.get_understandings, "as_of")
+@takes(read_understandings.get_understandings, "as_of")
 def get_understandings(call: Call, names: tuple[str, ...], as_of: str | None) -> Exit:
     """Show what is understood of subjects together."""
     with call.open_vault() as vault:
-        return call.emit(syntheses.get_understandings(vault, names, as_of=as_of), _understanding_blocks, vault)
+        return call.emit(read_understandings.get_understandings(vault, names, as_of=as_of), _understanding_blocks, vault)
 
 
 @command("get-understanding-history", "vt get-understanding-history a1b2c3")
@@ -109,7 +109,7 @@ def get_understandings(call: Call, names: tuple[str, ...], as_of: str | None) ->
 def get_understanding_history(call: Call, understanding_id: str) -> Exit:
     """Show what an understanding replaced."""
     with call.open_vault() as vault:
-        return call.emit(syntheses.get_understanding_history(vault, understanding_id), _understanding_blocks, vault)
+        return call.emit(read_understandings.get_understanding_history(vault, understanding_id), _understanding_blocks, vault)
 
 
 @command("update-subject-summary", "vt update-subject-summary Redis 'The cache of the lab, and since May its queue'")
@@ -174,7 +174,7 @@ def _matches(matches: searching_observations.FoundObservations, short: Short) ->
 
 
 def _understanding_blocks(
-    understandings: syntheses.Understandings | syntheses.UnderstandingHistory, short: Short
+    understandings: read_understandings.Understandings | read_understandings.UnderstandingHistory, short: Short
 ) -> Iterator[Block]:
     for number, understanding in enumerate(understandings.results):
         yield from [""] if number else []

@@ -13,7 +13,7 @@ from vault_tool.cli.names import takes
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
-from vault_tool.features.turns import accept, linking, logged
+from vault_tool.features.turns import accept, linking, logged_turns
 from vault_tool.features.turns import backstop as second_look
 from vault_tool.features.turns.gate import Gate, Mode, Risk
 from vault_tool.features.turns.replaying import Replay
@@ -84,9 +84,9 @@ def backstop(call: Call, **options: Any) -> Exit:
 @command("list-turns", "vt list-turns --for-user u-7f3a --since 7d", "vt list-turns --json")
 @click.option("--for-user", "user", default="", metavar="ID", help="Only this user's.")
 @click.option("--of-session", "session", default="", metavar="ID", help="Only this conversation's.")
-@takes(logged.list_turns, "world")
+@takes(logged_turns.list_turns, "world")
 @click.option("--since", metavar="TIME", help="Only from then on: 2026-11-20, 7d.")
-@takes(logged.list_turns, "limit")
+@takes(logged_turns.list_turns, "limit")
 def list_turns(call: Call, **options: Any) -> Exit:
     """List the kept turns, newest first.
 
@@ -94,7 +94,7 @@ def list_turns(call: Call, **options: Any) -> Exit:
     said, judged, recalled and extracted. It is never committed.
     """
     with call.open_vault() as vault:
-        return call.emit(logged.list_turns(vault, **options), _listed)
+        return call.emit(logged_turns.list_turns(vault, **options), _listed)
 
 
 @command("get-turn", "vt get-turn 5f0c2d", "vt get-turn 5f0c2d --replay --json")
@@ -106,7 +106,7 @@ def get_turn(call: Call, turn_id: str, replay: bool) -> Exit:
     The words, judgements and memories of that turn, and for each candidate whether it is written, waits, was refused or is gone.
     """
     with call.open_vault() as vault:
-        return call.emit(logged.get_turn(vault, turn_id, replay=replay), _shown, vault)
+        return call.emit(logged_turns.get_turn(vault, turn_id, replay=replay), _shown, vault)
 
 
 def _turned(turned: accept.Turned, short: Short) -> Iterator[Block]:
@@ -141,7 +141,7 @@ def _judgement(gate: Gate) -> Iterator[tuple[str, object]]:
     yield "because", gate.reason
 
 
-def _listed(turns: logged.TurnList, short: Short) -> Iterator[Block]:
+def _listed(turns: logged_turns.TurnList, short: Short) -> Iterator[Block]:
     rows = [
         (short(turn.id), turn.at[:16], turn.user or turn.session, turn.gate.destination, f"{turn.recalled}", f"{turn.candidates}",
          _turn_text(turn))
@@ -154,11 +154,11 @@ def _listed(turns: logged.TurnList, short: Short) -> Iterator[Block]:
     yield from (f"not a turn: {path}" for path in turns.problems)
 
 
-def _turn_text(turn: logged.TurnLine | logged.TurnShown) -> str:
+def _turn_text(turn: logged_turns.TurnLine | logged_turns.TurnShown) -> str:
     return one_line(turn.text, SHOWN) if turn.text else f"(not kept: {turn.withheld})"
 
 
-def _shown(shown: logged.TurnShown, short: Short) -> Iterator[Block]:
+def _shown(shown: logged_turns.TurnShown, short: Short) -> Iterator[Block]:
     gate = shown.gate
     yield fields(
         ("turn", shown.id), ("number", shown.turn), ("at", shown.at), ("user", shown.user), ("session", shown.session),

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from vault_tool.features.capture import capturing as _capturing
     from vault_tool.features.conflicts import settling as _settling
     from vault_tool.features.consolidation import consolidating as _consolidating
-    from vault_tool.features.consolidation import mapping as _mapping
     from vault_tool.features.consolidation import merging as _merging
     from vault_tool.features.consolidation import open_intersections as _open_intersections
     from vault_tool.features.consolidation import packet_texts as _packet_texts
     from vault_tool.features.consolidation import report as _report
     from vault_tool.features.consolidation import round_trip as _round_trip
+    from vault_tool.features.consolidation import subject_map as _subject_map
     from vault_tool.features.contracts import op as _op
     from vault_tool.features.contracts import read as _read
     from vault_tool.features.contracts import update as _update
@@ -64,14 +64,14 @@ if TYPE_CHECKING:
     from vault_tool.features.sessions import session_context as _session_context
     from vault_tool.features.setup import setup as _setup
     from vault_tool.features.subjects import projects as _projects
+    from vault_tool.features.subjects import read_understandings as _read_understandings
     from vault_tool.features.subjects import subjects as _subjects
-    from vault_tool.features.subjects import syntheses as _syntheses
     from vault_tool.features.sync import setting_up as _setting_up
     from vault_tool.features.sync import syncing as _syncing
     from vault_tool.features.turns import accept as _accept
     from vault_tool.features.turns import backstop as _backstop
     from vault_tool.features.turns import linking as _linking
-    from vault_tool.features.turns import logged as _logged
+    from vault_tool.features.turns import logged_turns as _logged_turns
     from vault_tool.features.understandings import understandings as _understandings
     from vault_tool.vault import seen as _seen
 else:
@@ -79,12 +79,12 @@ else:
     _capturing = deferred_verbs("vault_tool.features.capture.capturing")
     _settling = deferred_verbs("vault_tool.features.conflicts.settling")
     _consolidating = deferred_verbs("vault_tool.features.consolidation.consolidating")
-    _mapping = deferred_verbs("vault_tool.features.consolidation.mapping")
     _merging = deferred_verbs("vault_tool.features.consolidation.merging")
     _open_intersections = deferred_verbs("vault_tool.features.consolidation.open_intersections")
     _packet_texts = deferred_verbs("vault_tool.features.consolidation.packet_texts")
     _report = deferred_verbs("vault_tool.features.consolidation.report")
     _round_trip = deferred_verbs("vault_tool.features.consolidation.round_trip")
+    _subject_map = deferred_verbs("vault_tool.features.consolidation.subject_map")
     _op = deferred_verbs("vault_tool.features.contracts.op")
     _read = deferred_verbs("vault_tool.features.contracts.read")
     _update = deferred_verbs("vault_tool.features.contracts.update")
@@ -129,14 +129,14 @@ else:
     _session_context = deferred_verbs("vault_tool.features.sessions.session_context")
     _setup = deferred_verbs("vault_tool.features.setup.setup")
     _projects = deferred_verbs("vault_tool.features.subjects.projects")
+    _read_understandings = deferred_verbs("vault_tool.features.subjects.read_understandings")
     _subjects = deferred_verbs("vault_tool.features.subjects.subjects")
-    _syntheses = deferred_verbs("vault_tool.features.subjects.syntheses")
     _setting_up = deferred_verbs("vault_tool.features.sync.setting_up")
     _syncing = deferred_verbs("vault_tool.features.sync.syncing")
     _accept = deferred_verbs("vault_tool.features.turns.accept")
     _backstop = deferred_verbs("vault_tool.features.turns.backstop")
     _linking = deferred_verbs("vault_tool.features.turns.linking")
-    _logged = deferred_verbs("vault_tool.features.turns.logged")
+    _logged_turns = deferred_verbs("vault_tool.features.turns.logged_turns")
     _understandings = deferred_verbs("vault_tool.features.understandings.understandings")
     _seen = deferred_verbs("vault_tool.vault.seen")
 
@@ -165,14 +165,14 @@ class Vault(Context):
     search_observations = _searching_observations.search_observations
     get_stats = _statistics.get_stats
     tags = _statistics.tags
-    list_observations = _syntheses.list_observations
-    get_understandings = _syntheses.get_understandings
-    get_understanding_history = _syntheses.get_understanding_history
+    list_observations = _read_understandings.list_observations
+    get_understandings = _read_understandings.get_understandings
+    get_understanding_history = _read_understandings.get_understanding_history
     understand = _understandings.understand
     create_understanding = _understandings.create_understanding
     update_understanding = _understandings.update_understanding
     set_structural_understanding = _understandings.set_structural_understanding
-    open_map = _mapping.open_map
+    open_map = _subject_map.open_map
     open_around = _open_intersections.open_around
     open_intersection = _open_intersections.open_intersection
     find_similar_subjects = _merging.find_similar_subjects
@@ -197,8 +197,8 @@ class Vault(Context):
     turn = _accept.turn
     drain = _accept.drain
     backstop = _backstop.backstop
-    list_turns = _logged.list_turns
-    get_turn = _logged.get_turn
+    list_turns = _logged_turns.list_turns
+    get_turn = _logged_turns.get_turn
     link_beats = _linking.link_beats
     link = _links.link
     update_link = _links.update_link

@@ -10,6 +10,6 @@ if not TYPE_CHECKING:
     __getattr__ = late_modules(
         __name__,
         {
-            "beats": "2 ms, where turns wait",
+            "turn_writer": "2 ms, where turns wait",
         },
     )

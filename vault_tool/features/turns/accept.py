@@ -15,12 +15,12 @@ from msgspec import to_builtins
 
 from vault_tool.errors import UsageError
 from vault_tool.features.turns import candidates as extracted
-from vault_tool.features.turns import logged
+from vault_tool.features.turns import logged_turns
 from vault_tool.features.turns.backstop import oldest_skipped_day
-from vault_tool.features.turns.beats import apply_turns
 from vault_tool.features.turns.gate import Gate, judged
 from vault_tool.features.turns.linking import link_beats
 from vault_tool.features.turns.turn_recall import Beat, recollect
+from vault_tool.features.turns.turn_writer import apply_turns
 from vault_tool.features.turns.turns import QueuedTurn, SkippedTurn, Turns, TurnSource
 from vault_tool.files import watcher_presence
 from vault_tool.model.ids import new_id
@@ -120,7 +120,7 @@ def turn(
     accepted = len(taken) if gate.memoryCandidate else 0
     _keep(vault, queue, source, gate, taken)
     # After what it tells of: a kill in between leaves a turn that the log lacks, and never one that was not.
-    logged.keep(vault, source, gate, extractMemory, taken, recollection, (limit, budget))
+    logged_turns.keep(vault, source, gate, extractMemory, taken, recollection, (limit, budget))
     return Turned(
         turn_id=source.id,
         recalled=recollection.beats,

@@ -6,9 +6,9 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from vault_tool.features.turns.beats import THREAD
 from vault_tool.features.turns.candidates import LOCATION
 from vault_tool.features.turns.turn_recall import beat_order
+from vault_tool.features.turns.turn_writer import THREAD
 from vault_tool.index.timeline import written_of
 from vault_tool.model.records import Edge
 from vault_tool.model.signals import EpisodeEntry

@@ -7,11 +7,11 @@ from contextlib import suppress
 from typing import Any, Literal, get_args
 
 from vault_tool.errors import Ambiguous, NotFound, Refused
-from vault_tool.features.turns.beats import beat_id
 from vault_tool.features.turns.gate import Gate, Mode, Risk, judged
 from vault_tool.features.turns.replaying import Replay, replayed
 from vault_tool.features.turns.turn_log import LoggedBeat, LoggedCandidate, LoggedTurn, TurnLog
 from vault_tool.features.turns.turn_recall import Recollection
+from vault_tool.features.turns.turn_writer import beat_id
 from vault_tool.features.turns.turns import Turns, TurnSource
 from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import record as record_in

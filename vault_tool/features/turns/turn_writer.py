@@ -1,4 +1,4 @@
-"""From accepted turns to memories: anchors become subjects, candidates become observations, or wait in the inbox."""
+"""Writes the memories of accepted turns: anchors become subjects, candidates become observations, or wait in the inbox."""
 
 from __future__ import annotations
 
