@@ -124,15 +124,15 @@ def erase_from(vault: Context, phase: Phase, traces: Traces) -> ErasedHere:
 def _record_progress(vault: Context, ids: Sequence[str], how: str) -> Iterator[None]:
     """Written down until every trace is gone: what a kill leaves of it, the next command finishes."""
     vault.local.begin_forgetting(ids, how)
-    with alone(vault, ids):
+    with no_reentry(vault, ids):
         yield
     if not how:
         vault.local.end_forgetting(ids)
 
 
 @contextmanager
-def alone(vault: Context, ids: Collection[str]) -> Iterator[None]:
-    """Nothing that is asked or written meanwhile begins to finish the same."""
+def no_reentry(vault: Context, ids: Collection[str]) -> Iterator[None]:
+    """No call or write of this time begins to finish forgetting the same ids."""
     own = {*ids} - vault.ids_being_forgotten
     vault.ids_being_forgotten.update(own)
     try:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from vault_tool.consolidation import ledger
 from vault_tool.errors import EditRefused, GitError, Refused, UsageError, VaultError
-from vault_tool.features.erasing.erasing import Citing, Erased, Versions, alone, erased, resolve_target, traces_of
+from vault_tool.features.erasing.erasing import Citing, Erased, Versions, erased, no_reentry, resolve_target, traces_of
 from vault_tool.files import git, layout, local_trust, writer
 from vault_tool.files.episode_text import redacted_episode
 from vault_tool.files.frontmatter import Set
@@ -140,12 +140,12 @@ def finish(vault: Context) -> None:
             if identity not in vault.ids_being_forgotten
         }
         if forgotten := [identity for identity, how in begun.items() if not how]:
-            with alone(vault, forgotten), writing(owner, "forget") as op:
+            with no_reentry(vault, forgotten), writing(owner, "forget") as op:
                 erased(op, dict(resolve_target(owner, identity) for identity in forgotten))
             vault.local.end_forgetting(forgotten)
         if from_history := [identity for identity, how in begun.items() if how]:
             despite = sorted({reason for identity in from_history for reason in begun[identity] if reason in DESPITE})
-            with alone(vault, from_history):
+            with no_reentry(vault, from_history):
                 purged(owner, from_history, despite, dry_run=False)  # a person began it
 
 
@@ -186,7 +186,7 @@ def _purged(
         anyway = option("despite", [*despite, *preview.stops])
         raise Refused(f"nothing was purged: {why} ({stop})", f"look with {option('dry_run', True)}; all the same: {anyway}")
     first()
-    with alone(vault, targets):
+    with no_reentry(vault, targets):
         done = _erased(vault, targets, versions, how=" ".join((_PURGE, *despite)))
         if done.attention:
             raise GitError(f"erased from the vault, and from history not yet: {done.reason}", "the next command goes on with it")
