@@ -27,11 +27,11 @@ from vault_tool.features.consolidation import hygiene
 from vault_tool.features.imports import cognitive, copy_paths
 from vault_tool.features.sessions import attempts
 from vault_tool.features.turns import backstop
-from vault_tool.files import episode_text, secrets, signal_lines
+from vault_tool.files import episode_text, page_titles, secrets, signal_lines
 from vault_tool.files.frontmatter import AddItems, Set, edit, head_writer, simple, split
 from vault_tool.files.frontmatter.complaints import conflict
 from vault_tool.generate import budget, escape, templates
-from vault_tool.importing import dates, notes, tags, titles, toml_head
+from vault_tool.importing import dates, notes, tags, toml_head
 from vault_tool.index import timeline
 from vault_tool.index.embedding.chunking import passages
 from vault_tool.index.fulltext import documents
@@ -205,7 +205,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "toml head begun": lambda said: toml_head.toml_head(f"+++\n{said}"),
     "tags": lambda said: list(tags.in_prose(said)),
     "tags of a head": lambda said: list(tags.in_head({"tags": said})),
-    "title": lambda said: titles.title_of("a.md", {}, said),
+    "title": lambda said: page_titles.title_of("a.md", {}, said),
     "import": lambda said: notes.record_from_note("a.md", _bytes(said), notes.ImportOptions(), REGISTRY, identity=ID),
     "import with a head": lambda said: notes.record_from_note(
         "a.md", _in_head(said), notes.ImportOptions(), REGISTRY, identity=ID

@@ -12,6 +12,7 @@ if not TYPE_CHECKING:
         {
             "bin": "1 ms, and few vaults have one",
             "conflict_copies": "few files have such a name",
+            "page_titles": "10 ms, and only what is no memory needs these",
             "secrets": "3 ms, and only writes need it",
             "two_versions": "few notes have any",
             "watcher_presence": "1 ms, where something waits to be exported",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from vault_tool.files import frontmatter
-from vault_tool.files.frontmatter import Change, Head, Plain, Raw, Set, Value
+from vault_tool.files.frontmatter import Change, Head, Plain, Raw, Set, Value, lists
 
-_NULLS = frozenset({"null", "Null", "NULL", "~"})
+_NULLS = lists.NULLS
 
 
 def with_fields(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from vault_tool.files import frontmatter, two_versions
+from vault_tool.files import frontmatter, page_titles, two_versions
 from vault_tool.files.frontmatter import Plain, Raw, lists
 from vault_tool.files.frontmatter.lists import Form
 from vault_tool.model.fields import BODY_REQUIRED, SCHEMA, FieldKind
@@ -70,7 +70,7 @@ def parse(path: str, data: bytes, registry: Registry) -> Parsed:
         problems.extend(_unsettled(path, data, head))
     spec_name, identity = _text(values.get("type")), canonical(_text(values.get("id")) or "")
     if head is None or identity is None or not spec_name or not is_type_name(spec_name):
-        title = _text(values.get("title")) or first_sentence(body) or PurePosixPath(path).stem
+        title = page_titles.title_of(path, values, body)
         problems.extend(_nearly(path, values, identity, spec_name))
         return Parsed(None, _untyped(values), body, title, tuple(problems))
     record_class = registry.spec(spec_name).record_class

@@ -11,6 +11,5 @@ if not TYPE_CHECKING:
         __name__,
         {
             "notes": "10 ms, and only a folder of somebody else's notes needs these",
-            "titles": "10 ms, and only a folder of somebody else's notes needs these",
         },
     )

@@ -13,9 +13,9 @@ from vault_tool.files.additions import says, with_fields
 from vault_tool.files.frontmatter import Change, Head, HeadFault, Raw, Remove, Set, Value, lists
 from vault_tool.files.frontmatter.lists import Form
 from vault_tool.files.frontmatter.loose import read_loosely
+from vault_tool.files.page_titles import title_of
 from vault_tool.files.parse import parse
 from vault_tool.importing import claude_heads, dates, tags
-from vault_tool.importing.titles import title_of
 from vault_tool.importing.toml_head import json_head, toml_head
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, Severity, note, warning

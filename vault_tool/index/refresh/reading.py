@@ -13,7 +13,7 @@ import orjson
 from msgspec.structs import replace
 
 from vault_tool.errors import GitError, Refused
-from vault_tool.files import conflict_copies, git
+from vault_tool.files import conflict_copies, git, page_titles
 from vault_tool.files.episode_text import episode_problems
 from vault_tool.files.frontmatter import lists, loose
 from vault_tool.files.frontmatter import read_body as readable_body
@@ -22,7 +22,7 @@ from vault_tool.files.parse import PREVIEW_LENGTH, entry, parse
 from vault_tool.files.reader import Reader, Stat
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.files.tombstones import words_left
-from vault_tool.importing import forms, notes, titles
+from vault_tool.importing import forms, notes
 from vault_tool.index.catalog import CONFLICT, FORGOTTEN, PAGE, RECORD, UNREADABLE, Known, Page
 from vault_tool.index.fulltext.documents import SearchDocument, document, page
 from vault_tool.model.ids import derived_id
@@ -303,7 +303,7 @@ def _by_its_words(unread: Seen, data: bytes) -> Seen:
     properties = own_properties(None, head)
     if not body.strip() and not head:
         return unread
-    title = titles.title_of(unread.path, head, body)
+    title = page_titles.title_of(unread.path, head, body)
     shown = one_line((body.strip() or properties)[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH)
     text = page(unread.path, title, body, _aliases(head), properties)
     return replace(unread, page=Page(unread.path, title, shown), text=text)

@@ -1,4 +1,4 @@
-"""The title of a foreign note: from its head, its first heading, or its file's name."""
+"""The title of a page, or of a note of another tool: from its head, its first heading, or its file's name."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
+from vault_tool.files.additions import says
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line, plain_line, prose_lines
 
@@ -31,7 +32,7 @@ def title_of(path: str, head: Mapping[str, object], prose: str) -> str:
     name says nothing (`index`, `README`); one that a template was to fill in counts for nothing.
     """
     named = head.get("title")
-    if isinstance(named, str) and one_line(named):
+    if isinstance(named, str) and says(named) and one_line(named):
         return one_line(named, LONGEST)
     stem = one_line(PurePosixPath(path).stem) or "untitled"
     headings = list(_headings(prose))
