@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Container
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from types import CodeType, FrameType
 
 from tests.founding import own_copy
-from vault_tool import Vault
+from vault_tool import Vault, features
 from vault_tool.features.imports import import_run
 from vault_tool.features.review.reviewing import edit_waiting
 from vault_tool.files.git import committing, run
@@ -153,24 +156,49 @@ def kill_before(wanted: int, writes: Container[CodeType]) -> None:
     sys.setprofile(watch)
 
 
-def main(template: str, beside: str, verb: str, step: str) -> None:
+def leave_killed(template: Path, beside: Path, verb: str, step: int) -> None:
     """Leave `beside/<n>` as the kill before every `step`-th write left it; the last one ran through."""
-    for number in range(1, 1000, int(step)):
-        root = Path(beside) / str(number)
-        copied(verb, Path(template), root)
+    for number in range(1, 1000, step):
+        root = beside / str(number)
+        copied(verb, template, root)
         child = os.fork()
         if not child:
             with Vault.open(root, person=True, clock=FixedClock(NOW)) as vault:
                 vault.fresh()
                 if verb in BEFORE:
-                    BEFORE[verb](vault, Path(beside))
+                    BEFORE[verb](vault, beside)
                 kill_before(number, _WRITES | _MORE.get(verb, set()))
-                VERBS[verb](vault, Path(beside))
+                VERBS[verb](vault, beside)
                 sys.setprofile(None)
             os._exit(0)
         if os.waitpid(child, 0)[1] != signal.SIGKILL:
             return
 
 
+def serve() -> None:
+    """Leave what each line on stdin asks for, in a fork with its environment: what verbs load is loaded once for all of them.
+
+    Each line on stdout is what the fork printed and its status.
+    """
+    for module in pkgutil.walk_packages(features.__path__, f"{features.__name__}."):
+        import_module(module.name)
+    for line in sys.stdin:
+        asked = json.loads(line)
+        with tempfile.TemporaryFile() as printed:
+            child = os.fork()
+            if not child:
+                for descriptor in (1, 2):
+                    os.dup2(printed.fileno(), descriptor)
+                os.environ.clear()
+                os.environ.update(asked["environ"])
+                leave_killed(Path(asked["template"]), Path(asked["beside"]), asked["verb"], asked["step"])
+                sys.exit()
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            printed.seek(0)
+            answer = json.dumps([printed.read().decode(errors="replace"), status])
+        sys.stdout.write(f"{answer}\n")
+        sys.stdout.flush()
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:5])
+    serve()

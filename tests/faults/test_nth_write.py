@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -444,23 +445,31 @@ NEVER_FINISHED = (*IN_PARTS, "edit")
 """What nobody finishes but who calls it again: what is several operations, and a single write beside the vault."""
 
 
+@pytest.fixture(scope="module")
+def killer() -> Iterator[subprocess.Popen[str]]:
+    """The process whose forks are killed, one for all verbs."""
+    command = (sys.executable, nth_write_child.__file__)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("verb", CASES)
-def test_a_kill_before_any_write_leaves_all_of_it_or_nothing(verb: str, root: Path, tmp_path: Path) -> None:
+def test_a_kill_before_any_write_leaves_all_of_it_or_nothing(
+    verb: str, root: Path, tmp_path: Path, killer: subprocess.Popen[str]
+) -> None:
     make, parts = CASES[verb]
     beside = tmp_path / "killed"
     beside.mkdir()
     make(root, beside)
-    command = [
-        sys.executable,
-        nth_write_child.__file__,
-        str(root),
-        str(beside),
-        verb,
-        str(STEPS.get(verb, 7) if runs_wanted(1) == 1 else 1),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+    step = STEPS.get(verb, 7) if runs_wanted(1) == 1 else 1
+    asked = {"template": str(root), "beside": str(beside), "verb": verb, "step": step, "environ": dict(os.environ)}
+    assert killer.stdin is not None and killer.stdout is not None
+    killer.stdin.write(f"{json.dumps(asked)}\n")
+    killer.stdin.flush()
+    assert json.loads(killer.stdout.readline()) == ["", 0]
     killed = sorted((path for path in beside.iterdir() if path.name.isdecimal()), key=lambda path: int(path.name))
     assert len(killed) > 3
     assert all(parts(killed[-1])), "the last ran through"
