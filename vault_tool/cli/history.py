@@ -77,9 +77,9 @@ def commit(call: Call, paths: tuple[str, ...], message: str) -> Exit:
 def undo(call: Call, target: str) -> Exit:
     """Take back one operation.
 
-    A new commit removes what it created, restores what it edited and takes back what it said of memories. Subjects still in
-    use stay, and so do the logs and the generated pages. A file changed since is refused. An undo can be undone. Only a person
-    may do this.
+    A new commit removes what it created, restores what it edited and takes back what it said of memories. A draft that it
+    accepted waits for review again. Subjects still in use stay, and so do the logs and the generated pages. A file changed
+    since is refused. An undo can be undone. Only a person may do this.
     """
     with call.open_vault() as vault:
         return call.emit(taking_back.undo(vault, target), _undone, vault)
@@ -126,6 +126,7 @@ def _undone(undone: taking_back.Undone, short: Short) -> Iterator[Block]:
     yield f"{undone.undone[:SHOWN_COMMIT]}  {undone.subject}"
     yield table(("undone", "path"), [*(("removed", p) for p in undone.removed), *(("restored", p) for p in undone.restored)])
     yield from (f"{short(target)}: what was said of it is taken back" for target in undone.unmarked)
+    yield from (f"{short(draft)}: waits for review again" for draft in undone.waiting)
     if undone.kept:
         yield table(("kept", "why"), [(change.path, change.reason) for change in undone.kept])
     yield fields(("commit", commit_of(undone)))

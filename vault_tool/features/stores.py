@@ -23,7 +23,7 @@ _STORES: dict[str, tuple[str, str]] = {
     "sessions": ("vault_tool.vault.local_stores", "ShownMemories"),
     "turn_log": ("vault_tool.features.turns.turn_store", "TurnLogStore"),
     "inbox": ("vault_tool.features.review.draft_stores", "WaitingDrafts"),
-    "bin": ("vault_tool.features.review.draft_stores", "RefusedDrafts"),
+    "bin": ("vault_tool.features.review.draft_stores", "DecidedDrafts"),
     "drafts": ("vault_tool.features.review.draft_stores", "KeptDrafts"),
     "state": ("vault_tool.vault.derived_stores", "UseCounts"),
     "catalogue": ("vault_tool.vault.derived_stores", "Indexes"),

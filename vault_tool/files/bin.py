@@ -1,4 +1,4 @@
-"""The bin: drafts that a person refused, kept for a month on this machine alone, so that a refusal can be taken back."""
+"""The bin: drafts that a person decided on, kept for a month on this machine alone, so that the decision can be taken back."""
 
 from __future__ import annotations
 
@@ -24,20 +24,24 @@ from vault_tool.util.text import content_hash
 
 BIN = f"{LOCAL}/bin"
 
-# So long a refused draft is kept.
+# So long a decided draft is kept.
 DAYS = 30
 
 _DAY = len("2026-11-20")
 
+# The ends of files' names, by which what was refused is counted and nothing read.
+_REFUSED, _ACCEPTED = ".json", ".accepted.json"
 
-class RefusedDraft(Struct):
-    """A draft that was refused at `at`: its id, its file's name and bytes in the inbox, and why it waited there."""
+
+class DecidedDraft(Struct):
+    """A draft that was decided at `at`: its id, its file's name and bytes in the inbox, why it waited there, and how."""
 
     id: str
     name: str
     data: bytes
     about: About
     at: str
+    accepted: bool = False
 
     @property
     def told(self) -> str:
@@ -52,40 +56,49 @@ class DraftBin:
     def __init__(self, root: Path) -> None:
         self._kept = PrivateFolder(partial(place, root), BIN)
 
-    def keep(self, draft: RefusedDraft) -> None:
+    def keep(self, draft: DecidedDraft) -> None:
         """Keep a draft, on the disk when this returns; one of the same id that lies there already is replaced."""
         content = {"id": draft.id, "name": draft.name, "at": draft.at, "about": to_builtins(draft.about)}
         # Latin-1 holds every byte as one character.
         line = json.dumps(content | {"text": draft.data.decode("latin-1")}, ensure_ascii=True)
-        older = self._named(draft.id)
+        older = self._of(draft.id)
         with self._kept.writing() as folder:
             write_in(folder, _name(draft), line.encode(), mode=PRIVATE_FILE)
             for name in older:
                 if name != _name(draft):
                     folder.discard(name)
 
-    def drafts(self, now: str) -> list[RefusedDraft]:
-        """The drafts that are not older than a month at `now`, the last refused first."""
-        drafts = (draft for name in self._names() if (draft := _draft(self._kept.read(name))) is not None)
+    def refused(self, now: str) -> list[DecidedDraft]:
+        """The refused drafts that are not older than a month at `now`, the last refused first."""
+        return [draft for draft in self.drafts(now) if not draft.accepted]
+
+    def accepted(self, identity: str, now: str) -> DecidedDraft | None:
+        """The draft that became the memory of an id."""
+        drafts = (_draft(name, self._kept.read(name)) for name in self._of(identity))
+        return next((draft for draft in drafts if draft and draft.accepted and not _is_over(draft.at, now)), None)
+
+    def drafts(self, now: str) -> list[DecidedDraft]:
+        """All drafts that are not older than a month at `now`, the last decided first."""
+        drafts = (draft for name in self._names() if (draft := _draft(name, self._kept.read(name))) is not None)
         return sorted(
             (draft for draft in drafts if not _is_over(draft.at, now)), key=lambda draft: (draft.at, draft.id), reverse=True
         )
 
     def count(self, now: str) -> int:
-        """How many lie there, by the names of their files."""
-        return sum(not _is_over(name[:_DAY], now) for name in self._names())
+        """How many were refused, by the names of their files."""
+        return sum(not (_is_over(name[:_DAY], now) or name.endswith(_ACCEPTED)) for name in self._names())
 
     def discard(self, identity: str) -> bool:
         """Take one away; whether it lay there."""
-        return self._drop(self._named(identity)) > 0
+        return self._drop(self._of(identity)) > 0
 
     def empty(self, now: str) -> int:
         """Take away what is older than a month, by the names of the files alone; returns how many that were."""
         return self._drop([name for name in self._names() if _is_over(name[:_DAY], now)])
 
-    def forget(self, told_of: Callable[[RefusedDraft], bool]) -> int:
+    def forget(self, told_of: Callable[[DecidedDraft], bool]) -> int:
         """Take away every draft that tells of something; a file that cannot be read may do so. Returns how many."""
-        read = ((name, _draft(self._kept.read(name))) for name in self._names())
+        read = ((name, _draft(name, self._kept.read(name))) for name in self._names())
         return self._drop([name for name, draft in read if draft is None or told_of(draft)])
 
     def _drop(self, names: list[str]) -> int:
@@ -97,20 +110,21 @@ class DraftBin:
             folder.sync()
         return len(names)
 
-    def _named(self, identity: str) -> list[str]:
-        return [name for name in self._names() if name[_DAY + 1 :] == _file_of(identity)]
+    def _of(self, identity: str) -> list[str]:
+        names = {_file_of(identity, end) for end in (_REFUSED, _ACCEPTED)}
+        return [name for name in self._names() if name[_DAY + 1 :] in names]
 
     def _names(self) -> list[str]:
         return sorted(name for name in self._kept.names() if name.endswith(".json") and not ignored_name(name))
 
 
-def _name(draft: RefusedDraft) -> str:
-    return f"{draft.at[:_DAY]}-{_file_of(draft.id)}"
+def _name(draft: DecidedDraft) -> str:
+    return f"{draft.at[:_DAY]}-{_file_of(draft.id, _ACCEPTED if draft.accepted else _REFUSED)}"
 
 
-def _file_of(identity: str) -> str:
+def _file_of(identity: str, end: str) -> str:
     """The end of a file's name; what a hand wrote in place of an id leads nowhere else."""
-    return f"{canonical(identity) or content_hash(identity.encode('utf-8', 'surrogatepass'))[:32]}.json"
+    return f"{canonical(identity) or content_hash(identity.encode('utf-8', 'surrogatepass'))[:32]}{end}"
 
 
 def _is_over(at: str, now: str) -> bool:
@@ -119,7 +133,7 @@ def _is_over(at: str, now: str) -> bool:
     return at[:_DAY] < least or not at[:4].isdigit()
 
 
-def _draft(data: bytes | None) -> RefusedDraft | None:
+def _draft(file: str, data: bytes | None) -> DecidedDraft | None:
     content: Any = None
     with suppress(ValueError):
         content = read_own(data) if data else None
@@ -129,4 +143,5 @@ def _draft(data: bytes | None) -> RefusedDraft | None:
         text = content["text"].encode("latin-1")
     except UnicodeEncodeError:
         return None
-    return RefusedDraft(content["id"], Path(content["name"]).name, text, about_of(content.get("about")), content["at"])
+    name, about = Path(content["name"]).name, about_of(content.get("about"))
+    return DecidedDraft(content["id"], name, text, about, content["at"], file.endswith(_ACCEPTED))

@@ -7,8 +7,8 @@ import re
 from contextlib import suppress
 
 from vault_tool.errors import Refused
-from vault_tool.files import reader
-from vault_tool.files.inbox import INBOX, Inbox
+from vault_tool.files import layout, reader
+from vault_tool.files.inbox import INBOX, About, Inbox
 from vault_tool.files.parse import parse
 from vault_tool.model.ids import canonical
 from vault_tool.util.text import normal_body
@@ -57,6 +57,24 @@ def finish_decided(vault: Context, few: bool = False) -> None:
         inbox.discard(identity, *draft)
 
 
+def wait_again(vault: Context, identity: str, name: str, data: bytes, about: About) -> None:
+    """Put a draft that was decided back to where it waited, under its name where no other draft has that."""
+    inbox = Inbox(vault.root)
+    # A killed call may have put it back already.
+    taken = {layout.name_key(other) for other, text in inbox.notes() if _id_in(text) != identity}
+    # First of all: what was refused and lies in the inbox is taken out of it.
+    inbox.decide(identity, "restored", vault.now())
+    inbox.put(identity, name if layout.name_key(name) not in taken else f"{identity}.md", data, about)
+
+
+def other_text(vault: Context, identity: str, data: bytes) -> str:
+    """The name of a draft that waits under an id with another text than `data`; empty where none does."""
+    types = vault.settings.types
+    body = normal_body(parse(identity, data, types).body)
+    own = ((name, text) for name, text in undecided(vault) if _id_in(text) == identity)
+    return next((name for name, text in own if normal_body(parse(name, text, types).body) != body), "")
+
+
 def _decided(vault: Context, drafts: list[Draft]) -> dict[Draft, tuple[str, str]]:
     """The drafts that are decided, with id and verdict: a memory of the vault has their id and text, they were
     refused, or what has their id was forgotten, maybe on another machine.
@@ -67,8 +85,7 @@ def _decided(vault: Context, drafts: list[Draft]) -> dict[Draft, tuple[str, str]
     inbox, catalog, forgotten = Inbox(vault.root), vault.whole_index.catalog, vault.forgotten()
     verdicts = inbox.decided()
     for draft in drafts:
-        match = _ID.search(draft[1])
-        identity = canonical(match[1].decode()) if match else None
+        identity = _id_in(draft[1])
         if not identity:
             continue
         # What was said of a draft is struck off last: one that was refused, and has nothing of it, was put here again by hand.
@@ -79,6 +96,11 @@ def _decided(vault: Context, drafts: list[Draft]) -> dict[Draft, tuple[str, str]
         elif any(_says(vault, entry.path, draft, not entry.pulled) for entry in catalog.get(identity)):
             decided[draft] = identity, "accepted"
     return decided
+
+
+def _id_in(data: bytes) -> str | None:
+    match = _ID.search(data)
+    return canonical(match[1].decode()) if match else None
 
 
 def _says(vault: Context, path: str, draft: Draft, by_body: bool) -> bool:

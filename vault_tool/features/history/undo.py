@@ -14,15 +14,17 @@ from msgspec.structs import replace
 from vault_tool.errors import Ambiguous, GitError, NotFound, Refused, VaultError
 from vault_tool.features.remember.judging import mark_signal
 from vault_tool.files import git, layout, reader, tombstones
+from vault_tool.files.bin import DecidedDraft, DraftBin
+from vault_tool.files.inbox import About
 from vault_tool.files.parse import parse, record
 from vault_tool.files.signal_lines import read_signals
-from vault_tool.model.records import Remembered
+from vault_tool.model.records import Edge, Record, Remembered
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind, withdrawals
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import shell, step
 from vault_tool.util.structs import Struct
-from vault_tool.util.text import counted, normal_name, one_line
-from vault_tool.vault import resolve
+from vault_tool.util.text import counted, normal_body, normal_name, one_line
+from vault_tool.vault import drafts, resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.note_history import note_history
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -62,8 +64,8 @@ class UntouchedFile(Struct, kw_only=True):
 
 
 class Undone(Saved, kw_only=True):
-    """An operation taken back: the commit and its subject, the files that are gone again, those that are as before it, and the
-    memories of which a mark was taken back.
+    """An operation taken back: the commit and its subject, the files that are gone again, those that are as before it, the
+    memories of which a mark was taken back, and those that wait for review again.
     """
 
     undone: str
@@ -71,6 +73,7 @@ class Undone(Saved, kw_only=True):
     removed: tuple[str, ...]
     restored: tuple[str, ...]
     unmarked: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
     kept: tuple[UntouchedFile, ...]
 
 
@@ -99,9 +102,9 @@ def undo(vault: Context, target: str = "") -> Undone:
     """Take back one operation: the newest on HEAD that changed notes, or the one that `target` (a commit or an id) means.
 
     An id means the operation that created that record. What the operation created is removed, what it edited or removed is
-    as before; marks that it gave are taken back by a line that says so, for journals are only added to; generated pages
-    stay, and so do subjects that are still in use. Raises Refused where no person asks, where a file was changed since, and
-    where something written since refers to what would go.
+    as before, and a draft that it accepted waits for review again; marks that it gave are taken back by a line that says so,
+    for journals are only added to; generated pages stay, and so do subjects that are still in use. Raises Refused where no
+    person asks, where a file was changed since, and where something written since refers to what would go.
     """
     vault = resolve.for_act(vault, "undo")
     repo = vault.require_repo()
@@ -116,7 +119,13 @@ def undo(vault: Context, target: str = "") -> Undone:
         marks = f", {counted(len(back.marks), 'mark')} taken back" if back.marks else ""
         summary = f"{done.commit[:_SHOWN]}: {counted(len(back.removed), 'file')} removed, {len(restored)} restored{marks}"
         op.log_entry(EpisodeEntry(at=vault.now(), title=f"Undid: {one_line(done.subject, 80)}", type=UNDO, summary=summary))
+        waiting = _accepted_drafts(vault, back) if _is_acceptance(done) else []
+        # Before the memory goes: one that is in the vault with the same text is no draft, so a kill between leaves no two.
+        for draft in waiting:
+            drafts.wait_again(vault, draft.id, draft.name, draft.data, draft.about)
         saved = op.carry_out(one_line(done.subject), ids)
+        if back.revived:
+            drafts.finish_decided(vault)
     return Undone(
         **saved.fields(),
         undone=done.commit,
@@ -124,6 +133,7 @@ def undo(vault: Context, target: str = "") -> Undone:
         removed=tuple(sorted(back.removed)),
         restored=restored,
         unmarked=tuple(dict.fromkeys(signal.target for signal in back.marks)),
+        waiting=tuple(draft.id for draft in waiting),
         kept=tuple(back.untouched),
     )
 
@@ -286,6 +296,7 @@ def _reversal(vault: Context, known: _Committed, commit: str) -> _Reversal:
         elif before is not None:
             back.revived[path] = before
     _require_remembered(vault, back)
+    _require_no_draft(vault, back)
     _keep_what_is_used(vault, back)
     back.marks = list(_open_marks(vault, known, commit, back))
     if not (back.removed or back.rewritten or back.revived or back.marks):
@@ -339,6 +350,51 @@ def _require_remembered(vault: Context, back: _Reversal) -> None:
             raise Refused(
                 f"{path} would tell of {gone} again, which was forgotten", f"{step('diff', since=...)} shows what it was"
             )
+
+
+def _require_no_draft(vault: Context, back: _Reversal) -> None:
+    """Refuse to bring a memory back of which a draft waits that was edited since."""
+    for path, data in back.revived.items():
+        noted = record(path, data, vault.settings.types)
+        draft = drafts.other_text(vault, noted.id, data) if noted is not None else ""
+        if draft:
+            raise Refused(
+                f"{path} waits for review with another text ({draft})", f"{step('review')} shows it: accept or refuse it"
+            )
+
+
+def _is_acceptance(done: git.CommitChanges) -> bool:
+    """Whether a commit is a review, or an undo that did one again: its subject names what it took back."""
+    subject = done.subject
+    while done.op == "undo" and subject.startswith("undo: "):
+        subject = subject.removeprefix("undo: ")
+    return done.op in ("review", "undo") and subject.startswith("review: ")
+
+
+def _accepted_drafts(vault: Context, back: _Reversal) -> list[DecidedDraft]:
+    """The drafts of the memories that an acceptance made and that go: as they waited, or by their files where none is kept."""
+    types = vault.settings.types
+    texts = {path: noted for path, data in back.removed.items() if (noted := record(path, data, types)) is not None}
+    return [
+        _accepted_draft(vault, back, texts, path, noted)
+        for path, noted in texts.items()
+        if isinstance(noted, Remembered) or DraftBin(vault.root).accepted(noted.id, vault.now())
+    ]
+
+
+def _accepted_draft(vault: Context, back: _Reversal, texts: Mapping[str, Record], path: str, noted: Record) -> DecidedDraft:
+    draft = DraftBin(vault.root).accepted(noted.id, vault.now())
+    if draft is not None:
+        as_it_waited = parse(draft.name, draft.data, vault.settings.types)
+        if normal_body(as_it_waited.body) == normal_body(noted.body):
+            return draft
+    edges = (
+        back.removed[other].decode("utf-8", "replace")
+        for other, edge in texts.items()
+        if isinstance(edge, Edge) and noted.id in (edge.from_id, edge.to_id)
+    )
+    about = About(at=vault.now(), verb="undo", reason="its acceptance was taken back", edges=tuple(edges))
+    return DecidedDraft(noted.id, path.rpartition("/")[2], back.removed[path], about, vault.now(), accepted=True)
 
 
 def _is_tagged(vault: Context, path: str, data: bytes, name: str) -> bool:

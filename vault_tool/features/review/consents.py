@@ -25,7 +25,7 @@ from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.request import Answer, looks, verb
 
 if TYPE_CHECKING:
-    from vault_tool.files.bin import RefusedDraft
+    from vault_tool.files.bin import DecidedDraft
 
 ANSWERS = (ConsentState.GIVEN, ConsentState.REFUSED, ConsentState.WITHDRAWN)
 
@@ -99,13 +99,13 @@ def consent(vault: Context, memory_id: str, state: str, *, as_user: str = "", tu
 
 
 def _empty_bin(vault: Context, entry: Entry) -> None:
-    """Remove the refused drafts that repeat a memory which is now withheld, and those about the same person."""
+    """Remove the decided drafts that repeat a memory which is now withheld, and those about the same person."""
     lying = draft_bin.DraftBin(vault.root)
     if not lying.drafts(vault.now()):
         return
     traces, user = erasing.traces_of(vault, {entry.id: [entry]}, []), entry.text("user")
 
-    def told_of(draft: RefusedDraft) -> bool:
+    def told_of(draft: DecidedDraft) -> bool:
         theirs = user and parse(draft.name, draft.data, vault.settings.types).head.get("user") == user
         return bool(theirs) or traces.mentioned_in(draft.told)
 

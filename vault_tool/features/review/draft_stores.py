@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import to_builtins
 
-from vault_tool.files.bin import DraftBin, RefusedDraft
+from vault_tool.files.bin import DecidedDraft, DraftBin
 from vault_tool.files.inbox import INBOX, Inbox
 from vault_tool.files.layout import LOCAL
 from vault_tool.files.parse import parse
@@ -59,16 +59,16 @@ class WaitingDrafts(Store):
         return by_user((user_in(self, name, data), name) for name, data in undecided(self.vault))
 
 
-class RefusedDrafts(Store):
-    """The bin, in which what was refused lies for a month."""
+class DecidedDrafts(Store):
+    """The bin, in which what was refused lies for a month, and what a memory was before it was accepted."""
 
-    sections = ("refused",)
+    sections = ("refused", "accepted")
     counted_as = "refused"
 
     def erase(self, traces: Traces) -> Iterable[Cleaned]:
         """Drop what tells of the memories: an id may be told in a link, or beside it in what helped to judge it."""
 
-        def is_meant(draft: RefusedDraft) -> bool:
+        def is_meant(draft: DecidedDraft) -> bool:
             if traces.user:
                 return user_in(self, draft.name, draft.data) == traces.user
             return draft.id in traces.ids or traces.mentioned_in(draft.told)
@@ -76,21 +76,25 @@ class RefusedDrafts(Store):
         return [Cleaned(f"{LOCAL}/bin", DraftBin(self.vault.root).forget(is_meant))]
 
     def holds(self, identity: str) -> bool:
-        """Whether its draft was refused lately."""
+        """Whether its draft was decided lately."""
         return any(draft.id == identity for draft in self._drafts())
 
     def of_person(self, user: str) -> Iterator[tuple[str, str]]:
-        """The drafts about a user: file, text, when it was refused, and why it waited."""
+        """The drafts about a user: file, text, when it was decided, and why it waited."""
         for draft in self._drafts():
             if user_in(self, draft.name, draft.data) == user:
                 text = draft.data.decode("utf-8", "replace")
-                yield "refused", _json({"file": draft.name, "text": text, "at": draft.at, "why": to_builtins(draft.about)})
+                yield (
+                    "accepted" if draft.accepted else "refused",
+                    _json({"file": draft.name, "text": text, "at": draft.at, "why": to_builtins(draft.about)}),
+                )
 
     def people(self) -> Mapping[str, set[str]]:
-        """The drafts about each user, by their ids and when they were refused."""
-        return by_user((user_in(self, draft.name, draft.data), f"{draft.id} {draft.at}") for draft in self._drafts())
+        """The drafts about each user that were refused, by their ids and when; one that was accepted is a memory."""
+        refused = (draft for draft in self._drafts() if not draft.accepted)
+        return by_user((user_in(self, draft.name, draft.data), f"{draft.id} {draft.at}") for draft in refused)
 
-    def _drafts(self) -> list[RefusedDraft]:
+    def _drafts(self) -> list[DecidedDraft]:
         return DraftBin(self.vault.root).drafts(self.vault.now())
 
 

@@ -15,8 +15,8 @@ from vault_tool.features.review.other_decisions import decided_settings, decided
 from vault_tool.features.review.what_waits import Accepted, Waiting
 from vault_tool.features.turns.gate import CONSENT_MODE
 from vault_tool.features.understandings.understandings import heads_above, holding_the_place
-from vault_tool.files import frontmatter, layout, tombstones
-from vault_tool.files.bin import BIN, DraftBin, RefusedDraft
+from vault_tool.files import frontmatter, tombstones
+from vault_tool.files.bin import BIN, DecidedDraft, DraftBin
 from vault_tool.files.frontmatter import Set
 from vault_tool.files.inbox import INBOX, About, Inbox
 from vault_tool.files.parse import Parsed, parse
@@ -69,6 +69,7 @@ class _Note(Struct):
     parsed: Parsed
     about: About
     refused_at: str = ""
+    changes: tuple[frontmatter.Change, ...] = ()
 
     @property
     def id(self) -> str:
@@ -139,7 +140,8 @@ def review(
     """
     vault = _reviewer(vault, as_user, bin=bool(restore or bin))
     inbox = Inbox(vault.root)
-    accept = (*accept, *(_put_in_place(vault, inbox, named) for named in instead))
+    in_place = dict(_to_be_in_place(vault, inbox, named) for named in instead)
+    accept = (*accept, *in_place)
     apart = _Apart(accept=accept, refuse=refuse) if as_user else _Apart.decided(vault, inbox, accept, refuse)
     accept, refuse = apart.accept, apart.refuse
     listing = not (as_user or bin or accept or refuse or everything or restore)
@@ -148,14 +150,15 @@ def review(
         notes = _waiting_notes(vault, inbox, as_user)
         before = inbox.decided()
         # What a killed review decided is not asked for again.
-        chosen = [_find(notes, named) for named in accept if before.get(canonical(named) or "") != "accepted"]
+        named_notes = [_find(notes, named) for named in accept if before.get(canonical(named) or "") != "accepted"]
+        chosen = [_changing(vault, note, in_place[note.id]) if note.id in in_place else note for note in named_notes]
         dropped = [_find(notes, named) for named in refuse if before.get(canonical(named) or "") != "refused"]
-        others = [note for note in notes if not _faults(note) and note not in (*dropped, *chosen)] if everything else []
+        others = [note for note in notes if not _faults(note) and note not in (*dropped, *named_notes)] if everything else []
         accepted, saved = _accept(op, inbox, _unique(chosen), _unique(others), join, dropped, as_user)
         left = _waiting_notes(vault, inbox, as_user)
         # The draft of what was forgotten is gone by now: refused, as it was asked for.
         over = [each for each in map(canonical, refuse) if each in vault.forgotten() and before.get(each or "") == "refused"]
-        lying = {draft.id for draft in DraftBin(vault.root).drafts(vault.now())} if dropped else frozenset()
+        lying = {draft.id for draft in DraftBin(vault.root).refused(vault.now())} if dropped else frozenset()
         return Reviewed(
             **saved.fields(*(contests.unsettled(vault) if listing else ())),
             accepted=(*apart.accepted, *accepted),
@@ -181,15 +184,20 @@ def _reviewer(vault: Context, as_user: str, *, bin: bool) -> Context:
     return vault if as_user else person.acting(vault, _ACT)
 
 
-def _put_in_place(vault: Context, inbox: Inbox, named: str) -> str:
-    """Have a waiting memory say that it changes the one that it was found to be nearly; its id."""
+def _to_be_in_place(vault: Context, inbox: Inbox, named: str) -> tuple[str, str]:
+    """The id of a waiting memory, and that of the memory that it was found to be nearly."""
     note = _find(_notes(vault, inbox), named)
     old = note.about.context.get(INSTEAD, "")
     if not vault.index.catalog.get(old):
         raise UsageError(f"{note.path} was proposed in place of no memory that is there", "accept it as it is, or refuse it")
-    data = frontmatter.edit(note.data, [Set("change_targets", [old])])
-    inbox.put(note.id, note.name, data, note.about)
-    return note.id
+    return note.id, old
+
+
+def _changing(vault: Context, note: _Note, old: str) -> _Note:
+    """A waiting memory as it says that it changes another once it is accepted; its draft stays as it is until then."""
+    changes = (Set("change_targets", [old]),)
+    parsed = parse(note.path, frontmatter.edit(note.data, changes), vault.settings.types)
+    return replace(note, parsed=parsed, changes=changes)
 
 
 def _beside_its_turn(vault: Context, waiting: Waiting) -> Waiting:
@@ -317,33 +325,34 @@ def _accept(
     title = accepted[0].title if len(accepted) == 1 else f"{len(accepted)} memories"
     # What the file in the vault will hold is put into the inbox first: after a kill the two are known to be one.
     for note, data in moved:
+        _bin(op.vault, inbox, note, as_user, accepted=True)
         if data != note.data:
             inbox.put(note.id, note.name, data, note.about)
     saved = op.carry_out(title, [memory.id for memory in accepted])
     for note, data in moved:
         inbox.decide(note.id, "accepted", op.vault.now())
         inbox.discard(note.id, note.name, data)
-        # A kill in the middle of a refusal may have left a copy there.
-        DraftBin(op.vault.root).discard(note.id)
     return accepted, replace(saved, warnings=(*saved.warnings, *remarks))
 
 
-def _bin(vault: Context, inbox: Inbox, note: _Note, as_user: str) -> None:
-    """Keep a draft that is refused, as its file is now, where it may be kept."""
+def _bin(vault: Context, inbox: Inbox, note: _Note, as_user: str, *, accepted: bool = False) -> None:
+    """Keep a draft that is decided, as its file is now, where it may be kept; an older decision on it is over."""
     data = inbox.read(note.name) or note.data
-    draft = RefusedDraft(note.id, note.name, data, note.about, vault.now())
-    refused_consent = bool(as_user) or note.about.context.get("mode") == CONSENT_MODE
+    draft = DecidedDraft(note.id, note.name, data, note.about, vault.now(), accepted)
+    consent = bool(as_user) or note.about.context.get("mode") == CONSENT_MODE
     record = record_in(note.path, data, vault.settings.types)
     forgotten = vault.forgotten()
     graves = note.id in forgotten or (record is not None and tombstones.cited(record, forgotten))
-    if not (refused_consent or graves or screening.looks_secret(draft.told)):
+    if consent or graves or screening.looks_secret(draft.told):
+        DraftBin(vault.root).discard(note.id)
+    else:
         DraftBin(vault.root).keep(draft)
 
 
 def _lying(vault: Context, waiting: Iterable[_Note]) -> Iterator[_Note]:
     """The drafts of the bin, but for those that wait (again)."""
     waits = {note.id for note in waiting}
-    for draft in DraftBin(vault.root).drafts(vault.now()):
+    for draft in DraftBin(vault.root).refused(vault.now()):
         if draft.id not in waits:
             yield _Note(
                 draft.name, draft.data, parse(f"{BIN}/{draft.name}", draft.data, vault.settings.types), draft.about, draft.at
@@ -364,11 +373,7 @@ def _restored(vault: Context, inbox: Inbox, named: Sequence[str]) -> tuple[str, 
         if note.id in vault.forgotten():
             raise Refused(f"{note.name} has the id of a memory that was forgotten", "it stays where it is for a month at most")
     for note in chosen:
-        taken = {layout.name_key(name) for name, _ in inbox.notes()}
-        free = layout.name_key(note.name) not in taken
-        # First of all: what was refused and lies in the inbox is taken out of it.
-        inbox.decide(note.id, "restored", vault.now())
-        inbox.put(note.id, note.name if free else f"{note.id}.md", note.data, note.about)
+        drafts.wait_again(vault, note.id, note.name, note.data, note.about)
         DraftBin(vault.root).discard(note.id)
     return tuple(note.id for note in chosen)
 
@@ -400,7 +405,7 @@ def _plan(op: Operation, note: _Note, superseded: tuple[str, ...], as_user: str 
     """Plan a note's move into the vault; its bytes stay as their person left them, but for the fields that are of today."""
     vault = op.vault
     record = _record(note)
-    changes: list[frontmatter.Change] = []
+    changes = [*note.changes]
     generation = vault.index.catalog.generation()
     if isinstance(record, Remembered) and (record.generation or 0) != generation:
         changes.append(Set("generation", generation))

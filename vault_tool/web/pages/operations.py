@@ -37,6 +37,8 @@ async def undo(request: Request) -> Response:
     targets = form.get("target", "").split() or [""]
     results = await act(request, lambda vault: [vault.undo(target) for target in reversed(targets)])
     message = f"Taken back: {results[0].subject}" if len(results) == 1 else f"Taken back: {len(results)} changes"
+    if waiting := sum(len(result.waiting) for result in results):
+        message += "; it waits for review again" if waiting == 1 else f"; {waiting} wait for review again"
     commits = [result.commit for result in results if result.commit]
     return done_with(request, message, back=back_to(request, form, "/"), result=results[-1], commits=commits)
 
