@@ -191,6 +191,17 @@ class TestWaitsAgain:
         accepted(owner, identity)
         assert (owner.root / path).read_bytes() == data
 
+    def test_two_texts_of_one_note_that_were_settled_are_no_drafts(self, owner: Vault) -> None:
+        note = owner.root / owner.remember("The kettle is descaled in May.").path
+        copy = note.with_name(f"{note.stem}.sync-conflict-20261125-101010-ABCDEFG.md")
+        copy.write_text(note.read_text().replace("in May.", "in June."))
+        commit_all(owner.root, "a copy")
+        files = notes(owner.root)
+        [place] = owner.review().unsettled
+        done = owner.settle_texts(place.key, "both")
+        assert owner.undo(done.commit or "").waiting == ()
+        assert (queue(owner), notes(owner.root)) == ({}, files)
+
 
 class Killed(BaseException):
     """A kill."""

@@ -119,7 +119,7 @@ def undo(vault: Context, target: str = "") -> Undone:
         marks = f", {counted(len(back.marks), 'mark')} taken back" if back.marks else ""
         summary = f"{done.commit[:_SHOWN]}: {counted(len(back.removed), 'file')} removed, {len(restored)} restored{marks}"
         op.log_entry(EpisodeEntry(at=vault.now(), title=f"Undid: {one_line(done.subject, 80)}", type=UNDO, summary=summary))
-        waiting = _accepted_drafts(vault, back) if _is_acceptance(done) else []
+        waiting = _accepted_drafts(vault, known, done, back) if _is_acceptance(done) else []
         # Before the memory goes: one that is in the vault with the same text is no draft, so a kill between leaves no two.
         for draft in waiting:
             drafts.wait_again(vault, draft.id, draft.name, draft.data, draft.about)
@@ -371,14 +371,16 @@ def _is_acceptance(done: git.CommitChanges) -> bool:
     return done.op in ("review", "undo") and subject.startswith("review: ")
 
 
-def _accepted_drafts(vault: Context, back: _Reversal) -> list[DecidedDraft]:
+def _accepted_drafts(vault: Context, known: _Committed, done: git.CommitChanges, back: _Reversal) -> list[DecidedDraft]:
     """The drafts of the memories that an acceptance made and that go: as they waited, or by their files where none is kept."""
     types = vault.settings.types
     texts = {path: noted for path, data in back.removed.items() if (noted := record(path, data, types)) is not None}
+    # A review of two texts of one note makes files too; an acceptance says that a person looked at the memory.
+    reviewed = {signal.target for _, signal in _added(known, done.commit) if signal.kind is SignalKind.REVIEWED}
     return [
         _accepted_draft(vault, back, texts, path, noted)
         for path, noted in texts.items()
-        if isinstance(noted, Remembered) or DraftBin(vault.root).accepted(noted.id, vault.now())
+        if (isinstance(noted, Remembered) and noted.id in reviewed) or DraftBin(vault.root).accepted(noted.id, vault.now())
     ]
 
 
