@@ -246,29 +246,28 @@ def of_tools(vault: Vault) -> tuple[int, int]:
     return found["pending_consolidation_count"], found["due_packets"]
 
 
-def of_page(path: str) -> Callable[[Vault], tuple[int, int]]:
-    def read(vault: Vault) -> tuple[int, int]:
-        vault.close()
-        with serving_pages(vault.root) as served:
-            text = unescape(served.get(path))
-        found = re.search(r"(\d+) observations? in (\d+) packets?", text)
-        return (int(found[1]), int(found[2])) if found else NOTHING
-
-    return read
+def of_pages(vault: Vault) -> dict[str, tuple[int, int]]:
+    """What the pages of a server say, by their paths."""
+    vault.close()
+    with serving_pages(vault.root) as served:
+        texts = {path: unescape(served.get(path)) for path in PAGES}
+    counts = {path: re.search(r"(\d+) observations? in (\d+) packets?", text) for path, text in texts.items()}
+    return {path: (int(count[1]), int(count[2])) if count else NOTHING for path, count in counts.items()}
 
 
 DOORS: dict[str, Callable[[Vault], tuple[int, int]]] = {
     "plans": of_plans, "due": of_due, "orient": of_orient, "pending": of_pending, "report": of_report, "status": of_status,
     "vt orient": typed("orient"), "vt consolidate --list": typed("consolidate", "--list"), "vt status": typed("status"),
-    "vt get-consolidation-report": typed("get-consolidation-report"), "tools": of_tools, "today": of_page("/"),
-    "consolidate page": of_page("/consolidate"),
+    "vt get-consolidation-report": typed("get-consolidation-report"), "tools": of_tools,
 }  # fmt: skip
+PAGES = ("/", "/consolidate")
 
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
 def test_every_door_tells_one_count(vault: Vault, state: Callable[[Vault], None]) -> None:
     state(vault)
-    assert {door: count(vault) for door, count in DOORS.items()} == dict.fromkeys(DOORS, STATES[state])
+    told = {door: count(vault) for door, count in DOORS.items()} | of_pages(vault)
+    assert told == dict.fromkeys((*DOORS, *PAGES), STATES[state])
 
 
 def test_a_walk_tells_what_is_left(vault: Vault) -> None:
