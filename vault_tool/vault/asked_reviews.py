@@ -160,7 +160,7 @@ def _asked_in(repo: git.Repo, commit: Brought) -> frozenset[str] | None:
 def _stamp(vault: Context) -> str:
     """A value that changes with the file of settings and with whose commits are the owner's."""
     try:
-        status = os.lstat(vault.settings_path)
+        status = os.lstat(vault.root / SETTINGS_FILE)
     except OSError:
         return "none"
     return f"{status.st_size} {status.st_mtime_ns} {status.st_ino} {vault.index.catalog.meta(OWNERS)}"

@@ -22,7 +22,7 @@ from vault_tool.util.outcome import Outcome, outcome_of
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.util.user_folder import global_vault_at
-from vault_tool.vault.context import Context
+from vault_tool.vault.context import Context, opened_beside
 from vault_tool.vault.embedding_in_force import machine_settings
 from vault_tool.vault.settings_stamps import Stamps, stamps_of
 
@@ -82,7 +82,7 @@ class Neighbour:
         if self._context is not None and (self._stamps != stamps_of(self._context) or not self._context.location.is_there()):
             self._let_go()
         if self._context is None:
-            self._context = vault.opened_beside(Path(self.folder))
+            self._context = opened_beside(vault, Path(self.folder))
             self._stamps = stamps_of(self._context)
         return self._context
 
@@ -99,7 +99,7 @@ def _stop_at(until: float, done: int, count: int) -> None:
 
 def others(vault: Context) -> Mapping[str, str]:
     """The folders of the person's other vaults by their names, the global one first. Raises ConfigError for faulty settings."""
-    if vault.is_alone:
+    if vault.who.author:
         return {}
     if vault.machine.fault:
         machine_settings(vault)  # says what is wrong with them
@@ -139,7 +139,7 @@ def chosen(vault: Context, named: Sequence[str], *, include_global: bool = True)
 def split_name(vault: Context, named: str) -> tuple[str, str] | None:
     """Another vault's name, and the name of a memory in it, of what is written `team:a1b2c3`; None for anything else."""
     name, _, rest = named.strip().partition(":")
-    if vault.is_alone or not rest.strip() or not (name == GLOBAL or name in vault.machine.vaults):
+    if vault.who.author or not rest.strip() or not (name == GLOBAL or name in vault.machine.vaults):
         return None
     return (name, rest.strip()) if name in others(vault) else None
 
@@ -147,7 +147,7 @@ def split_name(vault: Context, named: str) -> tuple[str, str] | None:
 def require_known(vault: Context, named: str) -> None:
     """Raise UsageError where `named` is an id in another vault, as `team:a1b2c3`, and no vault is called so."""
     name, _, rest = named.strip().partition(":")
-    if not vault.is_alone and name and as_prefix(rest.strip()) and name not in (folders := others(vault)):
+    if not vault.who.author and name and as_prefix(rest.strip()) and name not in (folders := others(vault)):
         raise UsageError(f"no vault is called `{one_line(name, 40)}`", which(folders))
 
 

@@ -43,7 +43,6 @@ from vault_tool.vault.standing import Standings, Uses
 if TYPE_CHECKING:
     from vault_tool.index.graves import Graves
     from vault_tool.index.refresh.refresher import Follower
-    from vault_tool.model.problems import Problem
     from vault_tool.vault.together import Together
 
 ORIGINS = ("owner", "agent", "import")
@@ -175,7 +174,6 @@ class Context:
         self._is_lent = False
         self._bin_emptied = ""
         self._settings_fault = ""
-        self._settings_problems: tuple[Problem, ...] = ()
         self.environ: Mapping[str, str] = os.environ
         """What the environment says; read here alone."""
 
@@ -331,12 +329,12 @@ class Context:
         """
         with suppress(FileNotFoundError):
             try:
-                return load(self.settings_path.read_bytes().decode("utf-8"))
+                return load((self.root / layout.SETTINGS_FILE).read_bytes().decode("utf-8"))
             except (ConfigError, OSError, UnicodeDecodeError) as fault:
                 if isinstance(fault, FileNotFoundError):
                     raise
                 settings = settings_in_force.in_force(self.root, self._looked_for_git[0])
-                self._settings_fault, self._settings_problems = settings.remark, settings.problems
+                self._settings_fault = settings.remark
                 return settings.config
         return Config()
 
@@ -345,17 +343,6 @@ class Context:
         """Why the settings in force are not those of `vault.toml`, in one line; empty where they are."""
         _ = self.settings
         return self._settings_fault
-
-    @property
-    def settings_problems(self) -> tuple[Problem, ...]:
-        """The problems of `vault.toml`."""
-        _ = self.settings
-        return *self._settings_problems, *settings_in_force.without_effect(self.root)
-
-    @property
-    def settings_path(self) -> Path:
-        """Where the vault's own settings are."""
-        return self.root / layout.SETTINGS_FILE
 
     def lock_wait(self) -> float:
         """Seconds to wait for a lock that another process holds; see `hurried_until`."""
@@ -446,15 +433,10 @@ class Context:
         return self._standings
 
     @property
-    def is_alone(self) -> bool:
-        """Whether no other vault is there for whoever asks: the global one and others are this user's, and no token's."""
-        return bool(self.who.author)
-
-    @property
     def global_vault(self) -> Context | None:
         """The person's global vault, which reading verbs ask beside this one; None where there is none, or it is this."""
-        if self.is_alone:
-            return None
+        if self.who.author:
+            return None  # this one and others are its user's, and no token's
         if not self._looked_for_global:
             self._global_vault, self._looked_for_global = self._open_global(), True
         return self._global_vault
@@ -463,14 +445,7 @@ class Context:
         shared = global_vault_at(self.environ)
         if not shared or Path(shared).resolve() == self.root:
             return None
-        return self.opened_beside(Path(shared))
-
-    def opened_beside(self, root: Path) -> Context:
-        """Another vault of this user, as whoever asks this one asks it."""
-        beside = Context(root, self.who, self.clock)
-        beside.viewer, beside.sees_withheld = self.viewer, self.sees_withheld
-        beside.environ, beside.presence = self.environ, self.presence
-        return beside
+        return opened_beside(self, Path(shared))
 
     @property
     def machine(self) -> Machine:
@@ -507,8 +482,8 @@ class Context:
         self.embedding.refresh()
         if self.is_current is not None and self.is_current():
             with self.index.consistent_read():
-                return self.freshness(self.index.recheck(()))
-        return self.freshness(self.index.refresh(progress=progress or self.progress))
+                return self._freshness(self.index.recheck(()))
+        return self._freshness(self.index.refresh(progress=progress or self.progress))
 
     def settle(self) -> None:
         """Let the exports (`_index.json`, `_state.json`, `_embeddings.json`) follow what changed: at the end of a process.
@@ -556,7 +531,7 @@ class Context:
         """
         self._finish_forgetting()
         self._empty_bin()
-        return self.freshness(self.index.refresh(refresh_names=True, progress=self.progress))
+        return self._freshness(self.index.refresh(refresh_names=True, progress=self.progress))
 
     def _finish_forgetting(self) -> None:
         """Finish what a killed process began to forget, before anything is answered or written."""
@@ -575,7 +550,7 @@ class Context:
             with suppress(StorageError):
                 draft_bin.DraftBin(self.root).empty(self.now())
 
-    def freshness(self, refresh: Refresh) -> Freshness:
+    def _freshness(self, refresh: Refresh) -> Freshness:
         """The freshness of an answer after a refresh."""
         changed = refresh.added + refresh.modified + refresh.removed
         unreadable = self.index.catalog.counts().unreadable
@@ -596,3 +571,11 @@ class Context:
     def git_absence(self) -> str:
         """Why there is no git here, or nothing when there is."""
         return "" if self.repo else self._looked_for_git[1]
+
+
+def opened_beside(vault: Context, root: Path) -> Context:
+    """Another vault of this user, as whoever asks `vault` asks it."""
+    beside = Context(root, vault.who, vault.clock)
+    beside.viewer, beside.sees_withheld = vault.viewer, vault.sees_withheld
+    beside.environ, beside.presence = vault.environ, vault.presence
+    return beside

@@ -20,7 +20,7 @@ def stamps_of(vault: Context) -> Stamps:
     """The state of the files that an open vault read beside its notes: where it changes, the vault is opened anew."""
     root, own = vault.root, place(vault.root)
     shared = Path(global_place(vault.environ)) / SETTINGS_FILE
-    files = (vault.settings_path, own / CONFIG_FILE, root / ".git", root.parent / ".git", shared)
+    files = (vault.root / SETTINGS_FILE, own / CONFIG_FILE, root / ".git", root.parent / ".git", shared)
     return (*map(_stamp, files), (hash(own),))
 
 

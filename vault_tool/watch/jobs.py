@@ -9,7 +9,7 @@ from pathlib import Path
 from vault_tool.features.capture import capture_settings, session_drafts
 from vault_tool.features.turns.turns import Turns
 from vault_tool.files import git
-from vault_tool.files.layout import CONFIG_FILE
+from vault_tool.files.layout import CONFIG_FILE, SETTINGS_FILE
 from vault_tool.machine import EXACT
 from vault_tool.vault.context import Context
 from vault_tool.vault.page_at_start import choice_is_due
@@ -173,7 +173,7 @@ class Jobs:
 
     def _vectors_are_due(self, vault: Context) -> bool:
         """Whether search by meaning may be behind, and it is time to try."""
-        settings = _stat(vault.local.place / CONFIG_FILE), _stat(vault.settings_path)
+        settings = _stat(vault.local.place / CONFIG_FILE), _stat(vault.root / SETTINGS_FILE)
         if settings != self._settings:
             self._settings, self._embed_after = settings, 0.0
             vault.embedding.reload()

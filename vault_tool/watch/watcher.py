@@ -403,7 +403,7 @@ class Watcher:
 
     def _settings_stat(self) -> tuple[int, int, int]:
         try:
-            stat = self._vault.settings_path.stat()
+            stat = (self._vault.root / SETTINGS_FILE).stat()
         except OSError:
             return 0, 0, 0
         return stat.st_size, stat.st_mtime_ns, stat.st_ino

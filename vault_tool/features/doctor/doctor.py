@@ -38,7 +38,16 @@ from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import shell, step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, normal_name, one_line
-from vault_tool.vault import another_address, asked_reviews, beside, dead_links, note_history, resolve, screening
+from vault_tool.vault import (
+    another_address,
+    asked_reviews,
+    beside,
+    dead_links,
+    note_history,
+    resolve,
+    screening,
+    settings_in_force,
+)
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.core_age import behind
 from vault_tool.vault.drafts import undecided
@@ -301,7 +310,8 @@ def _problems(vault: Context, pending: Sequence[git.UncommittedFile], *, thoroug
         catalog = vault.index.catalog
         problems = catalog.derived(("check", graves), lambda: checked(catalog, vault.settings.types, graves))
     yield from problems
-    yield from vault.settings_problems
+    yield from settings_in_force.in_force(vault.root, vault.repo).problems
+    yield from settings_in_force.without_effect(vault.root)
     yield from asked_reviews.problems(vault)
     yield from local_problems(vault)
     yield from _tombstones(vault)

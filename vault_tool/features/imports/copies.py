@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from vault_tool.importing.notes import FROM, SOURCE_HASH
+from vault_tool.index.catalog import Catalog
 from vault_tool.util.structs import Struct
-from vault_tool.vault.context import Context
 
 
 class Copy(Struct):
@@ -20,8 +20,8 @@ class Copy(Struct):
 class ImportedCopies:
     """The copies of the import called `name`; those whose source `exists` no more are lost until a note turns out to be it."""
 
-    def __init__(self, vault: Context, name: str, exists: Callable[[str], bool] | None) -> None:
-        rows = vault.index.catalog.heads_with(FROM, f"{name}/", SOURCE_HASH)
+    def __init__(self, catalog: Catalog, name: str, exists: Callable[[str], bool] | None) -> None:
+        rows = catalog.heads_with(FROM, f"{name}/", SOURCE_HASH)
         every = [Copy(identity, label[len(name) + 1 :], digest) for identity, label, digest in rows]
         self._by_source = {copy.source: copy for copy in every}
         self.lost = {copy.id: copy for copy in every if exists is not None and not exists(copy.source)}

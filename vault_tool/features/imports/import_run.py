@@ -131,7 +131,7 @@ class Intake:
             raise UsageError(
                 f"the import `{self.name}` is of the notes in {self._known.before}", hint if not of else hint.partition(",")[0]
             )
-        self._copies = ImportedCopies(vault, self.name, exists)
+        self._copies = ImportedCopies(vault.index.catalog, self.name, exists)
         self._lost_pages = [path for path in self._known.pages if exists is not None and not exists(path)]
         self._planned = 0
         self._tagging: Operation | None = None

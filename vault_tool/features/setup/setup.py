@@ -304,7 +304,7 @@ def config(
     fault = (vault.machine.fault,) if vault.machine.fault else ()
     return ShownSettings(
         **saved.fields(*remarks, *fault),
-        path=str(vault.settings_path),
+        path=str(vault.root / layout.SETTINGS_FILE),
         changed=name if value is not None and results else None,
         results=results,
         machine_path=str(vault.local.place / layout.CONFIG_FILE),

@@ -111,7 +111,7 @@ def turn(
         screening.refuse_secrets(vault, screening.named_texts(session=session, user=user, world=world, turn=turn))
     gate = judged(mode, risk, flags, note, extractMemory)
     # Before anything is recalled or kept: a turn that is refused leaves no trace.
-    taken = extracted.checked(vault, candidates)
+    taken = extracted.checked(candidates, vault.settings.types)
     recollection = recollect(vault, text, user=user, world=world, session=session, limit=limit, budget=budget)
     queue = Turns(vault.root)
     at = vault.clock.now().astimezone(UTC).isoformat(timespec="microseconds")

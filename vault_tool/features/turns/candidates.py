@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from vault_tool.errors import UsageError
-from vault_tool.model.types import RecordClass, is_type_name
+from vault_tool.model.types import RecordClass, Registry, is_type_name
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.vault.context import Context
 from vault_tool.vault.leniency import listed
 
 # The type of a candidate that names none.
@@ -26,17 +25,17 @@ _LISTS = ("tags", "evidence")
 _SHARES = ("importance", "confidence")
 
 
-def checked(vault: Context, candidates: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+def checked(candidates: Sequence[Mapping[str, Any]], types: Registry) -> tuple[dict[str, Any], ...]:
     """The candidates in their one form; UsageError names every fault of every candidate at once."""
     if isinstance(candidates, Mapping):
         raise UsageError("the candidates are a list, and an object was given", 'write them like [{"content": "..."}]')
-    faults = [f"candidates[{n}]{fault}" for n, candidate in enumerate(candidates) for fault in _faults(vault, candidate)]
+    faults = [f"candidates[{n}]{fault}" for n, candidate in enumerate(candidates) for fault in _faults(candidate, types)]
     if faults:
         raise UsageError("; ".join(faults), f"a candidate has `content` and may have {', '.join(FIELDS[1:])}")
     return tuple(_normal(candidate) for candidate in candidates)
 
 
-def _faults(vault: Context, candidate: object) -> Iterator[str]:
+def _faults(candidate: object, types: Registry) -> Iterator[str]:
     if not isinstance(candidate, Mapping):
         yield " is not an object"
         return
@@ -47,7 +46,7 @@ def _faults(vault: Context, candidate: object) -> Iterator[str]:
     kind = candidate.get("kind") or BEAT
     if not isinstance(kind, str) or not is_type_name(kind):
         yield ".kind is no type"
-    elif vault.settings.types.spec(kind).record_class is not RecordClass.OBSERVATION:
+    elif types.spec(kind).record_class is not RecordClass.OBSERVATION:
         yield f".kind `{kind}` is no type of observation"
     yield from (f".{name} is no text" for name in _TEXTS if not isinstance(candidate.get(name) or "", str))
     for name in _LISTS:
