@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -243,6 +243,118 @@ def test_a_hub_that_takes_a_push_and_forgets_it_is_given_it_again(diverged: tupl
     sync(b)
     assert git(hub, "rev-parse", "main") == old
     hook.unlink()
+    assert sync(b).sent
+    in_step(a, b)
+
+
+def _with_hook(hub: Path, name: str, script: str) -> None:
+    write(hub, f"hooks/{name}", f"#!/bin/sh\n{script}\n").chmod(0o755)
+
+
+def _is_an_empty_folder(hub: Path) -> None:
+    shutil.rmtree(hub)
+    hub.mkdir()
+
+
+def _was_emptied(hub: Path) -> None:
+    shutil.rmtree(hub)
+    git(hub.parent, "init", "--quiet", "--bare", "--initial-branch=main", hub.name)
+
+
+def _has_another_history(hub: Path) -> None:
+    git(hub.parent, "init", "--quiet", "--initial-branch=main", "other")
+    write(hub.parent, "other/vault/x.md", "Another history.\n")
+    git(hub.parent / "other", "add", ".")
+    git(hub.parent / "other", "commit", "--quiet", "-m", "x")
+    git(hub.parent / "other", "push", "--quiet", "--force", str(hub), "HEAD:main")
+
+
+HUBS: tuple[tuple[str, Callable[[Path], object], Exit, str], ...] = (
+    (
+        "refuses in two lines",
+        lambda hub: _with_hook(hub, "update", "printf 'No.\\nNot today.\\n' >&2; exit 1"),
+        Exit.ATTENTION,
+        "No.",
+    ),
+    ("refuses without a word", lambda hub: _with_hook(hub, "pre-receive", "exit 1"), Exit.ATTENTION, "hook declined"),
+    (
+        "dies while it receives",
+        lambda hub: _with_hook(hub, "pre-receive", "kill -9 $PPID"),
+        Exit.DONE,
+        "1 commit waits for origin",
+    ),
+    (
+        "has a lock left",
+        lambda hub: write(hub, "refs/heads/main.lock", ""),
+        Exit.ATTENTION,
+        "refused each time: [remote rejected]",
+    ),
+    ("names no object", _names_what_is_not_there, Exit.ATTENTION, "origin has not what it names and must be mended there"),
+    ("was written in half", lambda hub: write(hub, "refs/heads/main", ""), Exit.ATTENTION, "must be mended there"),
+    ("is an empty folder", _is_an_empty_folder, Exit.DONE, "origin is not reached"),
+    ("was emptied", _was_emptied, Exit.DONE, "sent:"),
+    ("has another history", _has_another_history, Exit.REFUSED, "the two histories have nothing in common"),
+)
+
+
+@pytest.mark.parametrize(("lies", "exit", "words"), [row[1:] for row in HUBS], ids=[row[0] for row in HUBS])
+def test_a_hub_in_any_state_is_told_in_one_line_and_the_next_sync_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lies: Callable[[Path], object], exit: Exit, words: str
+) -> None:
+    monkeypatch.setenv("VAULT_OWNER", "off")
+    a, hub = founded_with_hub(tmp_path)
+    sync(a)
+    with Vault.open(a, person=True) as vault:
+        vault.remember("Written here: word1.", ["News"])
+    kept = shutil.copytree(hub, tmp_path / "kept.git", symlinks=True)
+    (hub / "packed-refs").unlink(missing_ok=True)
+    lies(hub)
+    done = vt("sync", cwd=a)
+    told = (done.stdout + done.stderr).splitlines()
+    assert done.returncode == exit and len(told) == 1 and words in told[0], (done.returncode, told)
+    assert "word1" in texts_of(a) and git(a, "status", "--porcelain") == ""
+    shutil.rmtree(hub)
+    kept.rename(hub)
+    assert sync(a).sent and not sync(a).waiting
+    assert_git_is_sound(hub)
+
+
+@pytest.mark.parametrize("mount", ["remount,ro,bind", "size"])
+def test_a_hub_that_takes_no_byte_says_why(diverged: tuple[Path, Path], mount: str) -> None:
+    _, b = diverged
+    hub = b.parent / "hub.git"
+    sync(b, push=False)
+    if mount == "size":
+        fill = 'mount -t tmpfs -o size=2m none "$4"; cp -a "$3/." "$4"; cd "$4"; head -c 4m /dev/zero >fill 2>/dev/null || true'
+        fill += '; cd /; mount --bind "$4" "$3"'
+    else:
+        fill = 'mount --bind "$3" "$3"; mount -o remount,ro,bind "$3"'
+    (place := b.parent / "small").mkdir()
+    command = namespaced(f'{fill}; exec "$1" -m vault_tool --vault "$2" sync')
+    done = subprocess.run([*command, str(b), str(hub), str(place)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    told = [line for line in done.stdout.splitlines() if "alone" in line]
+    assert done.returncode == Exit.ATTENTION and done.stderr == "" and len(told) == 1, (done.stdout, done.stderr)
+    assert ("o space left" if mount == "size" else "ead-only file system") in told[
+        0
+    ] or "unable to create temporary object" in told[0]
+    assert sync(b).sent
+
+
+def test_a_hub_that_vanishes_between_fetch_and_push(diverged: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = diverged
+    hub, away = b.parent / "hub.git", b.parent / "away.git"
+    push = remote.push
+
+    def vanished(*args: object, **named: object) -> object:
+        hub.rename(away)
+        return push(*args, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(remote, "push", vanished)
+    done = sync(b)
+    assert done.received and not done.sent and not done.attention
+    assert "origin is not reached" in done.reason and "2 commits wait" not in done.reason and "wait for origin" in done.reason
+    monkeypatch.undo()
+    away.rename(hub)
     assert sync(b).sent
     in_step(a, b)
 

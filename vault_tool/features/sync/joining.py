@@ -70,14 +70,20 @@ class Join(msgspec.Struct):
         return self.theirs if self.moves_forward else self.ours
 
 
-def join(vault: Context, repo: git.Repo, ours: str, theirs: str) -> Join:
-    """Join two commits; Refused where they have nothing in common, or what came is not the vault's alone."""
+def require_common(repo: git.Repo, ours: str, theirs: str) -> Sequence[str]:
+    """The commits that two histories parted from; Refused where there is none."""
     bases = elsewhere.merge_bases(repo, ours, theirs)
     if not bases:
         raise Refused(
             "the two histories have nothing in common, and are not joined",
             f"clone the remote into a folder of its own, and bring the memories over with {step('import_markdown', path=...)}",
         )
+    return bases
+
+
+def join(vault: Context, repo: git.Repo, ours: str, theirs: str) -> Join:
+    """Join two commits; Refused where they have nothing in common, or what came is not the vault's alone."""
+    bases = require_common(repo, ours, theirs)
     joined = Join(ours, theirs, bases[0])
     changed = {"ours": {} if ours == bases[0] else elsewhere.entries_between(repo, bases[0], ours)}
     changed["theirs"] = elsewhere.entries_between(repo, bases[0], theirs)

@@ -14,7 +14,7 @@ from vault_tool.errors import GitError, Refused
 from vault_tool.features.history.history import commit as commit_edits
 from vault_tool.features.sync import pulled_by_hand
 from vault_tool.features.sync.following import Followed, finish, finish_locked, follow
-from vault_tool.features.sync.joining import OWN, Join, clear_local, ids_of, join, refuse_bulk
+from vault_tool.features.sync.joining import OWN, Join, clear_local, ids_of, join, refuse_bulk, require_common
 from vault_tool.files import git
 from vault_tool.files.git import remote as elsewhere
 from vault_tool.files.git.committing import unknown_committer
@@ -120,12 +120,13 @@ def sync(
         if gathered.reason and not gathered.committed:
             raise GitError(f"nothing was sent or received: {gathered.reason}")
     asks = person.at_terminal()
-    tally = _Tally()
+    tally, refusal = _Tally(), ""
     for attempt in range(_PUSHES + 1):
         fetched = elsewhere.fetch(repo, where, asks=asks, accept_rewritten=confirm)
         if fetched.fault:
-            return _answer(repo, where, branch, tally, left, unreached=fetched.fault)
+            return _answer(repo, where, branch, tally, left, unreached=fetched.fault, broken=fetched.broken)
         if fetched.rewritten:
+            require_common(repo, git.head(repo).commit or "", fetched.commit)
             return _rewritten(repo, where, branch, tally, left, fetched.commit)
         if fetched.commit and fetched.commit == git.head(repo).commit:
             # Nothing is to be received or sent: the files need no second look.
@@ -150,10 +151,13 @@ def sync(
             return _answer(repo, where, branch, tally, left, unreached=why)
         if outcome is Pushed.FORBIDDEN:
             return _answer(repo, where, branch, tally, left, forbidden=why)
+        refusal = why
         # Two that always lose to each other come apart by pauses of random length.
         if attempt < _PUSHES:
             time.sleep(_PAUSE * 2**attempt * (0.5 + os.urandom(1)[0] / 255))
-    return _answer(repo, where, branch, tally, left, forbidden="others pushed at the same time, again and again")
+    return _answer(
+        repo, where, branch, tally, left, forbidden=f"it was pushed {_PUSHES + 1} times, and refused each time: {refusal}"
+    )
 
 
 def _require_repository(vault: Context) -> git.Repo:
@@ -311,7 +315,7 @@ def _rewritten(
 
 def _answer(
     repo: git.Repo, where: Upstream, branch: str, tally: _Tally, left: Sequence[Problem], *, unreached: str = "",
-    forbidden: str = "", dry_run: bool = False, unsent: bool = False, in_step: bool = False,
+    broken: bool = False, forbidden: str = "", dry_run: bool = False, unsent: bool = False, in_step: bool = False,
 ) -> Synced:  # fmt: skip
     waiting = 0
     if not in_step and (ours := git.head(repo).commit):
@@ -320,7 +324,8 @@ def _answer(
     reason = ""
     if unreached:
         waits = f"{counted(waiting, 'commit')} {'waits' if waiting == 1 else 'wait'} for {where.remote}"
-        reason = f"{where.remote} is not reached ({unreached}); {waits if waiting else 'nothing waits'}"
+        state = "has not what it names and must be mended there" if broken else "is not reached"
+        reason = f"{where.remote} {state} ({unreached}); {waits if waiting else 'nothing waits'}"
     elif forbidden:
         are = "is" if waiting == 1 else "are"
         reason = f"{counted(waiting, 'commit')} {are} here alone: {forbidden}"
@@ -352,7 +357,7 @@ def _answer(
         left=tuple(left),
         reason=reason,
         warnings=(*tally.warnings, *faults),
-        attention=bool(left or unsettled or copies or forbidden or faults),
+        attention=bool(left or unsettled or copies or forbidden or faults or broken),
         dry_run=dry_run,
     )
 

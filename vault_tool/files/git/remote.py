@@ -37,6 +37,15 @@ _FORBIDDEN = re.compile(
     re.IGNORECASE,
 )
 
+# A fetch from a remote that answers and has not what it names.
+_BROKEN = re.compile(
+    r"not our ref|bad object|bad pack|missing (?:blob|tree|commit|necessary)|did not send all|corrupt|inflate|unresolved deltas"
+    r"|not (?:a valid|a commit)|invalid (?:index-pack|object)|pack has|unpack-objects|index-pack",
+    re.IGNORECASE,
+)
+# Git's cause of a push that the remote could not store.
+_UNPACK = "error: remote unpack failed: "
+
 _NO_FILE = "000000"
 
 # What is at a path before and after, None for no file.
@@ -159,7 +168,8 @@ def masked(text: str) -> str:
 
 
 class Fetched(Struct):
-    """The commit that the branch is at elsewhere; empty where there is no such branch there. `fault` says why it is not known.
+    """The commit that the branch is at elsewhere; empty where there is no such branch there. `fault` says why it is not known,
+    and `broken` that the remote answered, and has not what it names.
 
     `rewritten` is the commit that it was at before, where that is none of its ancestors any more.
     """
@@ -167,6 +177,7 @@ class Fetched(Struct):
     commit: str = ""
     fault: str = ""
     rewritten: str = ""
+    broken: bool = False
 
 
 def fetch(
@@ -181,12 +192,12 @@ def fetch(
     if "couldn't find remote ref" in plain.err.lower():
         return Fetched()
     if "[rejected]" not in plain.err and "non-fast-forward" not in plain.err:
-        return Fetched(fault=plain.fault)
+        return Fetched(fault=plain.fault, broken=_BROKEN.search(plain.err) is not None)
     aside = f"refs/vault-tool/{os.urandom(16).hex()}"
     try:
         result = _ask(repo, where, f"+{source}:{aside}", asks, limit)
         if result.code:
-            return Fetched(fault=result.fault)
+            return Fetched(fault=result.fault, broken=_BROKEN.search(result.err) is not None)
         commit = resolve(repo, aside) or ""
         went_back = is_ancestor(repo, commit, known)
         if commit and (went_back or accept_rewritten):
@@ -222,9 +233,9 @@ def push(repo: Repo, where: Upstream, commit: str, *, asks: bool = False, limit:
 
 def _refusal(answer: str) -> str:
     lines = [line for line in answer.splitlines() if line.startswith("!")]
-    telling = [
-        line.removeprefix("remote:").strip() for line in answer.splitlines() if line.startswith("remote: ") and line[7:].strip()
-    ]
+    told = [line.removeprefix("remote:").strip() for line in answer.splitlines() if line.startswith("remote: ")]
+    cause = [line.removeprefix(_UNPACK) for line in answer.splitlines() if line.startswith(_UNPACK)]
+    telling = [line for line in (*told, *cause) if line]
     summary = lines[0].split("\t")[-1] if lines else ""
     return masked(one_line("; ".join(filter(None, (summary, telling[0] if telling else ""))), 200))
 
