@@ -34,8 +34,29 @@ NAMES = (
     "{}-anns-mac-book.md",
     "{}-DESKTOP-4F7KQ2.md",
     "{}.conflict-20261125T101010Z-ann.md",
+    "{}_conflict-20261125-101010.md",
+    "{} (SFConflict ann@example.org 2026-11-25-10-10-10).md",
+    "{}_LAPTOP_Nov-25-101010-2026_Conflict.md",
+    "{}.Conflict.md",
+    "{} (copy: conflict #1 on 2026-11-25).md",
 )
-"""Of Syncthing, Obsidian Sync, Dropbox, iCloud, browsers, OneDrive and ourselves; of each another one as well."""
+"""Of Syncthing, Obsidian Sync, Dropbox, iCloud, browsers, OneDrive and ourselves, of each another one as well; of ownCloud,
+Seafile, Synology, Resilio and Unison."""
+
+BY_ID = (
+    "{} (In Konflikt stehende Kopie von ann 2026-11-25).md",
+    "{} (copie en conflit de ann 2026-11-25).md",
+    "{} [conflicted].md",
+    "{} 10.md",
+    "{} copy.md",
+    "{} copy 2.md",
+    "{} - Copy.md",
+    "{} - Copy (2).md",
+)
+"""Of syncers in other languages and of desktops: an equal id alone makes copies of these."""
+
+LONGER = ("{}_v2.md", "{}~old.md", "{}.backup.2026.md", "{} von ann.md")
+"""Anything after a name of ours, which ends with the beginning of its id."""
 
 
 def recalled(vault: Vault, question: str) -> tuple[Recalled, ...]:
@@ -56,7 +77,7 @@ def named(vault: Vault) -> list[tuple[str, str, str]]:
     return [(one.code, one.path, one.hint) for one in vault.doctor().problems if one.severity != "note"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", (*NAMES, *BY_ID, *LONGER))
 def test_a_copy_of_a_memory_is_named_and_stops_nothing(vault: Vault, clock: FixedClock, name: str) -> None:
     made = vault.remember("The boiler is serviced in May.", ["House"])
     copy = copied(vault, made.path, name, "May", "June")
@@ -73,7 +94,7 @@ def test_a_copy_of_a_memory_is_named_and_stops_nothing(vault: Vault, clock: Fixe
     assert_as_built_anew(vault.root, clock=clock)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", (*NAMES, *BY_ID))
 def test_a_copy_of_a_subject_doubles_no_name(vault: Vault, name: str) -> None:
     vault.remember("The boiler is serviced in May.", ["House"])
     path = vault.index.catalog.subject_named("house")[0].path
@@ -82,7 +103,7 @@ def test_a_copy_of_a_subject_doubles_no_name(vault: Vault, name: str) -> None:
     assert [row[0] for row in named(vault)] == ["conflict-copy"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", (*NAMES, *BY_ID))
 def test_a_name_alone_is_a_note_as_any(vault: Vault, name: str) -> None:
     made = vault.remember("The boiler is serviced in May.", ["House"])
     path = copied(vault, made.path, name, made.id, "33333333-3333-4333-8333-333333333333")
@@ -91,7 +112,7 @@ def test_a_name_alone_is_a_note_as_any(vault: Vault, name: str) -> None:
     assert named(vault) == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", (*NAMES, *BY_ID))
 def test_what_is_beside_nothing_is_a_note_until_the_note_comes(vault: Vault, clock: FixedClock, name: str) -> None:
     made = vault.remember("The boiler is serviced in May.", ["House"])
     copy = copied(vault, made.path, name, "May", "June")
@@ -107,7 +128,7 @@ def test_what_is_beside_nothing_is_a_note_until_the_note_comes(vault: Vault, clo
     assert_as_built_anew(vault.root, clock=clock)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", (*NAMES, *BY_ID))
 def test_a_copy_is_judged_anew_beside_its_note_though_it_was_touched_itself(vault: Vault, clock: FixedClock, name: str) -> None:
     made = vault.remember("The boiler is serviced in May.", ["House"])
     copy = copied(vault, made.path, name, "May", "June")
@@ -122,6 +143,40 @@ def test_a_copy_is_judged_anew_beside_its_note_though_it_was_touched_itself(vaul
     os.utime(vault.root / copy)
     assert len(vault.search("boiler").results) == 2
     assert_as_built_anew(vault.root, clock=clock)
+
+
+@pytest.mark.parametrize("first", ["the copy", "the new name"])
+@pytest.mark.parametrize("name", NAMES[:3])
+def test_a_copy_of_a_note_that_was_renamed_is_one_still(vault: Vault, clock: FixedClock, name: str, first: str) -> None:
+    made = vault.remember("The boiler is serviced in May.", ["House"])
+    file = vault.root / made.path
+    text = file.read_text().replace("May", "June")
+    copy, moved = file.with_name(name.format(file.stem)), vault.root / "vault/far/Boiler.md"
+    moved.parent.mkdir()
+    if first == "the copy":
+        copy.write_text(text)
+        assert len(recalled(vault, "when is the boiler serviced")) == 1
+        file.rename(moved)
+    else:
+        file.rename(moved)
+        assert len(recalled(vault, "when is the boiler serviced")) == 1
+        copy.write_text(text)
+    for _ in range(2):
+        assert ["May" in one.content for one in recalled(vault, "when is the boiler serviced")] == [True]
+        assert_as_built_anew(vault.root, clock=clock)
+    assert [row[:2] for row in named(vault)] == [("conflict-copy", str(copy.relative_to(vault.root)))]
+    assert vault.tag(made.id, add=["warm"]).tags == ("warm",)
+    # Where its note is gone it is all that is left of it.
+    moved.rename(vault.root / "away.md")
+    vault.commit()
+    assert ["June" in one.content for one in recalled(vault, "when is the boiler serviced")] == [True]
+    (vault.root / "away.md").rename(vault.root / "vault/Heating.md")
+    assert ["May" in one.content for one in recalled(vault, "when is the boiler serviced")] == [True]
+    assert_as_built_anew(vault.root, clock=clock)
+    with Vault.open(vault.root, person=True) as person:
+        [conflict] = person.unsettled().results
+        person.settle_texts(conflict.key, "both")
+        assert not copy.exists() and person.status().conflict_copies == 0
 
 
 def test_a_page_without_an_id_has_a_copy_where_name_and_text_say_so(vault: Vault) -> None:

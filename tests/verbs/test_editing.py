@@ -21,7 +21,7 @@ from tests.verbs.looking import (
     untouched,
 )
 from vault_tool import Vault
-from vault_tool.errors import NotFound, StaleEdit, UsageError
+from vault_tool.errors import Ambiguous, NotFound, StaleEdit, UsageError
 from vault_tool.features.editing.editing import Editor
 from vault_tool.util.clock import FixedClock
 
@@ -301,6 +301,16 @@ class TestAdopt:
                 vault.adopt([])
             with fails(NotFound):
                 vault.adopt(["vault/episodes/x.md", "../../etc/passwd"])
+
+    def test_a_copy_of_a_record_gets_an_id_of_its_own_and_loses_nothing(self, vault: Vault, root: Path) -> None:
+        write(root, "vault/a.md", note(1))
+        write(root, "vault/far/b.md", note(1) + "\nAnd more.\n")
+        with fails(Ambiguous, "two files have the id", "vt adopt vault/far/b.md"):
+            vault.get(identity(1))
+        [copy] = vault.adopt(["vault/far/b.md"]).results
+        assert copy.id and copy.id != identity(1) and vault.get(identity(1)).path == "vault/a.md"
+        assert (root / "vault/far/b.md").read_text() == (note(1) + "\nAnd more.\n").replace(identity(1), copy.id)
+        assert "duplicate-id" not in codes(vault)
 
     def test_an_id_that_another_note_has_is_not_taken(self, vault: Vault, root: Path) -> None:
         write(root, "vault/a.md", note(1))

@@ -9,6 +9,7 @@ import pytest
 from tests.git_repos import commit_all, git, write
 from tests.oracles import assert_as_built_anew
 from tests.verbs.looking import fails, identity, note
+from tests.wording import typed
 from vault_tool import Vault
 from vault_tool.errors import Ambiguous
 from vault_tool.mcp.answering import answer
@@ -54,7 +55,7 @@ def test_the_owners_file_keeps_its_id(root: Path, forger: Path, clock: FixedCloc
     assert {path for path, _, _ in found} == {f"vault/observations/{name}.md" for name in copies}
     for path, message, hint in found:
         assert OWN in message and "Mallory <m@evil.example>" in message
-        assert hint.startswith(f"delete the `id` line of {path}") and OWN not in hint
+        assert typed(hint) == f"`vt adopt {path}` gives that file an id of its own; or delete it"
     with Vault.open(root, clock=clock) as vault:
         assert "in May" in str(answer(vault, "get", {"memory_id": identity(1)}, Caller()))
     assert_as_built_anew(root, clock=clock)

@@ -9,7 +9,7 @@ from shlex import quote
 
 from vault_tool.check.scope import Scope, listed, short
 from vault_tool.model.problems import Problem, error, note, warning
-from vault_tool.model.snapshot import owners_entry
+from vault_tool.model.snapshot import own_id_for, owners_entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import shell, step
 from vault_tool.util.text import one_line
@@ -23,13 +23,12 @@ def duplicate_id(scope: Scope) -> Iterable[Problem]:
             for entry in entries:
                 if entry is not own:
                     message = f"has the id {short(identity)} of {own.path}, which keeps it; this copy is {entry.origin}"
-                    hint = f"delete the `id` line of {entry.path}, then {step('adopt', paths=entry.path)} gives it one of its own"
-                    yield error(entry.path, 0, "duplicate-id", message, hint)
+                    yield error(entry.path, 0, "duplicate-id", message, own_id_for(entry.path))
         elif len(entries) > 1:
             for entry in entries:
                 others = sorted(other.path for other in entries if other.path != entry.path)
-                hint = f"delete the `id` line of the copy, then {step('adopt', paths=entry.path)} gives it one of its own"
-                yield error(entry.path, 0, "duplicate-id", f"id {short(identity)} is also in {listed(others)}", hint)
+                message = f"id {short(identity)} is also in {listed(others)}"
+                yield error(entry.path, 0, "duplicate-id", message, own_id_for(entry.path))
 
 
 def duplicate_subject_name(scope: Scope) -> Iterable[Problem]:

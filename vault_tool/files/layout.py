@@ -92,9 +92,9 @@ def file_kind(path: str) -> FileKind | None:
 def may_be_copy(path: str) -> bool:
     """Whether a markdown file's name has the form of a sync tool's copy: what is in it then decides (`files.conflict_copies`)."""
     stem = path[:-3]
-    if stem[-1:] == ")" or (stem[-2:-1] == " " and stem[-1:].isdigit()) or "conflict-" in stem:
+    if stem[-1:] in (")", "]") or (stem[-1:].isdigit() and " " in stem[-3:-1]) or "onflict" in stem or "opy" in stem:
         return True
-    # A machine's name after a dash. Our own names end with the beginning of an id.
+    # A machine's name after a dash, or anything after a name of ours, which ends with the beginning of an id.
     _, dash, tail = stem.rpartition("/")[2].rpartition("-")
     return bool(dash) and not (len(tail) >= _ID_PART and _HEX.issuperset(tail))
 

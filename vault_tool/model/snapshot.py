@@ -13,6 +13,7 @@ from vault_tool.model.problems import Problem
 from vault_tool.model.supersession import longest_chain, superseded_by
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import end_of, moment
+from vault_tool.util.hints import step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 
@@ -204,6 +205,11 @@ def owners_entry(entries: Sequence[Entry]) -> Entry | None:
     """The owner's among several files with one id, or subjects with one name; None where none or several are the owner's."""
     own = [entry for entry in entries if not entry.pulled]
     return own[0] if len(own) == 1 else None
+
+
+def own_id_for(path: str) -> str:
+    """The advice where two files have one id, of which the one at `path` is to give way."""
+    return f"{step('adopt', paths=path)} gives that file an id of its own; or delete it"
 
 
 class Snapshot(Struct, dict=True):

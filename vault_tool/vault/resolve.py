@@ -17,7 +17,7 @@ from vault_tool.index.schema import link_name
 from vault_tool.index.visibility import Request, visible
 from vault_tool.model import consent
 from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
-from vault_tool.model.snapshot import Entry, owners_entry
+from vault_tool.model.snapshot import Entry, own_id_for, owners_entry
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.hints import option, step
 from vault_tool.util.note_links import is_note
@@ -67,7 +67,7 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
             return own
         raise Ambiguous(
             f"two files have the id {matches[0].id}: {', '.join(e.path for e in matches)}",
-            "give one of them a new id (`uuidgen`), or delete the copy",
+            own_id_for(max((entry.path for entry in matches), key=lambda path: (len(path), path))),
         )
     shown = ", ".join(f"{short(vault, e.id)} ({one_line(e.title, 40)})" for e in matches[:5])
     raise Ambiguous(

@@ -21,7 +21,7 @@ from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.problems import Problem, warning
 from vault_tool.model.records import Record, Subject, from_head
 from vault_tool.model.signals import Signal, SignalKind
-from vault_tool.model.snapshot import Entry
+from vault_tool.model.snapshot import Entry, own_id_for, owners_entry
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.hints import option, shell, step
 from vault_tool.util.text import content_hash, counted, one_line
@@ -229,7 +229,8 @@ def adopt(vault: Context, paths: Sequence[str | Path], *, type: str = "general")
     """Make records of pages by adding the lines their heads lack: an id, a type, and when they were created.
 
     Nothing else in the files changes. An `id` or `type` that is not ours is kept as `source_id` or `source_type`.
-    A page without text, and what is a record already, is refused by name.
+    A record that has the id of another file gets one of its own. A page without text, and any other record, is refused by
+    name.
     """
     record_class = vault.settings.types.spec(type).record_class
     if not is_type_name(type) or record_class is not RecordClass.OBSERVATION:
@@ -259,7 +260,7 @@ def adopted_text(vault: Context, path: str, data: bytes, type: str) -> tuple[byt
         first = parsed.problems[0]
         raise UsageError(f"{path}:{first.line}: {first.message}", first.hint or "mend the file first")
     if parsed.record_class is not None:
-        raise UsageError(f"{path} is a record already ({parsed.head['id']})", "there is nothing to adopt")
+        return _with_own_id(vault, path, data, parsed)
     if not parsed.body.strip():
         raise UsageError(f"{path} has no text", "write something in it first")
     identity = canonical(str(parsed.head.get("id") or ""))
@@ -271,6 +272,19 @@ def adopted_text(vault: Context, path: str, data: bytes, type: str) -> tuple[byt
     if not says(parsed.head.get("created")):
         fields.append(("created", vault.now()))
     return with_fields(data, fields), identity, resolved_type
+
+
+def _with_own_id(vault: Context, path: str, data: bytes, parsed: Parsed) -> tuple[bytes, str, str]:
+    """A record that has the id of another file, with an id of its own; refused where none has it or this one keeps it."""
+    entries = vault.index.catalog.get(str(parsed.head["id"]))
+    if all(entry.path == path for entry in entries):
+        raise UsageError(f"{path} is a record already ({parsed.head['id']})", "there is nothing to adopt")
+    own = owners_entry(entries)
+    if own is not None and own.path == path:
+        copy = next(entry.path for entry in entries if entry.path != path)
+        raise UsageError(f"{path} keeps its id ({parsed.head['id']}), for it is its owner's", own_id_for(copy))
+    identity = new_id()
+    return frontmatter.edit(data, [Set("id", identity)]), identity, str(parsed.head["type"])
 
 
 def _edited(vault: Context, draft: str, editor: Editor, drafted: bytes) -> None:

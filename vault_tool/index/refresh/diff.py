@@ -193,8 +193,11 @@ def read(
 def to_judge_again(catalog: Catalog, changed: Collection[str], gone: Collection[str]) -> set[str]:
     """Files that are copies of a note, or are none, by what it says: to be read again where it changed, came or went."""
     moved = {*changed, *gone}
+    copies = {path: [original for original, _ in conflict_copies.originals(path)] for path in catalog.of_kind(CONFLICT)}
+    there = catalog.by_paths([original for originals in copies.values() for original in originals])
+    # What no file beside it is the original of is one of a note that lies elsewhere, by an id that may have gone.
     to_judge = {
-        path for path in catalog.of_kind(CONFLICT) if any(original in moved for original, _ in conflict_copies.originals(path))
+        path for path, originals in copies.items() if not moved.isdisjoint(originals) or there.keys().isdisjoint(originals)
     }
     by_folder: dict[str, list[str]] = defaultdict(list)
     for path in changed:
@@ -210,6 +213,38 @@ def to_judge_again(catalog: Catalog, changed: Collection[str], gone: Collection[
         # One that is looked at anyway as well: where its content is as known, nothing else judges it anew.
         to_judge.update(path for path in paths if any(original in moved for original, _ in conflict_copies.originals(path)))
     return to_judge
+
+
+def with_moved_copies(
+    root: Path, catalog: Catalog, seen: Sequence[Seen], gone: Collection[str], ids: Iterable[str] = ()
+) -> tuple[Seen, ...]:
+    """The files seen, where a file whose name says that it is a copy is one also of a note that lies elsewhere under its id.
+
+    It is asked of what came or has such a name, and of `ids`: a note that was renamed after a sync tool put a copy beside it
+    would have its id twice, and neither would be served or written.
+    """
+    by_path = {file.path: file for file in seen}
+    known = catalog.files(list(by_path))
+    places: dict[str, set[str]] = defaultdict(set)
+    asked = dict.fromkeys(ids)
+    for file in seen:
+        if file.entry is not None:
+            places[file.entry.id].add(file.path)
+            if file.path not in known or conflict_copies.says_so(file.path):
+                asked[file.entry.id] = None
+    copies: dict[str, Seen] = {}
+    for identity in asked:
+        elsewhere = {entry.path for entry in catalog.get(identity) if entry.path not in by_path and entry.path not in gone}
+        paths = places[identity] | elsewhere
+        if len(paths) < 2 or not (others := {path for path in paths if not conflict_copies.says_so(path)}):
+            continue
+        for path in paths - others:
+            read_now = by_path.get(path)
+            stat = read_now.stat if read_now else present(root, [path]).get(path)
+            content = read_now or catalog.files([path]).get(path)
+            if stat is not None and content is not None:
+                copies[path] = reading.copy_of(path, stat, content.size, content.hash, min(others))
+    return tuple({**by_path, **copies}.values()) if copies else tuple(seen)
 
 
 def overtaken(root: Path, catalog: Catalog, seen: Iterable[Seen], gone: Iterable[str]) -> OvertakenRead:

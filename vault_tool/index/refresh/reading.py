@@ -97,7 +97,7 @@ def see(reader: Reader, path: str, stat: Stat, registry: Registry, known: Known 
     if path.endswith(_MARKDOWN) and not path.startswith(_EPISODES) and may_be_copy(path):
         judged, original = conflict_copies.judged(path, data, reader.read)
         if judged is conflict_copies.Judgement.COPY:
-            return _copy(path, data, stat, original)
+            return copy_of(path, stat, len(data), content_hash(data), original)
         if judged is conflict_copies.Judgement.NOTE:
             return (_around if is_around(path) else _note)(path, data, stat, registry)
     return understand(path, data, stat, registry)
@@ -140,18 +140,18 @@ def understand(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     if kind is FileKind.EPISODE:
         return Seen(path, "episode", stat, size, digest, problems=tuple(episode_problems(path, data)))
     if kind is FileKind.CONFLICT:
-        return _copy(path, data, stat, "")
+        return copy_of(path, stat, len(data), content_hash(data), "")
     return Seen(path, "other", stat, size, digest)
 
 
-def _copy(path: str, data: bytes, stat: Stat, original: str) -> Seen:
+def copy_of(path: str, stat: Stat, size: int, digest: str, original: str) -> Seen:
     """A copy that a sync tool, or we, put beside a note: no memory of its own."""
     name = original.rpartition("/")[2]
     message = f"a copy of {name}, kept because two machines wrote it" if name else "a text that was kept because two writers met"
     # The folder around the vault is read and never written.
     hint = "keep what you want of the two in your editor" if is_around(path) else f"{step('review')} puts the two together"
     problem = warning(path, 0, "conflict-copy", f"{message}; it is not read", hint)
-    return Seen(path, CONFLICT, stat, len(data), content_hash(data), problems=(problem,))
+    return Seen(path, CONFLICT, stat, size, digest, problems=(problem,))
 
 
 def with_head(seen: Iterable[Seen], repo: git.Repo | None, commit: str | None, registry: Registry) -> Iterator[Seen]:

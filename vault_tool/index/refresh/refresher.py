@@ -227,6 +227,7 @@ class Refresher:
         elif walked and gone and not confirm:
             reason = diff.removal_doubt(catalog, gone, seen, self._repo, head)
         gone = () if reason else gone
+        seen = diff.with_moved_copies(self._root, catalog, seen, gone)
         # While losses are withheld, HEAD stays where it was known: git may still explain them.
         all_facts = {**(facts or {}), **({} if reason else head.facts), **history.facts}
         if seen or another_time:
@@ -416,6 +417,7 @@ class Refresher:
             seen = self._under_their_ids(catalog, seen, changes.gone) if self._around else seen
             lost = scan.partial or diff.removal_doubt(catalog, changes.gone, seen, self._repo, HeadMove(head, head))
             gone = () if lost else changes.gone
+            seen = diff.with_moved_copies(self._root, catalog, seen, gone, catalog.copied_ids())
             stats, times = diff.to_remember(catalog, read.touched, scan.started_ns)
             if seen or gone or stats or times:
                 stats |= {file.path: trusted_stat(file.stat, scan.started_ns) for file in seen}
