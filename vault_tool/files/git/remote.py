@@ -233,9 +233,9 @@ def push(repo: Repo, where: Upstream, commit: str, *, asks: bool = False, limit:
 
 def _refusal(answer: str) -> str:
     lines = [line for line in answer.splitlines() if line.startswith("!")]
-    told = [line.removeprefix("remote:").strip() for line in answer.splitlines() if line.startswith("remote: ")]
+    remarks = [line.removeprefix("remote:").strip() for line in answer.splitlines() if line.startswith("remote: ")]
     cause = [line.removeprefix(_UNPACK) for line in answer.splitlines() if line.startswith(_UNPACK)]
-    telling = [line for line in (*told, *cause) if line]
+    telling = [line for line in (*remarks, *cause) if line]
     summary = lines[0].split("\t")[-1] if lines else ""
     return masked(one_line("; ".join(filter(None, (summary, telling[0] if telling else ""))), 200))
 

@@ -194,10 +194,10 @@ def to_judge_again(catalog: Catalog, changed: Collection[str], gone: Collection[
     """Files that are copies of a note, or are none, by what it says: to be read again where it changed, came or went."""
     moved = {*changed, *gone}
     copies = {path: [original for original, _ in conflict_copies.originals(path)] for path in catalog.of_kind(CONFLICT)}
-    there = catalog.by_paths([original for originals in copies.values() for original in originals])
+    notes = catalog.by_paths([original for originals in copies.values() for original in originals])
     # What no file beside it is the original of is one of a note that lies elsewhere, by an id that may have gone.
     to_judge = {
-        path for path, originals in copies.items() if not moved.isdisjoint(originals) or there.keys().isdisjoint(originals)
+        path for path, originals in copies.items() if not moved.isdisjoint(originals) or notes.keys().isdisjoint(originals)
     }
     by_folder: dict[str, list[str]] = defaultdict(list)
     for path in changed:
