@@ -52,7 +52,7 @@ def finish_locked(vault: Context, repo: git.Repo) -> None:
         head = git.head(repo).commit or ""
         try:
             if head and git.is_ancestor(repo, new, head):
-                follow(vault, repo, old, new)
+                follow(vault, repo, elsewhere.entries_between(repo, old, new))
             else:
                 _take_back(repo, elsewhere.entries_between(repo, old, new), vault.settings.lock_wait)
         except GitError:
@@ -68,9 +68,8 @@ def _take_back(repo: git.Repo, changes: Mapping[str, elsewhere.Change], wait: fl
     enter(repo, {path: changes[path][0] for path in entered}, wait)
 
 
-def follow(vault: Context, repo: git.Repo, old: str, new: str) -> Followed:
+def follow(vault: Context, repo: git.Repo, changes: Mapping[str, elsewhere.Change]) -> Followed:
     """Bring the files from one commit to the other; call it under the write lock, once the branch has moved."""
-    changes = elsewhere.entries_between(repo, old, new)
     texts = git.blobs(repo, (entry.oid for pair in changes.values() for entry in pair if entry))
     followed = Followed()
     written: list[writer.Written] = []

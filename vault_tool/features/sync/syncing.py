@@ -263,7 +263,7 @@ def _move(vault: Context, repo: git.Repo, head: GitHead, joined: Join, where: Up
             finish_locked(vault, repo)
     if not moved:
         return None
-    followed = follow(vault, repo, joined.ours, new)
+    followed = follow(vault, repo, changes)
     vault.local.end_syncing(new)
     keep_tidy(repo, new)
     return followed
@@ -296,6 +296,9 @@ def _message(vault: Context, joined: Join, where: Upstream) -> str:
 
 def _settle(vault: Context, joined: Join, tally: _Tally) -> None:
     """Take local words of forgotten memories away, and make pages anew, once the files have followed."""
+    if not (joined.forgotten or joined.outcome.pages):
+        # The files that followed are taken in already; who wrote them the next comparison asks git, before any answer.
+        return
     vault.fresh()
     tally.warnings += clear_local(vault, joined)
     if joined.outcome.pages:

@@ -288,7 +288,7 @@ class _Merging:
 
     def _joined_subjects(self, units: list[Unit]) -> list[Unit]:
         """The units, where what one side said of a subject that the other merged into another one joins that one."""
-        names = {"ours": self._names("ours", units), "theirs": self._names("theirs", units)}
+        names: dict[str, dict[str, Unit]] = {}
         joined: dict[str, Unit] = {}
         gone: set[str] = set()
         for unit in units:
@@ -301,6 +301,9 @@ class _Merging:
             if not note.name or place.blob.oid == unit.base.blob.oid:
                 continue
             # The one that stays, as the side that merged them has it, answers to the name of the one that went.
+            if other not in names:
+                # All subjects are read for it, and few merges take one away.
+                names[other] = self._names(other, units)
             target = names[other].get(note.name)
             if target is None or target.key == unit.key:
                 continue
