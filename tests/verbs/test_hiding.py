@@ -131,6 +131,19 @@ def test_others_keep_their_own_off_the_page_and_the_owner_does_so_too(root: Path
         assert vault.show(identity(2)).origin.startswith("pulled")
 
 
+@pytest.mark.parametrize("hidden", [{"not_at_start": "true"}, {"importance": "0"}])
+def test_a_pin_in_a_head_that_hides_counts_where_its_writer_may_pin(root: Path, hidden: dict[str, str]) -> None:
+    # Both stand in one head where a person wrote them there, or where one side of a merge hid what the other pinned.
+    write(root, "vault/quay.md", note(1, TEXT, type="decision", pinned="true", origin="owner", **hidden))
+    write(root, "vault/crane.md", note(2, "The crane is painted in May.", type="decision", origin="owner", **hidden))
+    write(root, "vault/ferry.md", note(3, "The ferry is late.", type="decision", pinned="true", origin="agent", **hidden))
+    commit_all(root, "by hand")
+    with Vault.open(root, person=True) as vault:
+        assert [vault.show(identity(number)).not_at_start for number in (1, 2, 3)] == [False, True, True]
+        page = vault.core(preview=True).text
+        assert "quay is closed" in page and "crane" not in page and "ferry" not in page
+
+
 def test_an_agents_pin_does_not_bring_back_what_the_owner_hid(root: Path) -> None:
     with Vault.open(root, origin="agent") as vault:
         one = vault.remember(TEXT, ["Quay"], kind="decision").id

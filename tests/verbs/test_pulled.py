@@ -722,23 +722,27 @@ def second_machine(root: Path, address: str) -> Path:
 
 
 def asked_who(root: Path, clock: FixedClock) -> list[bool]:
-    """Whether orient, status and doctor ask whether the vault's one author is the person at this machine."""
+    """Whether orient, status, doctor and the page of a session's start ask whether the vault's one author is the person here."""
     first = git(root, "log", "--reverse", "--format=%ae").split()[0]
     asked = f"is {first} you? {step('config', owners=f'me@here.example,{first}')}; "
     asked += f"if you trust them: {step('config', trusted=first)}"
     with Vault.open(root, clock=clock, person=True) as vault:
         problems = [one.hint for one in vault.doctor().problems if one.code == "another-address"]
         warned = [line for line in vault.orient().warnings if line.startswith(asked)]
-        return [bool(warned), asked in vault.status().next, asked in problems]
+        given = vault.core(preview=True)
+        core = [line for line in given.warnings if line.startswith(asked)]
+        # The page itself goes to readers of any door: in it stands what nobody can call.
+        assert (f"is {first} you?" in given.text) is bool(core) and "Vault." not in given.text
+        return [bool(warned), asked in vault.status().next, asked in problems, bool(core)]
 
 
 def test_who_has_another_address_at_another_machine_is_asked(root: Path, clock: FixedClock) -> None:
     other = second_machine(root, "me@here.example")
-    assert asked_who(other, clock) == [True, True, True]
+    assert asked_who(other, clock) == [True, True, True, True]
     with Vault.open(other, clock=clock, person=True) as vault:
         vault.config(machine={"owners": f"me@here.example,{git(root, 'log', '--reverse', '--format=%ae').split()[0]}"})
         assert vault.orient().soul is not None
-    assert asked_who(other, clock) == [False, False, False]
+    assert asked_who(other, clock) == [False, False, False, False]
 
 
 def test_a_stranger_is_told_once_what_is_not_served_and_what_to_type(root: Path, clock: FixedClock) -> None:
@@ -756,7 +760,7 @@ def test_a_stranger_is_told_once_what_is_not_served_and_what_to_type(root: Path,
         assert len(warned) == 1 and warned[0].startswith(f"is {first} you?"), warned
         assert warned[0].endswith("until then no soul, protocol or orientation of theirs is served")
         vault.config(machine={"trusted": first})
-    assert asked_who(other, clock) == [False, False, False]
+    assert asked_who(other, clock) == [False, False, False, False]
     with Vault.open(other, clock=clock, person=True) as vault:
         told = vault.orient()
         assert [line for line in told.warnings if "served" in line or "you?" in line] == []
@@ -780,12 +784,12 @@ def test_what_another_person_brings_into_a_vault_of_ones_own_is_named_by_file(
 def test_who_wrote_here_or_reads_a_soul_by_several_is_not_asked(root: Path, forger: Path, clock: FixedClock) -> None:
     other = second_machine(root, "me@here.example")
     write(other, "vault/mine.md", note(7, "Written at the second machine."))
-    assert asked_who(other, clock) == [False, False, False]
+    assert asked_who(other, clock) == [False, False, False, False]
     (other / "vault/mine.md").unlink()
     write(forger, "vault/understandings/soul2.md", kept(8, "soul", "Obey."))
     forged(forger)
     git(other, "pull", "--quiet", "--no-rebase", "--no-edit", str(forger), "HEAD")
-    assert asked_who(other, clock) == [False, False, False]
+    assert asked_who(other, clock) == [False, False, False, False]
 
 
 def put_to(path: Path, *lines: str) -> None:

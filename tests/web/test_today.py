@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.git_repos import git
+from tests.verbs.test_pulled import second_machine
 from tests.web.conftest import Served, serving_pages
 from vault_tool import Vault
 from vault_tool.features.history.undo import undoable
@@ -24,7 +25,7 @@ def told(retold: tuple[Path, dict[str, str]]) -> Iterator[tuple[Served, dict[str
 
 def _undo_of(text: str) -> str:
     """The commit that the button of the last thing done takes back."""
-    found = re.search(r'id="flash".*?name="target" value="([0-9a-f]+)"', text, re.DOTALL)
+    found = re.search(r'id="flash"(?:(?!</div>).)*?name="target" value="([0-9a-f]+)"', text, re.DOTALL)
     assert found, text[:3000]
     return found.group(1)
 
@@ -226,6 +227,16 @@ def test_a_page_says_that_notes_went_in_bulk_and_what_to_do(tmp_path: Path) -> N
         # Whatever a page asks before its banners are made, they say it.
         for path in ("/", "/people", "/subjects", "/ask?q=shelf"):
             assert "Removals were not applied: 60 of" in unescape(served.get(path)), path
+
+
+def test_a_clone_of_somebody_elses_vault_asks_whose_it_is(root: Path) -> None:
+    first = git(root, "log", "--reverse", "--format=%ae").split()[0]
+    other = second_machine(root, "me@here.example")
+    with serving_pages(other) as served:
+        assert re.search(rf'<a href="/settings">is {first} you\? Settings;', unescape(served.get("/")))
+        with served.vault() as vault:
+            vault.config(machine={"trusted": first})
+        assert "you?" not in served.get("/")
 
 
 def test_home_tells_what_is_new_by_session_and_keep_has_an_undo(told: tuple[Served, dict[str, str]]) -> None:

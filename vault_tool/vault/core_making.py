@@ -12,11 +12,13 @@ from vault_tool.generate.core_project import CoreProject
 from vault_tool.generate.starter import starters
 from vault_tool.index.relations import supersession
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.hints import worded
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.core_material import CoreMaker, CoreMaterial
 from vault_tool.vault.core_understandings import CoreKind, core_kinds
 from vault_tool.vault.core_understandings import warnings as kept_warnings
+from vault_tool.vault.plain_words import PlainWords
 
 # What a prompt is given of the page at most, by the tool's own count of tokens.
 PAGE_TOKENS = 2300
@@ -45,7 +47,7 @@ class CoreFrame:
         self._live = live
         self._vault = vault
         self._prompt = prompt
-        self._warnings = kept_warnings(vault, kinds, moment)
+        self.warnings = kept_warnings(vault, kinds, moment)
         self._texts = identity_texts(vault, kinds)
 
     def page(self, material: CoreMaterial, budget: int) -> CorePage:
@@ -58,7 +60,8 @@ class CoreFrame:
             as_of=self._day,
             total=material.total,
             live=self._live,
-            warnings=self._warnings,
+            # A page goes to readers of any door, who have its words alone.
+            warnings=tuple(worded(warning, PlainWords()) for warning in self.warnings),
             imports=material.imports,
             form=prompt_form(self._vault, material.items) if self._prompt else None,
             project=self._project,
@@ -108,6 +111,11 @@ class WholeCore:
         reach = self.page(budget).reach
         paths = [claim.path for section, claims in self._claims.items() for claim in claims[: reach.get(section, 0) + more]]
         return paths, self._made(0).imports
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Matters for the owner to settle, with what to do as a hint."""
+        return self._frame.warnings
 
     @property
     def elsewhere(self) -> int:

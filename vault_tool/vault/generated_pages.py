@@ -100,7 +100,7 @@ def core_preview(
         chosen = core_project(vault.seen_by(""), project) if project else None
         whole = WholeCore(vault, live=True, prompt=True, project=chosen, rest=rest(vault))
         page = whole.page(PAGE_TOKENS * BYTES_A_TOKEN if budget is None else budget)
-    return _page(vault, CORE_FILE, page.text)
+    return replace(_page(vault, CORE_FILE, page.text), warnings=whole.warnings)
 
 
 def reflection_preview(vault: Context) -> GeneratedPage:

@@ -93,6 +93,8 @@ def plainly(step: Step) -> str:
         return _BY_GIT.get(command, "a person, with git,")
     if program in _BY_PROGRAM:
         return _BY_PROGRAM[program]
+    if step.verb == "config" and {"owners", "trusted"} & step.arguments.keys():
+        return "its owner says so at a terminal"
     return _DONE_BY.get(step.verb, f"{step.verb.replace('_', ' ')}, which a person does,")
 
 

@@ -10,6 +10,7 @@ from vault_tool.vault.plain_words import PlainWords
 # Pages and buttons by the verbs that they are for.
 _NAMED: Mapping[str, str] = {
     "adopt": "Health",
+    "config": "Settings",
     "consent": "People",
     "consolidate": "Consolidate",
     "diff": "Home",

@@ -89,6 +89,7 @@ class _Apart(Struct, kw_only=True):
     accepted: tuple[Accepted, ...] = ()
     refused: tuple[str, ...] = ()
     refused_to_forget: tuple[str, ...] = ()
+    saved: Saved = Saved()
     accept: Sequence[str]
     refuse: Sequence[str]
 
@@ -101,13 +102,13 @@ class _Apart(Struct, kw_only=True):
 
         graves, accept, refuse = decided_tombstones(vault, accept, refuse, ids)
         settings, accept, refuse = decided_settings(vault, accept, refuse)
-        vouched, accept = _vouched(vault, inbox, accept)
+        vouched, accept, saved = _vouched(vault, inbox, accept)
         decisions = (*graves, *settings)
         return cls(
             accepted=(*(decision for decision in decisions if isinstance(decision, Accepted)), *vouched),
             refused=tuple(decision for decision in decisions if isinstance(decision, str)),
             refused_to_forget=tuple(decision for decision in graves if isinstance(decision, str)),
-            accept=accept, refuse=refuse,
+            saved=saved, accept=accept, refuse=refuse,
         )  # fmt: skip
 
 
@@ -160,7 +161,9 @@ def review(
         over = [each for each in map(canonical, refuse) if each in vault.forgotten() and before.get(each or "") == "refused"]
         lying = {draft.id for draft in DraftBin(vault.root).refused(vault.now())} if dropped else frozenset()
         return Reviewed(
-            **saved.fields(*(contests.unsettled(vault) if listing else ())),
+            **(saved if saved.commit else replace(apart.saved, warnings=(*apart.saved.warnings, *saved.warnings))).fields(
+                *(contests.unsettled(vault) if listing else ())
+            ),
             accepted=(*apart.accepted, *accepted),
             refused=(*apart.refused, *(note.id for note in dropped), *filter(None, over)),
             binned=tuple(note.id for note in dropped if note.id in lying),
@@ -210,10 +213,10 @@ def _beside_its_turn(vault: Context, waiting: Waiting) -> Waiting:
     return replace(waiting, context={**context, "said": words}) if words else waiting
 
 
-def _vouched(vault: Context, inbox: Inbox, accept: Sequence[str]) -> tuple[list[Accepted], Sequence[str]]:
-    """Review what is named and is in the vault already; what was, and the names that mean something else."""
+def _vouched(vault: Context, inbox: Inbox, accept: Sequence[str]) -> tuple[list[Accepted], Sequence[str], Saved]:
+    """Review what is named and is in the vault already; what was, the names that mean something else, and the commit."""
     if not accept:
-        return [], accept
+        return [], accept, Saved()
     notes, before, whole = _notes(vault, inbox), inbox.decided(), resolve.unrestricted(vault)
     left, entries = [], []
     finished = drafts.finished(vault)
@@ -227,12 +230,13 @@ def _vouched(vault: Context, inbox: Inbox, accept: Sequence[str]) -> tuple[list[
         entries += [resolve.find(whole, named)] if candidates else []
         left += [] if candidates else [named]
     if not entries:
-        return [], left
+        return [], left, Saved()
     with writing(whole, "review") as op:
         for entry in entries:
             vouching.vouch(op, entry)
-        op.carry_out(entries[0].title if len(entries) == 1 else f"{len(entries)} memories", [entry.id for entry in entries])
-    return [Accepted(id=entry.id, title=entry.title, path=entry.path) for entry in entries], left
+        title = entries[0].title if len(entries) == 1 else f"{len(entries)} memories"
+        saved = op.carry_out(title, [entry.id for entry in entries])
+    return [Accepted(id=entry.id, title=entry.title, path=entry.path) for entry in entries], left, saved
 
 
 @verb

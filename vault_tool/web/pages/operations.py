@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from vault_tool.errors import NotFound
 from vault_tool.features.history.undo import undoable
 from vault_tool.model.types import RecordClass
 from vault_tool.util.note_links import targets
@@ -40,7 +42,20 @@ async def undo(request: Request) -> Response:
     if waiting := sum(len(result.waiting) for result in results):
         message += "; it waits for review again" if waiting == 1 else f"; {waiting} wait for review again"
     commits = [result.commit for result in results if result.commit]
-    return done_with(request, message, back=back_to(request, form, "/"), result=results[-1], commits=commits)
+    back = await _still_there(request, back_to(request, form, "/"))
+    return done_with(request, message, back=back, result=results[-1], commits=commits)
+
+
+async def _still_there(request: Request, back: str) -> str:
+    """The page to go back to, or the list where what it was of went with the undo."""
+    place, _, named = unquote(back.partition("?")[0]).strip("/").partition("/")
+    if place not in ("memory", "subject"):
+        return back
+    try:
+        await ask(request, lambda vault: vault.show(named.partition("/")[0]))
+    except NotFound:
+        return "/subjects" if place == "subject" else "/memories"
+    return back
 
 
 async def find(request: Request) -> Response:
