@@ -142,7 +142,8 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
         "groups": groups, "sections": sections, "ids": ids, "weights": weights(vault, ids.values()),
         "core_parts": [(section.name, section.tokens) for section in sections],
         "core_budget": PAGE_TOKENS,
-        "steps": (*_whose(vault), *_steps(status, work), *_dates(dates)), "problem_count": sum(status.problems.values()),
+        "asked_whose": another_address.question(vault),
+        "steps": (*_steps(status, work), *_dates(dates)), "problem_count": sum(status.problems.values()),
         "memories": memories,
         "observations": status.counts.get("observation", 0),
         "week": week.counts["by"], "week_count": week.total, "root": vault.root,
@@ -198,12 +199,6 @@ def _sections(text: str) -> Iterator[ContextSection]:
         lines = tuple(ContextLine(line.group(1), as_written(line.group(2))) for line in _CORE_LINE.finditer(part))
         rest = _CORE_LINE.sub("", part.partition("\n")[2]).strip()
         yield ContextSection(name, source, tokens(part), lines, rest)
-
-
-def _whose(vault: Vault) -> Iterator[SuggestedStep]:
-    """The question whether all that is here is by its owner at another machine, as `status` asks it."""
-    if asked := another_address.question(vault):
-        yield SuggestedStep(asked, page="/settings")
 
 
 def _steps(status: Any, work: NeedingAPerson) -> Iterator[SuggestedStep]:
