@@ -189,15 +189,18 @@ def test_every_verb_of_the_library_tells_it_alike(case: Case) -> None:
         lists["packet"] = _packet_of(vault).observations
         read = {one.memory_id: one for one in vault.read(QUESTION, include_doubtful=True).results}
         assert _told(read[case.id]) == wanted
-        for door in (vault.get, vault.show):
+        for door in (vault.get, vault.show, vault.related):
             assert _told(door(case.id)) == wanted
+        pointer = vault.remember("Ask the one who runs the lab.", kind="fact").id
+        vault.link(pointer, "RELATED_TO", case.id)
+        lists |= {"related of another": vault.related(pointer).results, "history": vault.history(case.id).results}
     unasked = case.status in ("doubtful",)
     for name, results in lists.items():
         found = {one.id: one for one in results}
         if case.id not in found and unasked and name in ("bring_to_mind", "session_context", "recall of the subject", "packet"):
             continue
         assert _told(found[case.id]) == wanted, name
-        if case.status == "overtaken" and name not in ("session_context",):
+        if case.status == "overtaken" and name not in ("session_context", "related of another", "history"):
             assert case.by[0] in found, f"{name}: it never stands alone"
 
 
@@ -212,6 +215,18 @@ def test_what_was_overtaken_comes_after_what_overtook_it_and_is_not_counted(case
         assert {one.id: one.answers for one in _packet_of(vault).observations}[case.id] is False
         core = vault.core(preview=True).text
         assert TEXT not in core
+
+
+def test_the_page_of_reflections_marks_what_was_used(case: Case) -> None:
+    with Vault.open(case.root, session="reader") as vault:
+        vault.get(case.id)
+        title = vault.show(case.id).title
+        line = next(line for line in vault.reflection(preview=True).text.splitlines() if line.startswith(f"1. [{title}]"))
+        others = [vault.show(other).title for other in case.by]
+    word = {"current": "1 access", "failed": "1 access", "doubtful": "believed to be false"}.get(case.status, case.status)
+    assert word in line
+    if case.status in ("overtaken", "solved", "contested"):
+        assert all(f"[{other}](" in line for other in others)
 
 
 def test_the_hook_tells_it_too(case: Case) -> None:

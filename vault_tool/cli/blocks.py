@@ -140,7 +140,7 @@ def status_lines(name: str, statuses: HasStatus, short: Callable[[str], str]) ->
 
 def with_status(title: str, statuses: HasStatus) -> str:
     """A title in a table, with what makes the memory less than current in a word."""
-    return title if statuses.status in ("current", "failed", "solved") else f"{title} ({statuses.status})"
+    return f"{title} ({statuses.in_a_word})" if statuses.in_a_word else title
 
 
 def source(origin: str, *rest: str, reviewed: bool = False) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from vault_tool.cli.blocks import Block, Diff, Heading, fields, source, table
+from vault_tool.cli.blocks import Block, Diff, Heading, fields, source, status_lines, table, with_status
 from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import SHOWN_COMMIT, commit_of, problem_table
@@ -97,7 +97,8 @@ def _commits(commits: Sequence[LogEntry], empty: str) -> Block:
 def _history(history: verbs.History, short: Short) -> Iterator[Block]:
     for number, version in enumerate(history.results):
         yield from [""] if number else []
-        yield Heading(f"{short(version.id)}  {version.title}{'' if version.active else ' (superseded)'}")
+        yield Heading(f"{short(version.id)}  {with_status(version.title, version)}")
+        yield from status_lines(short(version.id), version, short)
         origin = source(version.origin, version.model, version.created, reviewed=version.reviewed)
         yield fields(("summary", version.summary), ("reason", version.reason), ("from", origin), ("path", version.path))
         yield _commits(version.commits, "not committed")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vault_tool.belief.fold import Belief, said_by
-from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, source, status_lines, table
+from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, source, status_lines, table, with_status
 from vault_tool.cli.names import MEMORY, takes
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import consent_table
@@ -87,7 +87,7 @@ def _memory(memory: verb.Memory, short: Short) -> Iterator[Block]:
         yield consent_table(memory.consents)
     if memory.relations:
         yield ""
-        yield _links(memory.relations, short)
+        yield from _links(memory.relations, short)
     if memory.belief:
         yield ""
         yield _belief(memory.belief, short)
@@ -172,13 +172,14 @@ def _source(memory: verb.Memory) -> str:
 
 def _relations(relations: verb.Relations, short: Short) -> Iterator[Block]:
     yield Heading(relations.title)
-    yield _links(relations.results, short)
+    yield from status_lines(short(relations.id), relations, short)
+    yield from _links(relations.results, short)
 
 
-def _links(relations: Sequence[verb.Relation], short: Short) -> Block:
+def _links(relations: Sequence[verb.Relation], short: Short) -> Iterator[Block]:
     rows = [
         (
-            short(r.id), f"{'->' if r.direction == 'out' else '<-'} {r.relation}", r.title, r.why,
+            short(r.id), f"{'->' if r.direction == 'out' else '<-'} {r.relation}", with_status(r.title, r), r.why,
             "" if r.strength is None else f"{r.strength:.2f}", short(r.edge_id) if r.edge_id else "",
         )
         for r in relations
@@ -186,4 +187,6 @@ def _links(relations: Sequence[verb.Relation], short: Short) -> Block:
     names = ("id", "link", "title", "why", "strength", "its id")
     # What is tagged, superseded or evidence is joined by no note of its own.
     count = len(names) if any(r.edge_id for r in relations) else 4
-    return table(names[:count], [row[:count] for row in rows], empty="no links")
+    yield table(names[:count], [row[:count] for row in rows], empty="no links")
+    for other in {relation.id: relation for relation in relations}.values():
+        yield from status_lines(short(other.id), other, short)

@@ -41,6 +41,14 @@ class Concern(Struct):
     why: str = ""
 
 
+class Beside(Struct):
+    """A mark beside a memory's line: its words, the memories that it is by, and why."""
+
+    words: str
+    by: tuple[Entry, ...] = ()
+    why: str = ""
+
+
 class _Tagged(Struct):
     """A memory with its tags and its projects in the form in which they are compared, each once."""
 
@@ -83,14 +91,15 @@ def reflection_page(
     projects: Mapping[str, str] | None = None,
     live: bool = False,
     preview: Callable[[Entry], str] = attrgetter("preview"),
+    said_beside: Callable[[Entry], Sequence[Beside]] = lambda _: (),
 ) -> str:
     """The page as of a UTC date; `entries` are the records that nothing supersedes and the passes.
 
     `access` counts accesses by id, `reflections` the reflections so far (`last_reflection` is the date of the last, or
     empty), `merges` the subjects merged; `reviewed` says of an id whether a person reviewed it. `projects` are more
     names of projects, each with the project that it means; with `live`, accesses that no commit has yet are among the rest.
-    `preview` gives the beginning of an entry's text. The cost grows with the number of entries (of a note with more than 16
-    tags only 16 are read), the page does not.
+    `preview` gives the beginning of an entry's text, `said_beside` what makes it less than current. The cost grows with the
+    number of entries (of a note with more than 16 tags only 16 are read), the page does not.
     """
     memories = [entry for entry in entries if entry.record_class in (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)]
     memories = [entry for entry in memories if not entry.text("user")]
@@ -108,9 +117,11 @@ def reflection_page(
         f"# Reflection Summary (auto-generated)\n\n> {dates} | Total reflections: {reflections}\n",
         _section("Themes", "Tags that stand together most often:", _themes(tagged, spelling)),
         _section("Cross-Project Patterns", "Tags that span several projects:", _patterns(tagged, known, spelling)),
-        _section("Most Accessed", f"By number of accesses{_LIVE if live else ''}:", _accessed(used)),
+        _section("Most Accessed", f"By number of accesses{_LIVE if live else ''}:", _accessed(used, said_beside)),
         _section(
-            "Recent Insights", "The newest first:", [_insight(entry, preview(entry), reviewed(entry.id)) for entry in insights]
+            "Recent Insights",
+            "The newest first:",
+            [f"{_insight(entry, preview(entry), reviewed(entry.id))}{_beside(said_beside(entry))}" for entry in insights],
         ),
         _section("Consolidation History", "", _history(passes, merges)),
         _section("Needs Attention", "To be settled by a new understanding, a review or a vote:", _attention(concerns)),
@@ -185,8 +196,21 @@ def _most_accessed(memories: Iterable[Entry], access: Mapping[str, int]) -> list
     return [(count, entry) for count, _, _, entry in top]
 
 
-def _accessed(used: Sequence[tuple[int, Entry]]) -> list[str]:
-    return [f"{place}. {link(entry)} - {counted(count, 'access', 'accesses')}" for place, (count, entry) in enumerate(used, 1)]
+def _accessed(used: Sequence[tuple[int, Entry]], said_beside: Callable[[Entry], Sequence[Beside]]) -> list[str]:
+    return [
+        f"{place}. {link(entry)} - {counted(count, 'access', 'accesses')}{_beside(said_beside(entry))}"
+        for place, (count, entry) in enumerate(used, 1)
+    ]
+
+
+def _beside(marks: Sequence[Beside]) -> str:
+    """` (overtaken by [title](path))` or nothing: what makes a memory less than current."""
+    return f" ({'; '.join(map(_mark, marks))})" if marks else ""
+
+
+def _mark(mark: Beside) -> str:
+    by = ", ".join(link(other, TITLE) for other in mark.by[:EXAMPLES])
+    return f"{mark.words}{f' by {by}' if by else ''}{f': {inline(mark.why, PREVIEW)}' if mark.why else ''}"
 
 
 def _insight(entry: Entry, preview: str, reviewed: bool) -> str:

@@ -84,6 +84,11 @@ class HasStatus(Struct, kw_only=True):
         return {"status": self.status, "status_by": self.status_by, "status_why": self.status_why, "marks": self.marks}
 
     @property
+    def in_a_word(self) -> str:
+        """What makes it less than current, to stand beside its title; empty where nothing does, or its type tells it."""
+        return "" if self.status in ("current", "failed", "solved") else self.status
+
+    @property
     def said_beside(self) -> tuple[Mark, ...]:
         """The marks to tell beside the memory: reasons why it is less than current, and doubts.
 

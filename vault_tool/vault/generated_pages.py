@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 
 from msgspec.structs import replace
 
-from vault_tool.belief.fold import question_of
+from vault_tool.belief.fold import Belief, question_of
 from vault_tool.consolidation.understanding_coverage import Sighting, contested, coverage, current
 from vault_tool.errors import GitError, Refused, VaultError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.layout import CORE_FILE, MADE_PAGES, REFLECTION_FILE, FileKind
 from vault_tool.generate.core_forms import Rest
 from vault_tool.generate.core_page import same_but_for_date
-from vault_tool.generate.reflection_page import Concern, reflection_page
+from vault_tool.generate.reflection_page import Beside, Concern, reflection_page
 from vault_tool.index.relations import declared_projects, supersession
 from vault_tool.index.slight import narrowed, observations_of
 from vault_tool.index.visibility import Request, visible
@@ -32,6 +32,7 @@ from vault_tool.vault.core_making import PAGE_TOKENS, WholeCore, moment_of, noth
 from vault_tool.vault.folder_project import core_project
 from vault_tool.vault.operation import Operation, Saved, SavedAnswer, put, writing
 from vault_tool.vault.standing import Weighed
+from vault_tool.vault.statuses import CURRENT, statuses
 
 # From so many observations a subject without an understanding, or one that they have overtaken, is named.
 WORTH_A_LINE = 3
@@ -210,7 +211,18 @@ def _reflection(vault: Context, seen: _Seen, new: int) -> str:
         projects=declared_projects(vault.settings.projects, seen.snapshot.of_class(RecordClass.SUBJECT)),
         live=seen.live,
         preview=lambda entry: (catalog.by_path(entry.path) or entry).preview,
+        said_beside=lambda entry: _said_beside(vault.seen_by(""), entry, beliefs),
     )
+
+
+def _said_beside(vault: Context, entry: Entry, beliefs: Mapping[str, Belief]) -> list[Beside]:
+    """The statuses that a list tells beside the memory, with the memories that they are by."""
+    whole = vault.index.catalog.by_path(entry.path) or entry
+    told = statuses(vault, [whole], believed=beliefs).get(entry.path, CURRENT)
+    return [
+        Beside(mark.words, tuple(other for identity in mark.by for other in vault.index.catalog.get(identity)[:1]), mark.why)
+        for mark in told.said_beside
+    ]
 
 
 def _concerns(snapshot: Snapshot, weighed: Iterable[Weighed]) -> list[Concern]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.parse import parse
-from vault_tool.index.relations import lineage, successors
+from vault_tool.index.relations import lineage
 from vault_tool.model.ids import new_id
 from vault_tool.model.problems import Problem, error, warning
 from vault_tool.model.snapshot import Entry
@@ -20,6 +20,7 @@ from vault_tool.util.hints import shell, step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, screening
+from vault_tool.vault.answers import HasStatus
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.generated_pages import resolve_page_conflicts
@@ -27,6 +28,7 @@ from vault_tool.vault.note_history import note_history, with_their_old_places
 from vault_tool.vault.pending import Saved, caught_up
 from vault_tool.vault.person import is_owner
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
+from vault_tool.vault.statuses import CURRENT, statuses
 
 # So many ids and paths of one commit `log` lists.
 LISTED = 50
@@ -38,8 +40,8 @@ class Log(Struct, kw_only=True):
     results: tuple[git.LogEntry, ...]
 
 
-class Revision(Struct, kw_only=True):
-    """One member of a supersession chain, with the commits that touched its file."""
+class Revision(HasStatus, kw_only=True):
+    """One member of a supersession chain, with its status and the commits that touched its file."""
 
     id: str
     type: str
@@ -99,7 +101,8 @@ def history(vault: Context, memory_id: str) -> History:
     vault = resolve.unrestricted(vault)
     entry = resolve.find(vault, memory_id, begun=True)
     chain = _newest_first(lineage(vault.index.catalog, entry))
-    return History(id=entry.id, title=entry.title, results=tuple(_revision(vault, e) for e in chain))
+    known = statuses(vault, chain)
+    return History(id=entry.id, title=entry.title, results=tuple(_revision(vault, e, known.get(e.path, CURRENT)) for e in chain))
 
 
 @verb
@@ -278,11 +281,8 @@ def _newest_first(chain: Sequence[Entry]) -> list[Entry]:
     return ordered
 
 
-def _revision(vault: Context, entry: Entry) -> Revision:
+def _revision(vault: Context, entry: Entry, status: HasStatus) -> Revision:
     commits = note_history(vault, entry).commits[:LISTED]
-    return Memory(vault, entry).told(
-        Revision,
-        summary=entry.text("summary") or entry.preview,
-        active=not successors(vault.index.catalog, entry.id),
-        commits=commits,
+    return Memory(vault, entry, status).told(
+        Revision, summary=entry.text("summary") or entry.preview, active=status.status != "superseded", commits=commits
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from msgspec.structs import replace
 
@@ -26,11 +26,12 @@ from vault_tool.util.hints import option, shell
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import PART, content_hash, counted
 from vault_tool.vault import beside, evidence_state, facts, link_meaning, resolve, screening
-from vault_tool.vault.answers import HYPOTHESIS_NOTICE, Headline
+from vault_tool.vault.answers import HYPOTHESIS_NOTICE, HasStatus, Headline
 from vault_tool.vault.context import NOT_COMPARED, Context, Freshness
 from vault_tool.vault.lean import Short, lean_details, provenance_note, title_if_new, without_empty
-from vault_tool.vault.request import Answer, Envelope, in_time, looks, verb
+from vault_tool.vault.request import Envelope, in_time, looks, verb
 from vault_tool.vault.standing import about, confidence_of
+from vault_tool.vault.statuses import CURRENT, statuses
 
 if TYPE_CHECKING:
     from vault_tool.belief.posterior import Posterior
@@ -39,8 +40,10 @@ if TYPE_CHECKING:
     from vault_tool.vault.evidence_state import EvidenceCheck
 
 
-class Relation(Struct, kw_only=True):
-    """One link of a memory: `relation` is the field or the edge's type, `direction` out (from it) or in (to it)."""
+class Relation(HasStatus, kw_only=True):
+    """One link of a memory, and the other memory with its status: `relation` is the field or the edge's type, `direction` out
+    (from it) or in (to it).
+    """
 
     relation: str
     direction: str
@@ -51,6 +54,15 @@ class Relation(Struct, kw_only=True):
     edge_id: str | None = None
     why: str = ""
     strength: float | None = None
+
+
+class Joined(NamedTuple):
+    """A link as it was met: what it is called, its direction, the record at the other end, and the edge that says so."""
+
+    relation: str
+    direction: str
+    other: Entry
+    edge: Entry | None = None
 
 
 class NoteSource(Struct, kw_only=True):
@@ -112,7 +124,7 @@ class Memory(Headline, Envelope, kw_only=True):
         links = [
             without_empty({
                 "relation": relation.relation, "direction": relation.direction, "id": short(relation.id),
-                "title": relation.title, "why": relation.why,
+                "title": relation.title, "why": relation.why, **relation.lean_status(short),
             }) for relation in self.relations
         ]  # fmt: skip
         return without_empty({
@@ -129,12 +141,13 @@ class Memory(Headline, Envelope, kw_only=True):
         })  # fmt: skip
 
 
-class Relations(Answer, kw_only=True):
-    """The answer of `related`."""
+class Relations(HasStatus, Envelope, kw_only=True):
+    """The answer of `related`: the memory with its status, and what it is linked to."""
 
     id: str
     title: str
     results: tuple[Relation, ...]
+    freshness: Freshness = NOT_COMPARED
 
 
 @verb
@@ -206,7 +219,7 @@ def show(
     state, consents = _consent(entry, vault.index.catalog.signals(entry.id))
     return facts.Memory(vault, entry, belief=judged).told(
         Memory, head={name: value for name, value in entry.head.items() if name != PUT},
-        relations=tuple(relations_of(vault, entry)),
+        relations=_relations(vault, linked(vault, entry)),
         solved_by=solution.id if (solution := vault.standings.solved_since([entry]).get(entry.id)) else None,
         decay_score=score, standing=standing(score).value, put_by_others=_put_by_others(entry), consent=state, consents=consents,
         evidence=evidence, evidence_moved=bool(evidence) and evidence_state.evidence_moved(evidence),
@@ -285,18 +298,18 @@ def _posterior(vault: Context, entry: Entry, judged: Belief) -> dict[str, Poster
     return {"truth": truth, "utility": bayes.utility_posterior(signals), **local}
 
 
-def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:
+def linked(vault: Context, entry: Entry) -> Iterator[Joined]:
     """Everything that the memory points at and everything that points at it, edges with their prose."""
     catalog = vault.index.catalog
     for field, target in references(entry):
-        yield from (_relation(field, "out", other) for other in catalog.get(target))
+        yield from (Joined(field, "out", other) for other in catalog.get(target))
     for field, source in catalog.pointing_at(entry.id):
         if source.record_class is RecordClass.EDGE:
             yield from _across(vault, source, field, entry)
         else:
-            yield _relation(field, "in", source)
-    yield from (_relation("link", "out", other) for other in link_meaning.meant_by(vault, entry))
-    yield from (_relation("link", "in", source) for source in link_meaning.linking(vault, entry))
+            yield Joined(field, "in", source)
+    yield from (Joined("link", "out", other) for other in link_meaning.meant_by(vault, entry))
+    yield from (Joined("link", "in", source) for source in link_meaning.linking(vault, entry))
 
 
 @verb
@@ -305,29 +318,28 @@ def related(vault: Context, memory_id: str, *, types: Sequence[str] = ()) -> Rel
     """The links of a memory: edges, supersession, evidence, problems and solutions, weak links; not subjects."""
     entry = resolve.find(vault, memory_id, begun=True)
     asked_types = {kind.casefold() for kind in types}
-    relations = [r for r in relations_of(vault, entry) if not asked_types or r.relation.casefold() in asked_types]
-    return Relations(id=entry.id, title=entry.title, results=tuple(relations))
+    links = (link for link in linked(vault, entry) if not asked_types or link.relation.casefold() in asked_types)
+    return facts.Memory(vault, entry).told(Relations, results=_relations(vault, links))
 
 
-def _relation(name: str, direction: str, other: Entry, edge: Entry | None = None) -> Relation:
-    return Relation(
-        relation=name,
-        direction=direction,
-        id=other.id,
-        title=other.title,
-        type=other.type,
-        path=other.path,
-        edge_id=edge.id if edge else None,
-        why=edge.preview if edge else "",
-        strength=edge.number("strength") if edge else None,
-    )
+def _relations(vault: Context, links: Iterable[Joined]) -> tuple[Relation, ...]:
+    """The links as they are told: each with the status of the memory at its other end."""
+    met = tuple(links)
+    known = statuses(vault, {link.other.path: link.other for link in met}.values())
+    return tuple(
+        facts.Memory(vault, link.other, known.get(link.other.path, CURRENT)).told(
+            Relation, relation=link.relation, direction=link.direction, edge_id=link.edge.id if link.edge else None,
+            why=link.edge.preview if link.edge else "", strength=link.edge.number("strength") if link.edge else None,
+        )
+        for link in met
+    )  # fmt: skip
 
 
-def _across(vault: Context, edge: Entry, field: str, entry: Entry) -> Iterator[Relation]:
-    """The memory at the other end of an edge, as a relation of this one."""
+def _across(vault: Context, edge: Entry, field: str, entry: Entry) -> Iterator[Joined]:
+    """The memory at the other end of an edge, as a link of this one."""
     direction = "out" if field == "from_id" else "in"
     other_end = edge.text("to_id" if field == "from_id" else "from_id")
     if field not in ("from_id", "to_id"):
         return
     for other in vault.index.catalog.get(other_end):
-        yield _relation(edge.type, direction, other, edge)
+        yield Joined(edge.type, direction, other, edge)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from vault_tool.features.reading.get import relations_of
+from vault_tool.features.reading.get import linked
 from vault_tool.index.relations import Region, Regions, links_among
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
@@ -104,12 +104,12 @@ class _Walk:
 
     def _around(self, entry: Entry, ring: int) -> None:
         """Meet the memories that one is linked to, and the subjects that it is about."""
-        for relation in relations_of(self._vault, entry):
-            other = next(iter(self._vault.index.catalog.get(relation.id)), None)
-            if other is None or other.record_class not in (*MEMORIES, RecordClass.SUBJECT) or not self._add(other, ring):
+        for link in linked(self._vault, entry):
+            other = link.other
+            if other.record_class not in (*MEMORIES, RecordClass.SUBJECT) or not self._add(other, ring):
                 continue
-            ends = (entry.id, self._key(other)) if relation.direction == "out" else (self._key(other), entry.id)
-            self._edge(*ends, relation.relation, why=relation.why)
+            ends = (entry.id, self._key(other)) if link.direction == "out" else (self._key(other), entry.id)
+            self._edge(*ends, link.relation, why=link.edge.preview if link.edge else "")
         for region in self._regions.of(entry):
             if self._region(region, ring):
                 self._edge(entry.id, region.key, "about")
