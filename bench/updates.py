@@ -2,7 +2,8 @@
 
 The pairs are invented; the odd ones were tuned on, the even ones set aside. Those of a second file tell the newer memory in words
 of its own. Two hands wrote them without knowing the rule; the odd ones were tuned on, the even ones looked at only where they
-were wrongly told.
+were wrongly told. A third file has pairs by two more hands, half of whose look-alikes say that something is new, of another
+attribute: `The build takes 12 minutes.`, `The build now has 40 steps.`
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from vault_tool.recall.updates import changed
 
 PAIRS = Path(__file__).with_name("updates.jsonl")
 RETOLD = Path(__file__).with_name("updates_retold.jsonl")
+NEWS = Path(__file__).with_name("updates_news.jsonl")
 PRECISION, RECALL = 0.95, 0.7
 
 
@@ -76,11 +78,13 @@ def add_parser(whats: Any) -> None:
 
 
 def _run(asked: argparse.Namespace) -> int:
-    some, retold = pairs(), pairs(RETOLD)
+    some, retold, news = pairs(), pairs(RETOLD), pairs(NEWS)
     aside = told([pair for pair in some if pair.aside])
     rows = [_row("tuned on", told([pair for pair in some if not pair.aside])), _row("set aside", aside)]
     rows.append(_row("tuned on, in other words", told([pair for pair in retold if not pair.aside])))
     rows.append(_row("set aside, in other words", told([pair for pair in retold if pair.aside])))
+    rows.append(_row("tuned on, with news", told([pair for pair in news if not pair.aside])))
+    rows.append(_row("set aside, with news", told([pair for pair in news if pair.aside])))
     print(table(("half", "updates told", "wrongly told", "not told", "precision", "recall"), rows))
     print(f"\n{table(('kind', 'an update', 'told so', 'of'), list(_kinds(some)))}")
     for pair in some if asked.wrong else ():

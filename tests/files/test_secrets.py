@@ -227,13 +227,13 @@ def listed(name: str) -> list[str]:
     return [line.replace("¦", "").replace("\\n", "\n") for line in lines if not line.startswith("#")]
 
 
-@pytest.mark.parametrize("text", [*listed("found"), *listed("found_2")])
+@pytest.mark.parametrize("text", [*listed("found"), *listed("found_2"), *listed("found_3")])
 def test_a_secret_is_found_in_each_form_in_which_people_write_it(text: str) -> None:
     assert scan(text) != []
     assert masked(text) != text
 
 
-@pytest.mark.parametrize("text", [*listed("harmless"), *listed("harmless_2")])
+@pytest.mark.parametrize("text", [*listed("harmless"), *listed("harmless_2"), *listed("harmless_3")])
 def test_a_sentence_that_speaks_of_secrets_and_holds_none_is_left_in_peace(text: str) -> None:
     assert scan(text) == []
 

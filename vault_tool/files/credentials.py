@@ -1,4 +1,4 @@
-"""Credentials as people write them down: a value that is given to a word for a password, key or token, in eleven languages.
+"""Credentials as people write them down: a value that is given to a word for a password, key or token, in many languages.
 
 Formats with a prefix of their own are rules of `secrets`; here a name, a connector and the look of the value decide together.
 A name alone is never enough ("the password is stored in the keychain"), nor is a value that looks random alone (a hash).
@@ -14,11 +14,17 @@ from functools import cache, partial
 
 from vault_tool.util.structs import Struct
 
-# Words for a password in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Chinese, Japanese.
+# Words for a password in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Chinese, Japanese;
+# then in Czech, Danish, Norwegian, Swedish, Finnish, Hungarian, Romanian, Greek, Turkish, Indonesian, Vietnamese, Bulgarian,
+# Croatian, Slovene, Catalan, Korean, Arabic, Persian, Hebrew, Hindi and Thai.
 _SAID_PASSWORD = (
     r"passwor[dt]e?|passwd|pass[ -]?phrase|pass[ -]?code|passwort|pwd|pswd|pw|kennwort|zugangscode|losungswort"
     r"|mot de passe|mdp|contrase[ñn]a|clave|parola d['’]ordine|senha|palavra[- ]passe|palavra[- ]chave|wachtwoord|has[łl]o"
     r"|парол[ьяею]|пароль|密码|密碼|口令|パスワード|暗証番号|暗証コード|暗証"
+    r"|heslo|adgangskode|passord|lösenord|salasana|jelszó|parol[aă]|κωδικ(?:ός|ού)|συνθηματικό|şifre(?:si)?|kata sandi|mật khẩu"
+    r"|парола|lozinka|лозинка|geslo|contrasenya|비밀번호|암호|كلمة (?:المرور|السر)|رمز عبور|گذرواژه|סיסמ[הת]|पासवर्ड|รหัสผ่าน"
+    # What lets into a network is a password by another name.
+    r"|(?:wi-?fi|wlan|wep|wpa[23]?)[ -](?:key|schlüssel|code|psk)|network key"
 )
 # A pass may be many things: only before a sign it is a password.
 _PASSWORD = rf"{_SAID_PASSWORD}|pass"
@@ -31,13 +37,17 @@ _KEY = (
 # Each word for a password has one of these in it, in lower case.
 _PASSWORD_HINTS = (
     "pass", "pwd", "pw", "pswd", "kennwort", "losungswort", "zugangscode", "mdp", "contrase", "clave", "parola d", "senha",
-    "palavra", "wachtwoord", "hasło", "haslo", "парол", "密码", "密碼", "口令", "パスワード", "暗証",
+    "palavra", "wachtwoord", "hasło", "haslo", "парол", "密码", "密碼", "口令", "パスワード", "暗証", "heslo", "adgangskode",
+    "lösenord", "salasana", "jelszó", "parola", "parolă", "κωδικ", "συνθηματικ", "şifre", "kata sandi", "mật khẩu", "lozinka",
+    "лозинка", "geslo", "비밀번호", "암호", "كلمة", "رمز عبور", "گذرواژه", "סיסמ", "पासवर्ड", "รหัสผ่าน", "wifi", "wi-fi", "wlan",
+    "wep", "wpa", "network",
 )  # fmt: skip
 
 # Between a name and its value, beside signs: to be, to read, to become, in the same languages.
 _VERB = (
     r"(?:was |is |has been )?(?:re)?set to|(?:was |were |has been |is )?changed to|is (?:now|still)|is|was|reads"
     r"|ist (?:jetzt|noch)|ist|lautet|war|est|es ahora|es|è|é|jest|to|brzmi|теперь|は|為|为|是"
+    r"|je|er|är|este|είναι|adalah|là|هي|هو|है|คือ"
 )
 _SIGN = r":=|=>|->|[:=：＝]|—|–"
 # What a name is of: "for the router", "del servidor", "de la box", "от почты"; never over the end of a sentence.
@@ -178,6 +188,19 @@ def _is_given(value: str) -> bool:
     return _stands_out(value) or (len(value) >= 8 and not _is_reference(value) and _long_word(value))
 
 
+def _is_chosen(value: str) -> bool:
+    """Whether a value that only stands beside the word password is one: of both cases, with figures and a sign inside."""
+    cases = any(map(str.isupper, value)) and any(map(str.islower, value))
+    return cases and _stands_out(value) and bool(re.search(r"\w[!@#$%^&*+=~?_]\w", value)) and any(map(str.isdigit, value))
+
+
+def _is_card(value: str) -> bool:
+    """Whether figures are the number of a payment card, by its last figure (ISO/IEC 7812)."""
+    figures = [int(char) for char in value if char.isdigit()][::-1]
+    doubled = (figure if place % 2 == 0 else figure * 2 - 9 * (figure > 4) for place, figure in enumerate(figures))
+    return len(figures) >= 13 and sum(doubled) % 10 == 0 and len(set(figures)) > 3
+
+
 def _long_word(value: str) -> bool:
     """Whether a value is one long word in small letters, as no language has it: several words written as one."""
     return len(value) >= 20 and value.isalpha() and value.islower() and value.isascii()
@@ -257,6 +280,13 @@ def _is_long_phrase(value: str) -> bool:
     return len(value.split()) >= 5 and _is_phrase(value)
 
 
+def _is_of_plain_words(value: str) -> bool:
+    """Whether words are a password: joined by hyphens, or four or more that no sentence joins."""
+    words = re.split(r"[ -]", value)
+    plain = not any(word in _MNEMONIC_STOP for word in words) and not _compiled(_NO_PHRASE).match(value)
+    return plain and not _compiled(_PROSE_WORDS).search(value) and (" " not in value or len(words) >= 4)
+
+
 def _is_mnemonic(value: str) -> bool:
     """Whether a text begins with twelve plain words, as wallets make them: short, and without a word that joins others."""
     words = [word for word in re.split(r"(?:[ ,]|\d{1,2}[.):])+", value.strip(" \"'`.,")) if word][:_FEWEST_MNEMONIC]
@@ -273,9 +303,16 @@ HEADER = "authorization header"
 
 _BEFORE = r"(?<![^\W_])"
 _AFTER = r"(?![^\W_])"
-_LOGIN = "login|user|username|account|benutzer|credentials|zugangsdaten|accès|acceso|accesso"
-_LOGINS = ("login", "user", "account", "benutzer", "credentials", "zugangsdaten", "accès", "acceso", "accesso")
-_CJK = r"(?:密码|密碼|口令|パスワード|暗証番号|暗証コード|暗証)"
+_LOGIN = "login|user|username|account|benutzer|credentials|creds|zugangsdaten|accès|acceso|accesso"
+_LOGINS = ("login", "user", "account", "benutzer", "credentials", "creds", "zugangsdaten", "accès", "acceso", "accesso")
+_CJK = r"(?:密码|密碼|口令|パスワード|暗証番号|暗証コード|暗証|비밀번호|암호)"
+# Doors, safes and telephones are opened by figures.
+_CODE = (
+    r"(?:sim[ -])?pin(?:[ -]?code)?|puk|pass ?code"
+    r"|(?:door|gate|alarm|entry|garage|key ?pad|lock ?box|safe|unlock|security)[ -](?:code|combination)"
+    r"|(?:code|combination) (?:for|of|to) the (?:door|gate|alarm|garage|safe|key ?box|lock ?box)|tür-?code|alarm-?code|zahlencode"
+)
+_CODES = ("pin", "puk", "code", "combination")
 
 _FORMS = (
     # DB_PASSWORD=..., password=...: the name of a variable and its value, without a space between.
@@ -293,16 +330,18 @@ _FORMS = (
           rf"(?i:{_BEFORE}(?:[\w-]{{0,40}}[_-])?(?:{_SAID_PASSWORD}|[a-z]{{2,20}}(?:password|passwort|kennwort)){_AFTER}"
           rf"[\"'`*]{{0,3}}{_OF} +(?:{_VERB}) +){_OPEN}{_VALUE}", _is_given),
     _Form("password", _PASSWORD_HINTS,
-          rf"(?:{_CJK}[\"'`*]{{0,3}} {{0,3}}(?:{_SIGN}|は|為|为|是) {{0,3}}){_OPEN}{_VALUE}", _is_given),
+          rf"(?:{_CJK}[\"'`*]{{0,3}} {{0,3}}(?:{_SIGN}|は|為|为|是|는|은) {{0,3}}){_OPEN}{_VALUE}", _is_given),
     _Form("password", _PASSWORD_HINTS,
           rf"(?i:{_BEFORE}(?:{_PASSWORD}){_AFTER}{_OF}(?: {{0,3}}(?:{_SIGN}) {{0,3}}| +(?:{_VERB}) +))"
           r"[\"“„«「](?P<value>[^\"”“«»「」\n]{8,120})[\"”“»」]", _is_phrase),
     _Form("password", ("phrase",), r"(?i:pass[ -]?phrase) {0,3}: {0,3}(?P<value>[^\"'`\n]{16,120})$", _is_long_phrase),
+    _Form("password", ("phrase",),
+          r"(?i:pass[ -]?phrase)(?: {0,3}: {0,3}| +is +)(?P<value>[a-z]{3,12}(?:[ -][a-z]{3,12}){2,7})\.?$", _is_of_plain_words),
     _Form("password", ("pass", "pw", "kennwort"),
           r"(?i:\b(?:login|user|username|account|machine|benutzer|and|with|und|mit)\b[^\n]{0,60}?[ ,]"
           rf"(?:password|passwort|pass|pw|kennwort) +){_OPEN}{_VALUE}", _stands_out),
     _Form("password", _LOGINS,
-          rf"(?i:(?<![/\w])(?:{_LOGIN})\b{_OF} {{0,3}}(?:[:=]|are|sind) {{0,3}}[\w.@+-]{{1,60}}(?: {{1,3}}/ {{1,3}}|:))"
+          rf"(?i:(?<![/\w])(?:{_LOGIN})\b{_OF} {{0,3}}(?:[:=]|is|are|sind)? {{0,3}}[\w.@+-]{{1,60}}(?: {{1,3}}/ {{1,3}}|:))"
           rf"{_VALUE}", _stands_out),
     _Form("password", ("pass", "kennwort"),
           rf"(?i:\b(?:type|enter|use|is) +){_OPEN}{_VALUE}"
@@ -311,9 +350,24 @@ _FORMS = (
           rf"(?i:{_BEFORE}(?:{_SAID_PASSWORD}){_AFTER}{_OF} +(?:{_VERB}) +)"
           r"[\"“„«「](?P<value>[a-z]{3,20}[A-Z][a-z]{2,20})[\"”“»」]",
           lambda value: True),
-    _Form("PIN", ("pin",), rf"(?i:\bpin(?:[ -]?code)?\b{_OF}(?: {{0,3}}[:=] {{0,3}}| +(?:{_VERB}) +))"
-          r"(?P<value>\d{4,8})(?![\w.,:/-])",
+    _Form("PIN", _CODES, rf"(?i:\b(?:{_CODE})\b{_OF}(?: {{0,3}}[:=] {{0,3}}| +(?:{_VERB}) +))"
+          r"(?P<value>\d{4,8}|\d\d(?:-\d\d){2})[#*]?(?![\w.,:/-])",
           lambda value: True),
+    _Form("PIN", ("pin ", "puk ", "passcode ", "alarm code "), r"(?i:(?<![\w-])(?:sim pin|puk|passcode|alarm code) )"
+          r"(?P<value>\d{4,8})(?![\w.:/-])",
+          lambda value: True),
+    _Form("password", ("passw", "pw "), rf"(?i:{_BEFORE}(?:password|passwort|pw) ){_OPEN}{_VALUE}", _is_chosen),
+    _Form("password", ("<pass", "<secret", "<token", "<api"), r"(?i:<(?:password|passwd|secret|token|api_?key)>)"
+          r"(?P<value>[^<>\s]{6,200})(?=</)", _is_given),
+    _Form("card number", ("card", "visa", "mastercard", "amex", "cvv", "cvc", "karte"),
+          r"(?<![\d-])(?P<value>[3-6]\d{3}(?:[ -]?\d{4}){2}[ -]?\d{1,7})(?![\d-])", _is_card),
+    _Form("seed of a second factor", ("otp", "2fa", "mfa"),
+          rf"(?i:\b(?:totp|otp|2fa|mfa)[ -]?(?:seed|key|secret)\b(?: {{0,3}}(?:{_SIGN}) {{0,3}}| +(?:(?:{_VERB}) +)?))"
+          r"(?P<value>[A-Z2-7]{16,64})(?!\w)", lambda value: any(map(str.isdigit, value))),
+    _Form("recovery code", ("backup code", "recovery code", "rescue code", "wiederherstellungscode"),
+          r"(?i:\b(?:backup|recovery|rescue)[ -]codes?|wiederherstellungscodes?)(?: is| are|:| =)? +"
+          r"(?P<value>[A-Za-z\d]{4,8}-[A-Za-z\d]{4,8}(?:-[A-Za-z\d]{4,8}){0,6})(?![\w-])",
+          lambda value: sum(map(str.isdigit, value)) >= 4),
     # The API key for B2 is ..., client_secret: ..., use the token ...
     _Form("key or token", ("key", "token", "secret", "schlüssel", " api"),
           rf"(?i:{_BEFORE}(?:[\w-]{{0,40}}[_-])?(?:{_KEY}){_AFTER}[\"'`*]{{0,3}}{_OF}[\"'`*]{{0,3}}"

@@ -11,10 +11,11 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from vault_tool.recall import update_words as w
 from vault_tool.recall.question import COMMON
-from vault_tool.recall.word_forms import Word, is_event, is_number, is_verb, words_of
+from vault_tool.recall.word_forms import Word, are_of_two_things, are_placed_alike, is_event, is_number, is_verb, words_of
 from vault_tool.util.structs import Struct
 
 # Longer texts are talk: what they say of one thing is told by where it stands in them.
@@ -38,9 +39,12 @@ Values = tuple[str, str]
 
 
 class _Read(Struct):
-    """A text as it is compared: its words, their forms, those without a digit, those that may name what it speaks of."""
+    """A text as it is compared: every word, the telling ones, their forms, those without a digit, and those that may name what it
+    speaks of.
+    """
 
     text: str
+    every: tuple[Word, ...]
     words: tuple[Word, ...]
     forms: frozenset[str]
     spelled: tuple[str, ...]
@@ -52,16 +56,13 @@ class _Read(Struct):
 
 
 class _Pair(Struct):
-    """Two texts of which one may change the other: what the older has alone, what both have, and what the newer has alone."""
+    """Two texts of which one may change the other: the older's words that are gone, those of both, and the newer's fresh ones."""
 
-    text: str
-    older: tuple[Word, ...]
+    older: _Read
+    newer: _Read
     gone: tuple[Word, ...]
     both: tuple[Word, ...]
     fresh: tuple[Word, ...]
-    newer: str
-    news: bool
-    stated: bool
 
     @property
     def common(self) -> list[Word]:
@@ -79,7 +80,7 @@ def retold(older: str, newer: str) -> Values | None:
     if max(len(older), len(newer)) > _LETTERS or "?" in newer:
         return None
     first = _SENTENCE.split(newer, maxsplit=1)[0]
-    if any(words.search(first) for words in (w.ALSO, w.LISTED, w.THEN)) or w.LISTED.search(older):
+    if any(words.search(first) for words in (w.ALSO, w.LISTED, w.THEN, w.NOT_YET)) or w.LISTED.search(older):
         return None
     named = bool(w.GONE.search(newer) or w.IN_PLACE.search(newer))
     if not (named or w.CHANGES.search(newer) or _may_be_plain(older, newer)):
@@ -105,7 +106,7 @@ def _read(text: str) -> _Read:
     stated = any(word.leads or is_verb(word.form) for word in every[:last])
     forms = frozenset(word.form for word in words)
     subject = frozenset(word.form for word in words if word.form[0].isalpha() and not _is_of_anything(word.form))
-    return _Read(text, words, forms, spelled, subject, bool(w.CHANGES.search(text)), stated)
+    return _Read(text, tuple(every), words, forms, spelled, subject, bool(w.CHANGES.search(text)), stated)
 
 
 @lru_cache(512)
@@ -127,7 +128,7 @@ def _may_be_plain(older: str, newer: str) -> bool:
 def _compared(theirs: _Read, ours: _Read) -> _Pair:
     gone = _missing(theirs, ours)
     both = tuple(word for word in theirs.words if word not in gone)
-    return _Pair(theirs.text, theirs.words, gone, both, _missing(ours, theirs), ours.text, ours.news, theirs.stated)
+    return _Pair(theirs, ours, gone, both, _missing(ours, theirs))
 
 
 def _missing(read: _Read, other: _Read) -> tuple[Word, ...]:
@@ -179,22 +180,31 @@ def _names(words: Iterable[Word], first: Word | None = None) -> list[Word]:
 
 def _in_place(pair: _Pair) -> Values | None:
     """It says in place of which value it is: `with Vitest instead of Mocha`."""
-    match = w.IN_PLACE.search(pair.newer)
+    match = w.IN_PLACE.search(pair.newer.text)
     if match is None or len(pair.lacking) > 1:
         return None
     for named in words_of(f"- {match[1]}"):
-        for value in pair.older:
+        for value in pair.older.words:
             if _same(named.form, value.form) and any(not _same(word.form, value.form) for word in pair.both):
                 return value.text, _text(_names(pair.fresh) or _numbers(pair.fresh))
     return None
 
 
+def _renamed(pair: _Pair) -> Values | None:
+    """It says what the value is called now: `mon01 was renamed to telemetry-a`."""
+    match = w.RENAMED.search(pair.newer.text)
+    former = next(words_of(f"- {match[1]}"), None) if match else None
+    if match is None or former is None:
+        return None
+    return next(((word.text, match[2].rstrip(".")) for word in pair.older.words if word.form == former.form), None)
+
+
 def _is_gone(pair: _Pair) -> Values | None:
     """It says that a value is gone: `Jenkins is gone`, `nas2 was retired`."""
-    for match in w.GONE.finditer(pair.newer):
-        clause = re.split(r"[,;]|\.\s", pair.newer[: match.start()])[-1]
+    for match in w.GONE.finditer(pair.newer.text):
+        clause = re.split(r"[,;]|\.\s", pair.newer.text[: match.start()])[-1]
         for named in _read(clause).words[-2:]:
-            for value in pair.older[0 if is_verb(pair.older[0].form) else 1 :]:
+            for value in pair.older.words[0 if is_verb(pair.older.words[0].form) else 1 :]:
                 form = _same(named.form, value.form) or named.form in _INSIDE.split(value.form)
                 if form and (value.name or is_number(value)) and any(word is not value for word in pair.both if _says(word)):
                     fresh = [word for word in pair.fresh if word.form != named.form]
@@ -209,29 +219,56 @@ def _says(word: Word) -> bool:
 def _number(pair: _Pair) -> Values | None:
     """Another number of the same thing."""
     gone, fresh = _numbers(pair.gone), _numbers(pair.fresh)
-    if not (gone and fresh) or pair.lacking or not pair.common or len(gone) < len(_numbers(pair.older)):
+    if not (gone and fresh) or pair.lacking or not pair.common or len(gone) < len(_numbers(pair.older.words)):
         return None
-    return (gone[-1].text, fresh[0].text) if pair.news or _is_plain(pair, gone, fresh) else None
+    if are_of_two_things(pair.older.every, gone[-1], pair.newer.every, fresh[0]) or _of_others(pair, gone[0], fresh[0]):
+        return None
+    if _is_another(pair):
+        return None
+    return (gone[-1].text, fresh[0].text) if pair.newer.news or _is_plain(pair, gone, fresh) else None
+
+
+def _of_others(pair: _Pair, was: Word, now: Word) -> bool:
+    """Whether each text begins with a number: `db-01 has 64 GB`, `db-02 has 128 GB`."""
+    return was in pair.older.every[:2] and now in pair.newer.every[:2] and len(_numbers(pair.fresh)) > 1
+
+
+def _is_another(pair: _Pair) -> bool:
+    """Whether what both speak of is another one in each: the read timeout, and the connect timeout."""
+    before, after = _qualified(pair.older), _qualified(pair.newer)
+    return any(form in after and after[form] not in pair.older.forms and before[form] not in pair.newer.forms for form in before)
+
+
+def _qualified(read: _Read) -> dict[str, str]:
+    """The word right before each word that tells something, where that is none of those that any sentence has."""
+    return {word.form: before.form for before, word in pairwise(read.every) if _tells(word) and _qualifies(before)}
+
+
+def _qualifies(word: Word) -> bool:
+    form = word.form
+    return not (
+        is_number(word) or any(form in words for words in (w.FUNCTION, w.NEWS, w.PREPOSITIONS, w.DAYS, COMMON, w.COPULAS))
+    )
 
 
 def _is_plain(pair: _Pair, gone: Sequence[Word], fresh: Sequence[Word]) -> bool:
     """Whether a text that does not say that it is news has one number in the place of one, and little else."""
     beside = [word for word in pair.fresh if _tells(word)]
-    timed = w.ONCE.search(pair.newer) or any(word.form in w.DAYS for word in (*pair.fresh, *pair.older))
+    timed = w.ONCE.search(pair.newer.text) or any(word.form in w.DAYS for word in (*pair.fresh, *pair.older.words))
     alone = len(gone) == len(fresh) == 1 and len(beside) <= _MOST_BESIDE and not _names(beside)
-    return alone and not timed and pair.stated and len(pair.common) > 1
+    return alone and not timed and pair.older.stated and len(pair.common) > 1
 
 
 def _state(pair: _Pair) -> Values | None:
     """On where the other says off, and the other opposites."""
-    if not pair.common or _numbers(pair.gone) or (_numbers(pair.fresh) and not pair.news):
+    if not pair.common or _numbers(pair.gone) or (_numbers(pair.fresh) and not pair.newer.news):
         return None
     for on, off in ((w.ON, w.OFF), (w.OFF, w.ON)):
-        was, now = on.search(pair.text), off.search(pair.newer)
-        both = off.search(pair.text) or on.search(pair.newer)
+        was, now = on.search(pair.older.text), off.search(pair.newer.text)
+        both = off.search(pair.older.text) or on.search(pair.newer.text)
         if was and now and not both and all(word.text in was[0] for word in pair.lacking):
             return was[0], now[0]
-    for value in pair.older:
+    for value in pair.older.words:
         for word in pair.fresh:
             if frozenset((value.form, word.form)) in w.OPPOSITES and all(lack is value for lack in pair.lacking):
                 return value.text, word.text
@@ -240,17 +277,34 @@ def _state(pair: _Pair) -> Values | None:
 
 def _name(pair: _Pair) -> Values | None:
     """Another name of the same thing, or another holder of the same role."""
-    if not pair.news or not pair.common or _numbers(pair.gone):
+    if not pair.newer.news or not pair.common or _numbers(pair.gone):
         return None
-    first = pair.older[0]
+    first = pair.older.words[0]
     gone, fresh = _names(pair.gone, first), _names(pair.fresh)
     if first in gone:
         # Another person may do the same: of a role there is one at a time.
-        newcomer = _read(pair.newer).words[0]
-        fresh = _names(pair.fresh, newcomer) if w.ROLE.search(pair.newer) else []
+        newcomer = _read(pair.newer.text).words[0]
+        fresh = _names(pair.fresh, newcomer) if w.ROLE.search(pair.newer.text) else []
     if not gone or not fresh or len(gone) > _MOST_BESIDE or any(word not in gone for word in pair.lacking):
         return None
+    if _is_split(pair.older.every, gone) or _is_another(pair):
+        return None
+    was, now = _preposition(pair.older.every, gone[0]), _preposition(pair.newer.every, fresh[0])
+    if (was and now and not are_placed_alike(was, now)) or (was != now and now and now[0] in w.OF_ANOTHER):
+        return None
     return _text(gone), _text(fresh[:1])
+
+
+def _is_split(words: Sequence[Word], values: Sequence[Word]) -> bool:
+    """Whether a verb stands between the values: the one before it is of whom it is said."""
+    at = [at for at, word in enumerate(words) if word in values]
+    return any(is_verb(word.form) for word in words[at[0] : at[-1]])
+
+
+def _preposition(words: Sequence[Word], value: Word) -> tuple[str, ...]:
+    """The preposition before a value, with at most an article between."""
+    at = next((at for at, word in enumerate(words) if word is value), 0)
+    return tuple(word.form for word in words[max(0, at - 2) : at] if word.form in w.PREPOSITIONS)[-1:]
 
 
 def _key(pair: _Pair) -> Values | None:
@@ -266,11 +320,11 @@ def _key(pair: _Pair) -> Values | None:
         return None
     value = pair.lacking[0]
     keyed = any(_KEY.search(word.form) for word in pair.common)
-    return (value.text, fresh[0].text) if keyed and value is not pair.older[0] and not _names((value, *fresh)) else None
+    return (value.text, fresh[0].text) if keyed and value is not pair.older.words[0] and not _names((value, *fresh)) else None
 
 
 def _text(words: Sequence[Word]) -> str:
     return " ".join(dict.fromkeys(word.text for word in words))
 
 
-_RULES = (_in_place, _is_gone, _number, _state, _name, _key)
+_RULES = (_renamed, _in_place, _is_gone, _number, _state, _name, _key)

@@ -25,6 +25,39 @@ UNITS = {
     "kilo": ("1", "kg"), "kilometre": ("1", "km"), "kilometer": ("1", "km"), "percent": ("1", "%"),
 }  # fmt: skip
 
+# Units of one row measure one thing.
+DIMENSIONS = (
+    (
+        "second",
+        "ms",
+        "millisecond",
+        "day",
+        "week",
+        "month",
+        "year",
+        "sekunde",
+        "minuten",
+        "stunden",
+        "tage",
+        "día",
+        "hora",
+        "minuto",
+    ),
+    ("kb", "mb", "gb", "tb", "byte", "kib", "mib", "gib"),
+    ("eur", "euro", "€", "usd", "dollar", "$", "gbp", "pound", "cent", "chf", "franc"),
+    ("km", "m", "metre", "meter", "mile", "cm", "mm"),
+    ("kg", "g", "gram", "ton", "lb"),
+)
+SECONDS = {"second": 1, "sec": 1, "s": 1, "minute": 60, "min": 60, "hour": 3600, "h": 3600, "day": 86400, "week": 604800}
+# Two verbs of which both hold: what opens also closes.
+OPPOSED = frozenset(
+    frozenset(pair.split("/"))
+    for pair in _set(
+        "open/close start/end begin/end start/finish start/stop arrive/leave arrive/depart buy/sell send/receive read/write "
+        "import/export borrow/lend öffnet/schließt beginnt/endet abre/cierra"
+    )
+)
+
 # What carries no value: articles, prepositions, auxiliaries, pronouns.
 FUNCTION = _set(
     "a an the this that these those of in on at to for by with from into as and or is are was were be been being am "
@@ -34,7 +67,18 @@ FUNCTION = _set(
     "bei um läuft el la los las un una unos unas es son está están era en de del al a por para con y o mi mis nuestro "
     "nuestra su sus lo se yo ha han"
 )
+DETERMINERS = _set(
+    "a an the this that my our your his her their its der die das den dem mein meine unser unsere el la mi mis nuestro nuestra su"
+)
 COPULAS = _set("is are was were am be has have can ist sind hat haben kann es son está están tiene tienen")
+PREPOSITIONS = _set(
+    "of in on at to for by with from into as about per near until till since after before during over under via through without "
+    "im an auf zu zum zur von vom mit für bei um nach vor bis über unter en de del al por para con desde hasta sobre sin"
+)
+# Those of a row mean the same before a name, or before a day.
+PLACED = tuple(
+    map(_set, ("in on at near to into with for im auf bei um en", "by with via through mit por con", "by on until till"))
+)
 # Verbs that tell a state: what stands after one is a value, what stands before it is of what.
 VERBS = _set(
     "live work run use listen cost hold go meet prefer want take expire end leave answer stand weigh maintain study "
@@ -77,6 +121,9 @@ MOVED = re.compile(
     r"(?:\s+(?:up|down|over|back))?(?:\s+(?:to|by|from|into|auf|nach|a|en)\b)?",
     re.IGNORECASE,
 )
+# Of these what moves is somewhere else; of the others it may be anything else.
+PLACES = re.compile(r"moved|shifted|migrated|umgezogen|mudó", re.IGNORECASE)
+QUANTIFIERS = _set("all every each both since todo toda todos todas alle jede")
 INSTEAD = re.compile(
     r"[,;]?\s*\b(?:instead of|rather than|replacing|in place of|no longer in|statt|anstelle von|en vez de|en lugar de)\b"
     r"[^.;!?]*?(?=\s(?:for|in|on|at|when|für|para)\s|[.;!?]|$)",
@@ -96,7 +143,8 @@ ALSO = re.compile(
     re.IGNORECASE,
 )
 LISTED = re.compile(
-    r"^\W*(?:to-?do|idea|buy|book|packing list|note|question|bought|list|see|read|watch|idee|kaufen|comprar)\b", re.IGNORECASE
+    r"^\W*(?:to-?do|idea|buy|book(?! club)|packing list|note|question|bought|list|see|read|watch|idee|kaufen|comprar)\b",
+    re.IGNORECASE,
 )
 THEN = re.compile(
     r"^\W*(?:in|im|en) (?:1[89]|20)\d\d\b|\b(?:back in|back then|as a (?:child|student|kid)|used to|formerly|in those days|"
@@ -135,6 +183,10 @@ DAYS = _set(
 
 # What is read at a time.
 READING = _set("read show measure mark marcaba zeigte")
+BOUNDS = _set("above below over under beyond ab über unter sobre bajo")
+# Before a name, these say that it is none of the values.
+OF_ANOTHER = _set("from of since after before without von seit nach vor ohne desde sin")
+EACH = _set("a an per each every pro im al por cada")
 HAVING, ONE_OF = _set("have has got hat haben tiene tienen"), _set("a an ein eine einen un una")
 
 # What says that something changed, in a text that is told in words of its own.
@@ -148,6 +200,18 @@ CHANGES = re.compile(
     r"en\s+lugar|en\s+vez|ha\s+subido|ha\s+bajado|cambiado|desde)\b",
     re.IGNORECASE,
 )
+# What is only meant to be, or holds beside the rule.
+NOT_YET = re.compile(
+    r"\b(?:plan(?:s|ned|ning)? to|want to|would like to|hop(?:e|es|ing) to|thinking (?:of|about)|consider(?:s|ing)?|"
+    r"saving (?:up )?(?:to|for)|looking (?:at|into)|might|may be|"
+    r"wants? to (?:move|switch|change|cut|start|stop|try|learn|buy|get|give)|"
+    r"should(?:n't)? (?:have|be|move|switch|use)|thinks|believes|suggests|propos(?:es|al)|wishes|"
+    r"later on|sollten?|meint|findet|cree que|debería\w*|propone|dreams? of|overrid(?:es?|ing|den)|except(?:ion|ions)?|unless|"
+    r"möchten?|überleg\w*|ausnahm\w*|außer|quiero|queremos|pensando|planea\w*|salvo|excepto)\b",
+    re.IGNORECASE,
+)
+# Parts of a day are times, too.
+PARTS_OF_DAY = _set("morning afternoon evening night midday morgen vormittag nachmittag abend nacht mañana tarde noche")
 # What says of the words before it that they are so no more.
 GONE = re.compile(
     r"\b(?:(?:was|were|is|are|got|has\s+been|have\s+been|has|have|wird|wurde|ist|hat)\s+)?(?:retired|gone|shut\s+down|"
@@ -155,12 +219,20 @@ GONE = re.compile(
     r"gekündigt|abgeschaltet|geschlossen|weg|cerró|cerrado|retirado|se\s+fue)\b",
     re.IGNORECASE,
 )
+_NO_MORE = r"(?:no longer|nicht mehr|ya no)(?:\s+(?!like|love|want|need|think)\w+)?(?:\s+(?:at|in|on|with|by|bei|en|con))?"
 # What names the value that was there, in its first group.
 IN_PLACE = re.compile(
     r"\b(?:instead of|rather than|in place of|replac(?:es|ed|ing)|took over from|statt|anstelle von|anstatt|en lugar de|"
-    r"en vez de)\s+(?:(?:the|a|an|my|our|der|die|das|dem|den|el|la|los|las)\s+)?([^\s,;.!?]+(?:\s[A-Z][^\s,;.!?]*)?)",
+    rf"en vez de|(?:{_MOVED}|bumped|reduced|updated) (?:from|von|de)|{_NO_MORE})\s+"
+    r"(?:(?:the|a|an|my|our|der|die|das|dem|den|el|la|los|las)\s+)?([^\s,;.!?]+(?:\s[A-Z][^\s,;.!?]*)?)",
     re.IGNORECASE,
 )
+# What was called otherwise before, and what it is called now.
+RENAMED = re.compile(
+    r"([^\s,;]+)\s+(?:(?:was|is|has been|got|wurde)\s+)?(?:renamed|umbenannt)\s+(?:to|as|in|into)\s+([^\s,;]+)", re.IGNORECASE
+)
+# Of what these say there is one who does it.
+ROLES = _set("own lead manage maintain chair coach leitet")
 # What says that another person has a role.
 ROLE = re.compile(
     r"\b(?:took over|taken over|takes over|succeed(?:s|ed)|is the new|is now the|voted|elected|übernimmt|ahora es)\b",
@@ -170,12 +242,13 @@ ROLE = re.compile(
 GENERIC = _set(
     "port month version user week default year day number current currently team people name thing place time cost costs price "
     "rate fee membership subscription kept keep set plan planned paid wants want like prefer feature flag setting option release "
-    "mes mensual monat jahr monthly weekly yearly every each usually app tool steht liegt läuft gilt hat beträgt sale"
+    "system mes mensual monat jahr monthly weekly yearly every each usually app tool steht liegt läuft gilt hat beträgt sale"
 )
 _SWITCHED = r"(?:is|are|was|were|been|turned|switched|put|runs?)\s+(?:back\s+)?"
 _BEHIND = r"(?=\W*(?:$|[.,;]|in\b|for\b|at\b|again|now|everywhere|since))"
 ON = re.compile(
-    rf"\b(?:{_SWITCHED}on{_BEHIND}|enabled|activated|active|armed|aktiv|aktiviert|eingeschaltet|activad[oa])\b", re.IGNORECASE
+    rf"\b(?:{_SWITCHED}on{_BEHIND}|(?:is|are)\s+running{_BEHIND}|enabled|activated|active|armed|aktiv|aktiviert|eingeschaltet|activad[oa])\b",
+    re.IGNORECASE,
 )
 OFF = re.compile(
     rf"\b(?:{_SWITCHED}off{_BEHIND}|disabled|deactivated|inactive|disarmed|inaktiv|deaktiviert|abgeschaltet|ausgeschaltet|"

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import takewhile
 
 from msgspec.structs import replace
 
 from vault_tool.recall import update_words as w
 from vault_tool.recall.question import COMMON
 from vault_tool.recall.retold import retold
-from vault_tool.recall.word_forms import Word, is_event, is_number, is_verb, words_of
+from vault_tool.recall.word_forms import Word, are_of_two_things, are_placed_alike, is_event, is_number, is_verb, words_of
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import NEGATIONS
 
@@ -51,6 +52,10 @@ class _Clause(Struct):
     words: tuple[Word, ...]
     denied: bool
     moved: bool
+    placed: bool
+    """Whether it moved in space, or may have."""
+    mover: frozenset[str]
+    """The telling words before that it moved or changed: what did."""
     news: bool
     telling: frozenset[str]
 
@@ -75,7 +80,7 @@ def changed(older: str, newer: str) -> Changed | None:
 def _in_order(older: str, newer: str) -> Changed | None:
     """The change that two texts tell which are much alike, word for word."""
     after = _read(newer[:_LETTERS])
-    if after.also or not after.clauses:
+    if after.also or not after.clauses or w.NOT_YET.search(newer):
         return None
     before = _read(older[:_LETTERS])
     brief = before.brief and after.brief
@@ -116,7 +121,11 @@ def _read(text: str) -> _Text:
 
 
 def _clause(text: str) -> _Clause | None:
-    moved = bool(w.MOVED.search(text))
+    match = w.MOVED.search(text)
+    moved, placed = match is not None, match is not None and w.PLACES.search(match[0]) is not None
+    mover = (
+        frozenset(word.form for word in words_of(text[: match.start()]) if _is_of_the_mover(word)) if match else frozenset[str]()
+    )
     stopped = bool(w.STOPPED.search(text))
     news = moved or stopped or any(words.search(text) for words in (w.SAID_NOW, w.INSTEAD, w.NOT_THAT))
     no_longer = bool(w.NO_LONGER.search(text))
@@ -129,7 +138,11 @@ def _clause(text: str) -> _Clause | None:
     remaining = tuple(word for word in words if word.form not in NEGATIONS and word.form not in w.NEWS)
     denied = stopped or no_longer or bool(denials % 2)
     telling = frozenset(word.form for word in remaining if word.form not in w.FUNCTION)
-    return _Clause(remaining, denied, moved, news, telling) if remaining else None
+    return _Clause(remaining, denied, moved, placed, mover, news, telling) if remaining else None
+
+
+def _is_of_the_mover(word: Word) -> bool:
+    return not any(word.form in words for words in (w.FUNCTION, w.NEWS, w.DAYS, w.GENERIC, w.QUANTIFIERS)) and not is_number(word)
 
 
 def _in_talk(older: _Clause, newer: _Clause) -> Changed | None:
@@ -179,6 +192,9 @@ class _Region(Struct):
     """Whether words that both have stand before it, of which one is a verb."""
     subject: bool
     """Whether no telling word that both have stands before it."""
+    was: tuple[Word, ...]
+    """All words that stand there in the older clause, and `now` in the newer one."""
+    now: tuple[Word, ...]
 
     @property
     def lead(self) -> tuple[Word, ...]:
@@ -204,15 +220,16 @@ def _regions(
             parts[-1] = (parts[-1][0], j, parts[-1][2], m)
         else:
             parts.append((i, j, k, m))
+    said, told = (_verbs_of(theirs), _verbs_of(ours)) if moved else (frozenset[int](), frozenset[int]())
     for i, j, k, m in parts:
-        before, after = _telling(theirs[i:j], moved), _telling(ours[k:m], moved)
+        before, after = _telling(theirs, i, j, said), _telling(ours, k, m, told)
         if not before and not after:
             continue
         head = theirs[:i]
         telling = [word for word in head if word.form not in w.FUNCTION]
         verb = any(word.leads or (is_verb(word.form) and not word.text.endswith("ing")) for word in head)
         places = [at for at in range(i, j) if any(theirs[at] is word for word in before)] or [i, j - 1]
-        yield _Region(before, after, theirs, places[0], places[-1], verb, not telling)
+        yield _Region(before, after, theirs, places[0], places[-1], verb, not telling, theirs[i:j], ours[k:m])
 
 
 def _joins(word: Word) -> bool:
@@ -220,8 +237,14 @@ def _joins(word: Word) -> bool:
     return not word.leads and ((word.form in w.FUNCTION and word.form not in w.COPULAS) or _dated(word))
 
 
-def _telling(words: Sequence[Word], moved: bool) -> tuple[Word, ...]:
-    return tuple(word for word in words if word.form not in w.FUNCTION and not (moved and is_verb(word.form)))
+def _telling(words: Sequence[Word], start: int, stop: int, left: Container[int]) -> tuple[Word, ...]:
+    return tuple(words[at] for at in range(start, stop) if words[at].form not in w.FUNCTION and at not in left)
+
+
+def _verbs_of(words: Sequence[Word]) -> frozenset[int]:
+    """The places of the verbs: what stands behind `my` or `the` is none, as in `my work laptop`."""
+    behind = ("", *(word.form for word in words))
+    return frozenset(at for at, word in enumerate(words) if is_verb(word.form) and behind[at] not in w.DETERMINERS)
 
 
 def _dated(word: Word) -> bool:
@@ -258,6 +281,10 @@ def _same_thing(older: _Clause, newer: _Clause, common: Sequence[str], region: _
     """Whether what differs is a value of what both speak of, and of such there is one at a time."""
     numbers = any(map(is_number, region.before)) and any(map(is_number, region.after))
     alike = numbers or _alike(region.before, region.after)
+    if numbers and are_of_two_things(older.words, _first_number(region.before), newer.words, _first_number(region.after)):
+        return False
+    if not numbers and not _in_one_place(older, newer, region, alike):
+        return False
     if any(word.form in w.READING for word in older.words) and any(word.form in w.DAYS for word in region.before):
         return False
     if numbers and (
@@ -281,6 +308,89 @@ def _alike(before: Sequence[Word], after: Sequence[Word]) -> bool:
     """Whether two values are of one kind: names, days, or each other's opposites."""
     names = all(any(word.name and word.form not in w.DAYS for word in side) for side in (before, after))
     return names or _opposite(before, after) or all(map(_dated, (*before, *after)))
+
+
+def _first_number(words: Sequence[Word]) -> Word:
+    return next(filter(is_number, words))
+
+
+def _in_one_place(older: _Clause, newer: _Clause, region: _Region, alike: bool) -> bool:
+    """Whether two clauses tell of the same: the backup that runs at two, and now runs on the NAS, does both."""
+    was, now = _prepositions(region.was), _prepositions(region.now)
+    if not newer.news:
+        was, now = _prepositions(_leading(region.was)), _prepositions(_leading(region.now))
+        return not (was and now) or are_placed_alike(was, now)
+    before, after = _kind(region.before), _kind(region.after)
+    if before != after and _DATED in (before, after):
+        return False
+    if len(region.before) > 1 and _settles(region.before[0]) and _settles(region.after[0]):
+        return region.before[0].form == region.after[0].form
+    if newer.moved:
+        return _moves_to_another(older, newer, region, alike)
+    if (was != now and not (alike and are_placed_alike(was, now))) or _is_split(region.was) or _is_split(region.now):
+        return False
+    if any(map(_settles, region.before[:-1])) != any(map(_settles, region.after[:-1])):
+        return False
+    if _is_said_otherwise(region):
+        return False
+    copula = bool(region.lead) and region.lead[-1].form in w.COPULAS
+    return alike or not ((copula and before != after) or _is_had(region))
+
+
+def _moves_to_another(older: _Clause, newer: _Clause, region: _Region, alike: bool) -> bool:
+    """Whether what a clause says has moved or changed is what the older one tells of."""
+    if _is_split(region.was) or newer.mover - older.telling:
+        return False
+    if alike:
+        return True
+    placed = bool(_prepositions(region.was)) or any(word.form in w.PREPOSITIONS for word in region.lead[-2:])
+    if newer.placed and not placed:
+        return False
+    return not _is_of_a_person(region) or any(word.form in newer.telling for word in region.rest)
+
+
+def _is_said_otherwise(region: _Region) -> bool:
+    """Whether another verb says it, or one has what the other is: what stands in the hall now has a new toner."""
+    having = [any(word.form in w.HAVING for word in words) for words in (region.was, region.now)]
+    verbs = [
+        next((word.form for word in words[:2] if is_verb(word.form) and not word.name), "") for words in (region.was, region.now)
+    ]
+    return having[0] != having[1] or (bool(verbs[0]) and verbs[0] != verbs[1])
+
+
+def _is_split(words: Sequence[Word]) -> bool:
+    """Whether a verb stands within the words, telling words on both its sides."""
+    at = next((at for at, word in enumerate(words) if is_verb(word.form)), 0)
+    return all(any(word.form not in w.FUNCTION for word in side) for side in (words[:at], words[at + 1 :]))
+
+
+def _leading(words: Sequence[Word]) -> list[Word]:
+    """The words before the first that tells something."""
+    return list(takewhile(lambda word: word.form in w.FUNCTION or word.form in w.PREPOSITIONS, words))
+
+
+def _prepositions(words: Sequence[Word]) -> tuple[str, ...]:
+    return tuple(word.form for word in words if word.form in w.PREPOSITIONS)
+
+
+_NAMED, _DATED, _PLAIN = "named", "dated", "plain"
+
+
+def _kind(words: Sequence[Word]) -> str:
+    """What a value is by its form: a name, a day or number, or other words."""
+    if any(not _dated(word) and not word.text.islower() for word in words):
+        return _NAMED
+    return _DATED if any(_dated(word) or word.text.casefold() in w.PARTS_OF_DAY for word in words) else _PLAIN
+
+
+def _settles(word: Word) -> bool:
+    return word.form.endswith("ed") and word.form not in w.SETTLED
+
+
+def _is_of_a_person(region: _Region) -> bool:
+    """Whether it is said of names alone: who works at the bakery and changes to oat milk works there all the same."""
+    telling = [word for word in region.lead if word.form not in w.FUNCTION and not is_verb(word.form)]
+    return bool(telling) and all(word.text[:1].isupper() for word in telling)
 
 
 def _opposite(before: Sequence[Word], after: Sequence[Word]) -> bool:
@@ -329,9 +439,10 @@ def _more_after(region: _Region) -> bool:
 
 
 def _one_role(region: _Region) -> bool:
-    """Whether a name is followed by `is the`: of such there is one at a time."""
+    """Whether a name is followed by `is the` or `leads the`: of such there is one at a time."""
     rest = [word.form for word in region.rest[:2]]
-    return len(rest) == 2 and rest[0] in ("is", "ist", "es") and rest[1] in ("the", "our", "my", "der", "die", "el", "la")
+    said = len(rest) == 2 and (rest[0] in ("is", "ist", "es") or rest[0] in w.ROLES)
+    return said and rest[1] in ("the", "our", "my", "der", "die", "el", "la")
 
 
 def _value(words: Sequence[Word]) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import pairwise
 
 from msgspec.structs import replace
 
@@ -109,3 +111,90 @@ def is_verb(form: str) -> bool:
 def is_number(word: Word) -> bool:
     """Whether a word has a digit."""
     return _DIGIT.search(word.form) is not None
+
+
+def are_of_two_things(older: Sequence[Word], was: Word, newer: Sequence[Word], now: Word) -> bool:
+    """Whether two numbers cannot be of one thing: they count two things (`12 minutes`, `40 steps`), one of them alone counts and
+    another verb says so, or what is said of them is opposite (`opens at nine`, `closes at six`).
+    """
+    counted, recounted = _counted(older, was), _counted(newer, now)
+    if counted and recounted and _dimension(counted) != _dimension(recounted):
+        return True
+    if counted and recounted and (time := _seconds(was, counted)) is not None and time == _seconds(now, recounted):
+        return True
+    if (per := _per(older, was)) and (each := _per(newer, now)) and per != each:
+        return True
+    if recounted and _is_clock(was) and not _is_clock(now) and _dimension(recounted) != f"as {w.DIMENSIONS[0][0]}":
+        return True
+    named, renamed = _named(older, was), _named(newer, now)
+    both_names = named is not None and renamed is not None and named.name and renamed.name
+    if named and renamed and not both_names and named.form not in _forms(newer) and renamed.form not in _forms(older):
+        return True
+    if _is_bound(older, was) != _is_bound(newer, now):
+        return True
+    verbs, others = _verbs(older), _verbs(newer)
+    if recounted and not counted and _dimension(recounted) != recounted and others - verbs and not verbs:
+        return True
+    return any(len(pair & verbs) == len(pair & others) == 1 and pair <= verbs | others for pair in w.OPPOSED)
+
+
+def are_placed_alike(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether the prepositions of two names, or of two days, mean the same."""
+    return len(before) == len(after) and all(
+        x == y or any(x in words and y in words for words in w.PLACED) for x, y in zip(before, after, strict=True)
+    )
+
+
+def _counted(words: Sequence[Word], number: Word) -> str:
+    """The word that stands right behind a number, as what it counts does; empty where nothing such does."""
+    at = next((at for at, word in enumerate(words) if word is number), len(words))
+    behind = words[at + 1].form if at + 1 < len(words) else ""
+    is_said = behind in w.FUNCTION or behind in w.NEWS or behind in w.DAYS or behind in w.PREPOSITIONS or is_verb(behind)
+    return "" if is_said or _DIGIT.search(behind) else behind
+
+
+def _named(words: Sequence[Word], number: Word) -> Word | None:
+    """The word right before a number that is a part of its name, as in `port 8443` and `Go 1.22`; None where none is."""
+    at = next((at for at, word in enumerate(words) if word is number), 0)
+    before = words[at - 1] if at else number
+    is_said = before.form in w.FUNCTION or before.form in w.NEWS or before.form in w.DAYS or before.form in w.PREPOSITIONS
+    return None if is_said or not before.form.isalpha() or (is_verb(before.form) and not before.name) else before
+
+
+def _is_bound(words: Sequence[Word], number: Word) -> bool:
+    """Whether a number only says from where on something is so: `free above 50 euros`."""
+    at = next((at for at, word in enumerate(words) if word is number), 0)
+    return at > 0 and words[at - 1].form in w.BOUNDS
+
+
+def _forms(words: Sequence[Word]) -> frozenset[str]:
+    """The forms of a text's words, with those that are said of any number."""
+    return frozenset((*(word.form for word in words), "version", "number", "release", "nummer", "número", "versión"))
+
+
+def _per(words: Sequence[Word], number: Word) -> str:
+    """The time for which a number is said: `900 a month`."""
+    at = next((at for at, word in enumerate(words) if word is number), len(words))
+    behind = [word.form for word in words[at + 1 : at + 4]]
+    return next((unit for article, unit in pairwise(behind) if article in w.EACH and unit in w.DIMENSIONS[0]), "")
+
+
+def _seconds(number: Word, unit: str) -> float | None:
+    """A time in seconds; None where the unit is none of time, or the number cannot be read."""
+    scale = w.SECONDS.get(unit)
+    with suppress(ValueError):
+        return float(number.form.replace(",", ".")) * scale if scale else None
+    return None
+
+
+def _is_clock(word: Word) -> bool:
+    return ":" in word.form
+
+
+def _dimension(form: str) -> str:
+    form = w.UNITS[form][1] if form in w.UNITS else form
+    return next((f"as {words[0]}" for words in w.DIMENSIONS if form in words), form)
+
+
+def _verbs(words: Sequence[Word]) -> frozenset[str]:
+    return frozenset(word.form for word in words if is_verb(word.form) and word.form not in w.COPULAS)
