@@ -96,7 +96,6 @@ DATED = 2.0
 BESIDE = 0.2
 
 
-
 def touched(candidate: Candidate) -> bool:
     """Whether a memory has anything of the question itself: a word, a name, a time, or a meaning above the background's."""
     own = candidate.words or candidate.heard or candidate.by_handle or candidate.named or candidate.timely or candidate.wished
