@@ -35,6 +35,8 @@ FUNCTION = _set(
     "nuestra su sus lo se yo ha han"
 )
 COPULAS = _set("is are was were am be has have can ist sind hat haben kann es son está están tiene tienen")
+# What stands before a place.
+WHERE = _set("in at on near behind under above beside by im am bei auf neben en")
 # Verbs that tell a state: what stands after one is a value, what stands before it is of what.
 VERBS = _set(
     "live work run use listen cost hold go meet prefer want take expire end leave answer stand weigh maintain study "

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import pairwise
 
 from msgspec.structs import replace
 
@@ -274,7 +275,25 @@ def _same_thing(older: _Clause, newer: _Clause, common: Sequence[str], region: _
         alike or newer.news or (len(common) > 1 and len(common) >= _MOSTLY * len(older.telling & newer.telling))
     ):
         return False
+    if newer.moved and len(common) == 1 and not (_is_left(newer, common[0]) or _may_move(region, common[0], alike=alike)):
+        return False
     return numbers or newer.news or not any(word.form in w.MANY for word in older.words)
+
+
+def _may_move(region: _Region, thing: str, *, alike: bool) -> bool:
+    """Whether a text of which another has the thing alone that moved says where it was: of the thing itself, one value, of a form
+    with the new one. `The kiln is fired on Mondays` and `Keys of the office are with Tom` do not.
+    """
+    of_it = next((word.form for word in region.words if word.form not in w.FUNCTION), "") == thing
+    plain = any(not (word.name or _dated(word)) for word in region.before)
+    one_form = all(map(_dated, region.before)) == all(map(_dated, region.after))
+    stands = any(word.form in w.COPULAS - w.HAVING and after.form in w.WHERE for word, after in pairwise(region.lead))
+    return of_it and one_form and (alike or len(region.before) == 1 or not plain or stands)
+
+
+def _is_left(newer: _Clause, value: str) -> bool:
+    """Whether a text says that something moved from this value to another."""
+    return any(word.form == value and after.form == "to" for word, after in pairwise(newer.words))
 
 
 def _alike(before: Sequence[Word], after: Sequence[Word]) -> bool:
