@@ -71,6 +71,16 @@ def test_names_tags_and_relations(index: Index) -> None:
     assert [field for field, _ in catalog.pointing_at(identity(1), ["sources"])] == ["sources"]
 
 
+def test_any_number_of_ids_is_asked_for_at_once(index: Index) -> None:
+    catalog = index.catalog
+    # So few question marks has a query where SQLite is built as it was for long.
+    catalog.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 999)
+    many = [identity(number) for number in range(2000)]
+    assert [entry.path for entry in catalog.of_ids(many)] == sorted(entry.path for one in many for entry in catalog.get(one))
+    each = {one: list(catalog.pointing_at(one, ("from_id", "sources"))) for one in many}
+    assert catalog.pointing_at_each(many, ("from_id", "sources")) == {one: found for one, found in each.items() if found}
+
+
 def test_two_subjects_of_one_name_are_both_given(tmp_path: Path, index: Index) -> None:
     write(tmp_path, "vault/subjects/stone-2.md", subject(902, "STONE"))
     index.refresh()

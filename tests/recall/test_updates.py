@@ -179,3 +179,36 @@ def test_what_happens_again_or_is_said_of_another_thing_changes_nothing(older: s
 )
 def test_news_of_another_attribute_changes_nothing(older: str, newer: str) -> None:
     assert changed(older, newer) is None
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Cones of the kiln are counted by Ines.", "The kiln was moved to the cellar."),
+        ("The kiln takes nine hours to cool.", "The kiln was moved to the cellar."),
+        ("The kiln is fired on Mondays.", "The kiln was moved to the cellar."),
+        ("The kiln's door sticks in winter.", "The kiln was moved to the cellar."),
+        ("The office opens at nine.", "The office moved to Leipzig."),
+        ("Keys of the office are with Tom.", "The office moved to Leipzig."),
+        ("Lunch at the office is free.", "The office moved to Leipzig."),
+        ("The standup is held in the kitchen.", "The standup moved to ten."),
+    ],
+)
+def test_what_moved_changes_nothing_else_that_is_known_of_it(older: str, newer: str) -> None:
+    assert changed(older, newer) is None
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "values"),
+    [
+        ("The kiln stands in the garden.", "The kiln was moved to the cellar.", ("garden", "cellar")),
+        ("The office is in Berlin.", "The office moved to Leipzig.", ("Berlin", "Leipzig")),
+        ("The office is in a former bakery.", "The office moved to Leipzig.", ("former bakery", "Leipzig")),
+        ("Our office is on Harbour Street.", "The office moved to Leipzig.", ("Harbour Street", "Leipzig")),
+        ("The standup is at nine.", "The standup moved to ten.", ("nine", "ten")),
+        ("Payday is Tuesday.", "Payday was moved to Thursday.", ("Tuesday", "Thursday")),
+    ],
+)
+def test_what_moved_changes_where_it_was(older: str, newer: str, values: tuple[str, str]) -> None:
+    told = changed(older, newer)
+    assert told is not None and (told.before, told.after) == values

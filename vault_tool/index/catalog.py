@@ -107,6 +107,14 @@ class Catalog(Database):
         entries = self._entries("id = ? ORDER BY path", (record_id,)) or self._of_absorbed(record_id)
         return owners_first(entries)
 
+    def of_ids(self, record_ids: Collection[str]) -> list[Entry]:
+        """The entries of several whole ids, in the order of their paths: every copy of each, as `get` gives them one by one."""
+        rows = self.rows_in(f"SELECT {ENTRY} FROM entries WHERE id IN ({{}})", record_ids)
+        entries = list(map(entry_of, rows))
+        missing = set(record_ids) - {entry.id for entry in entries}
+        entries += [entry for identity in missing for entry in self._of_absorbed(identity)]
+        return sorted(entries, key=lambda entry: entry.path)
+
     def by_prefix(self, prefix: str, limit: int = 20) -> tuple[Entry, ...]:
         """The entries whose id begins with `prefix`, in the order of their ids."""
         entries = self._entries("id >= ? AND id < ? ORDER BY id, path LIMIT ?", (prefix, prefix + "g", limit))
@@ -354,13 +362,13 @@ class Catalog(Database):
             {identity: keeper for identity, keeper in also.items() if keeper in ids and identity not in ids} if also else {}
         )
         ids = [*ids, *absorbed]
-        limited = f" AND j.field IN ({marks(fields)})" if fields is not None else ""
+        limited = f"j.field IN ({marks(fields)}) AND " if fields is not None else ""
         query = (
             f"SELECT j.target, j.field, {ENTRY_OF_E} FROM relations j JOIN entries e ON e.n = j.n"
-            f" WHERE j.target IN ({marks(ids)}){limited} ORDER BY e.path, 2"
+            f" WHERE {limited}j.target IN ({{}}) ORDER BY e.path, 2"
         )
         sources: dict[str, list[tuple[str, Entry]]] = {}
-        for target, field, *row in self.rows(query, (*ids, *(fields or ()))):
+        for target, field, *row in self.rows_in(query, ids, *(fields or ())):
             sources.setdefault(absorbed.get(target, target), []).append((field, entry_of(row)))
         return sources
 

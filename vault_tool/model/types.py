@@ -108,6 +108,9 @@ BUILT_IN: tuple[TypeSpec, ...] = (
 # The edge by which a memory says that another is no longer so.
 CHANGES = "CHANGES"
 
+# The type of what was kept as it was said, for no kind was named.
+GENERAL = "general"
+
 # Edge types of which an end may be a subject: the anchor that a beat hangs on.
 STORY_EDGES = frozenset({"SHARED_SCENE_WITH", "TEMPORAL_FOLLOWS", "DISCOVERED", "AT_LOCATION", "CONTINUES_THREAD"})
 

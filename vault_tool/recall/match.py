@@ -96,6 +96,12 @@ DATED = 2.0
 BESIDE = 0.2
 
 
+def touched(candidate: Candidate) -> bool:
+    """Whether a memory has anything of the question itself: a word, a name, a time, or a meaning above the background's."""
+    own = candidate.words or candidate.heard or candidate.by_handle or candidate.named or candidate.timely or candidate.wished
+    return bool(own) or (candidate.cosine or 0.0) > 0
+
+
 # What a mention counts as a share of the words: one that is just more than chance, and each unit of evidence (a factor of e
 # against chance) beyond that. From 0.3 on it comes up unprompted, from 5 on it is a strong match.
 MENTIONED = (0.525, 0.083)

@@ -338,13 +338,14 @@ def _in_one_place(older: _Clause, newer: _Clause, region: _Region, alike: bool) 
 
 
 def _moves_to_another(older: _Clause, newer: _Clause, region: _Region, alike: bool) -> bool:
-    """Whether what a clause says has moved or changed is what the older one tells of."""
-    if _is_split(region.was) or newer.mover - older.telling:
+    """Whether what a clause says has moved or changed is what the older one tells of: not its keys, who are with Tom."""
+    thing = next((word.form for word in older.words if word.form not in w.FUNCTION), "")
+    if _is_split(region.was) or newer.mover - older.telling or (newer.mover and thing not in newer.mover):
         return False
     if alike:
         return True
-    placed = bool(_prepositions(region.was)) or any(word.form in w.PREPOSITIONS for word in region.lead[-2:])
-    if newer.placed and not placed:
+    placed = bool(_prepositions([*region.lead[-2:], *_leading(region.was)]))
+    if not placed and (newer.placed or (len(region.before) > 1 and _kind(region.before) == _PLAIN)):
         return False
     return not _is_of_a_person(region) or any(word.form in newer.telling for word in region.rest)
 

@@ -119,8 +119,7 @@ def changes_of(vault: Context, targets: Sequence[Entry], pointed: Pointed | None
 def all_overtaken(vault: Context) -> set[str]:
     """The paths of all memories of the vault that something overtook."""
     catalog = vault.index.catalog
-    ids = sorted({older for _, older in _changing(catalog)})
-    return set(changes_of(vault, [entry for identity in ids for entry in catalog.cached_by_id(identity)]))
+    return set(changes_of(vault, catalog.of_ids({older for _, older in _changing(catalog)})))
 
 
 def _changing(catalog: Catalog) -> set[tuple[str, str]]:

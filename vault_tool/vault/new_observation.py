@@ -14,7 +14,7 @@ from vault_tool.model.ids import derived_id, is_derived, new_id
 from vault_tool.model.made_titles import given_title
 from vault_tool.model.records import Observation, Subject
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass, is_type_name
+from vault_tool.model.types import GENERAL, RecordClass, is_type_name
 from vault_tool.recall.wishes import INSTRUCTION, wish_in
 from vault_tool.util.clock import end_of, parse_time, stamp, until
 from vault_tool.util.hints import if_there, option, step
@@ -28,9 +28,6 @@ from vault_tool.vault.parameters import require_no_slip, require_units, require_
 
 # What the head of a subject holds that was made by naming it in a memory.
 _MINTED = frozenset({"id", "type", "name", "key", "role", "created", "session", "model", "origin"})
-
-# The type of what nobody gave one.
-GENERAL = "general"
 
 OWNER = "owner"
 

@@ -13,12 +13,15 @@ from vault_tool.vault.statuses import statuses
 
 TASK_STATE = "task_state"
 
+# What was replaced, or closed by saying that it is so no longer, is no work that is left.
+_CLOSED = frozenset({"overtaken", "questioned"})
+
 
 def task_states(vault: Context) -> list[Entry]:
-    """The memories that say where work was left and that nothing has overtaken; of whatever project."""
+    """The memories that say where work was left and that nothing has overtaken and nothing closed; of whatever project."""
     states = vault.index.catalog.of_class(RecordClass.OBSERVATION, TASK_STATE)
     status_of = statuses(vault, states)
-    return [entry for entry in states if entry.path not in status_of or status_of[entry.path].status != "overtaken"]
+    return [entry for entry in states if entry.path not in status_of or status_of[entry.path].status not in _CLOSED]
 
 
 def is_of(entry: Entry, project: str) -> bool:

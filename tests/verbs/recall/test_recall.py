@@ -145,6 +145,18 @@ def test_what_is_history_is_no_neighbour_of_a_hit(vault: Vault, root: Path, cloc
     assert [old.id in _for_cats(vault, profile) for profile in PROFILES] == [False] * 3
 
 
+@pytest.mark.parametrize(("kind", "comes"), [("general", True), ("fact", False), ("preference", False), ("decision", False)])
+def test_beside_a_hit_comes_what_was_said_there_and_no_memory_that_stands_for_itself(
+    vault: Vault, kind: str, comes: bool
+) -> None:
+    talk = vault.as_(session="s1")
+    hit = talk.remember("Which vaccine did the cat get?", turn="1", kind=kind)
+    beside = talk.remember("The one against rabies.", turn="2", kind=kind)
+    assert _for_cats(vault, "targeted") == ({hit.id, beside.id} if comes else {hit.id})
+    vault.link(hit.id, "CAUSES", beside.id, why="it had been bitten")
+    assert _for_cats(vault, "targeted") == {hit.id, beside.id}
+
+
 def test_expired_kept_and_withheld_memories_are_no_answers(vault: Vault, root: Path) -> None:
     vault.remember("The quartz offer is open.", expires="2026-11-19", observed_at="2026-11-18")
     write(root, "vault/observations/false.md", note(1, "The quartz was found to be glass.", confidence="0.1"))

@@ -15,6 +15,7 @@ from vault_tool.util.clock import FixedClock
 pytestmark = pytest.mark.without_git
 
 ARMS = "The rocking chair needs arms. Next: turn them on the lathe."
+CANE = "The seat of the rocking chair waits for its cane."
 ASKED = (
     "Where was the work left?", "What is left to do?", "what's next?", "Where did we leave off?", "Where were we?",
     "what comes next", "Continue the work", "What should I do next?", "What is still open here?", "next steps",
@@ -58,3 +59,16 @@ def test_it_is_of_the_project_that_is_worked_on_and_the_latest(root: Path, clock
             clock.advance(timedelta(days=1))
             vault.remember(f"State {number} of the planner.", ["Planner"], kind="task_state")
         assert sure(vault, "What is left to do?") == {f"State {number} of the planner." for number in (1, 2, 3)}
+
+
+def test_work_that_was_closed_is_left_no_longer_by_any_door(root: Path, clock: FixedClock) -> None:
+    with Vault.open(root, origin="agent", clock=clock, session="s1") as vault:
+        vault.remember(ARMS, kind="task_state")
+        clock.advance(timedelta(hours=1))
+        seat = vault.remember(CANE, kind="task_state")
+        assert sure(vault, "Where was the work left?") == {ARMS, CANE}
+        vault.correct(seat.id, "It is woven.")
+        assert sure(vault, "Where was the work left?") == {ARMS}
+        assert CANE not in vault.core(preview=True).text
+        bundle = vault.recall("Where was the work left?")
+        assert isinstance(bundle, Bundle) and bundle.results[0].content == ARMS

@@ -13,9 +13,10 @@ from vault_tool.errors import UsageError, VaultError
 from vault_tool.index import claims
 from vault_tool.index.catalog import Catalog
 from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import GENERAL
 from vault_tool.recall import fusion, order, question, select, update_pairs
 from vault_tool.recall.candidate import Candidate, Key
-from vault_tool.recall.match import BESIDE, CONVERSATION_BASELINE, baseline, certainty, match
+from vault_tool.recall.match import BESIDE, CONVERSATION_BASELINE, baseline, certainty, match, touched
 from vault_tool.recall.update_pairs import Update
 from vault_tool.recall.weights import LEAST, PROFILES, Weights
 from vault_tool.recall.wishes import INSTRUCTION, MOST_INSTRUCTIONS
@@ -227,11 +228,14 @@ def _fit(candidates: Iterable[Candidate], others: float, page: bool) -> None:
 
 
 def _raise_beside(pool: Pool, candidates: Iterable[Candidate]) -> None:
-    """Raise the match of memories said just before and after one that fits, by a part of its match."""
+    """Raise the match of memories said just before and after one that fits, by a part of its match.
+
+    What was kept as a memory of some kind stands for itself: it must have something of the question itself.
+    """
     own = {candidate.key: candidate.match for candidate in candidates}
     for line in pool.lines:
         for place, neighbour in line.items():
-            if neighbour.key in own:
+            if neighbour.key in own and (neighbour.entry.type == GENERAL or touched(neighbour)):
                 beside = (line[near].key for near in (place - 2, place - 1, place + 1, place + 2) if near in line)
                 neighbour.match = max(neighbour.match, BESIDE * max((own.get(key, 0.0) for key in beside), default=0.0))
 

@@ -18,7 +18,7 @@ from vault_tool.index.schema import linked_as, links_of, path_name
 from vault_tool.index.text_search import TermMatch
 from vault_tool.index.trusted_authors import unverified_authors
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import MEMORIES, RecordClass
+from vault_tool.model.types import GENERAL, MEMORIES, RecordClass
 from vault_tool.recall import times as read_times
 from vault_tool.recall.candidate import Candidate, Key, Line
 from vault_tool.recall.match import BREADTH, NAMED_ALONE, NO_WORDS, beyond, mentioned
@@ -224,7 +224,7 @@ def _note_wishes(pool: Pool, question: Question) -> None:
             if kind == INSTRUCTION and (candidate.named or stems & _stems(telling_words(f"{entry.title} {entry.preview}"))):
                 _raise(candidate, NAMED_ALONE)
         else:
-            candidate.wished = kind in (PREFERENCE, INSTRUCTION) or (kind == "general" and bool(wish_in(entry.preview)))
+            candidate.wished = kind in (PREFERENCE, INSTRUCTION) or (kind == GENERAL and bool(wish_in(entry.preview)))
 
 
 def _stems(words: Iterable[str]) -> frozenset[str]:
