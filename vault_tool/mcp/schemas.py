@@ -85,9 +85,9 @@ _TRUE: Schema = {"type": "boolean"}
 _NUMBER: Schema = {"type": "number"}
 _COUNT: Schema = {"type": "integer"}
 _NOT_REVIEWED: Schema = {"type": ["boolean", "string"]}
-_LINK = _object(relation=TEXT, direction=TEXT, id=TEXT, title=TEXT, why=TEXT)
 _MARKS = _list(_object(mark=TEXT, by=TEXTS, why=TEXT))
 _STATUS: Mapping[str, Schema] = {"status": TEXT, "status_by": TEXTS, "status_why": TEXT, "marks": _MARKS}
+_LINK = _object(relation=TEXT, direction=TEXT, id=TEXT, title=TEXT, why=TEXT, **_STATUS)
 _MEMORY = _object(
     id=TEXT, path=TEXT, vaults=TEXTS, **{"class": TEXT}, type=TEXT, title=TEXT, content=TEXT, cut=TEXT, **_DETAILS,
     subjects=TEXTS, match=_NUMBER, weak=_TRUE, weak_why=TEXT, why=TEXT, observed=TEXT, caution=TEXT, **_STATUS,

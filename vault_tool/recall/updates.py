@@ -220,9 +220,9 @@ def _regions(
             parts[-1] = (parts[-1][0], j, parts[-1][2], m)
         else:
             parts.append((i, j, k, m))
-    said, told = (_verbs_of(theirs), _verbs_of(ours)) if moved else (frozenset[int](), frozenset[int]())
+    verbs, our_verbs = (_verbs_of(theirs), _verbs_of(ours)) if moved else (frozenset[int](), frozenset[int]())
     for i, j, k, m in parts:
-        before, after = _telling(theirs, i, j, said), _telling(ours, k, m, told)
+        before, after = _telling(theirs, i, j, verbs), _telling(ours, k, m, our_verbs)
         if not before and not after:
             continue
         head = theirs[:i]
@@ -378,7 +378,7 @@ _NAMED, _DATED, _PLAIN = "named", "dated", "plain"
 
 
 def _kind(words: Sequence[Word]) -> str:
-    """What a value is by its form: a name, a day or number, or other words."""
+    """The kind of a value by its form: a name, a day or number, or other words."""
     if any(not _dated(word) and not word.text.islower() for word in words):
         return _NAMED
     return _DATED if any(_dated(word) or word.text.casefold() in w.PARTS_OF_DAY for word in words) else _PLAIN
@@ -442,8 +442,8 @@ def _more_after(region: _Region) -> bool:
 def _one_role(region: _Region) -> bool:
     """Whether a name is followed by `is the` or `leads the`: of such there is one at a time."""
     rest = [word.form for word in region.rest[:2]]
-    said = len(rest) == 2 and (rest[0] in ("is", "ist", "es") or rest[0] in w.ROLES)
-    return said and rest[1] in ("the", "our", "my", "der", "die", "el", "la")
+    has_a_role = len(rest) == 2 and (rest[0] in ("is", "ist", "es") or rest[0] in w.ROLES)
+    return has_a_role and rest[1] in ("the", "our", "my", "der", "die", "el", "la")
 
 
 def _value(words: Sequence[Word]) -> list[str]:

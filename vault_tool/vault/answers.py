@@ -85,7 +85,7 @@ class HasStatus(Struct, kw_only=True):
 
     @property
     def in_a_word(self) -> str:
-        """What makes it less than current, to stand beside its title; empty where nothing does, or its type tells it."""
+        """The word beside its title that makes it less than current; empty where nothing does, or its type tells it."""
         return "" if self.status in ("current", "failed", "solved") else self.status
 
     @property

@@ -218,10 +218,10 @@ def _reflection(vault: Context, seen: _Seen, new: int) -> str:
 def _said_beside(vault: Context, entry: Entry, beliefs: Mapping[str, Belief]) -> list[Beside]:
     """The statuses that a list tells beside the memory, with the memories that they are by."""
     whole = vault.index.catalog.by_path(entry.path) or entry
-    told = statuses(vault, [whole], believed=beliefs).get(entry.path, CURRENT)
+    status = statuses(vault, [whole], believed=beliefs).get(entry.path, CURRENT)
     return [
         Beside(mark.words, tuple(other for identity in mark.by for other in vault.index.catalog.get(identity)[:1]), mark.why)
-        for mark in told.said_beside
+        for mark in status.said_beside
     ]
 
 
