@@ -240,7 +240,7 @@ def _is_another(pair: _Pair) -> bool:
 
 
 def _qualified(read: _Read) -> dict[str, str]:
-    """Telling words, each with the word right before it, where that is none of those that any sentence has."""
+    """By the form of each telling word the form of the word right before it; words that any sentence has are left out."""
     return {word.form: before.form for before, word in pairwise(read.every) if _tells(word) and _qualifies(before)}
 
 
