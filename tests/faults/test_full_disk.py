@@ -21,31 +21,13 @@ READS = (
 WRITES = (("remember", "The cellar is damp."), ("mark-useful", "Restocking"), ("tag", "Restocking", "+a"))
 
 CHILD = """
-import json, os, pathlib, pkgutil, subprocess, sys
-from importlib import import_module
-from vault_tool import cli, features
-from vault_tool.__main__ import main
-for package in (cli, features):  # loaded once for all commands, each of which is a fork
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        import_module(module.name)
+import json, os, pathlib, subprocess, sys
 root, how = pathlib.Path(sys.argv[1]) / "v", sys.argv[2]
 given = json.loads(sys.argv[3])
 subprocess.run(["cp", "-a", sys.argv[4], str(root)], check=True)
 (root / "_local" / "mark").unlink()  # as if it had been made there
-def vt(*line):
-    printed = [os.memfd_create("stdout"), os.memfd_create("stderr")]
-    child = os.fork()
-    if not child:
-        for stream, descriptor in enumerate((os.open(os.devnull, os.O_RDONLY), *printed)):
-            os.dup2(descriptor, stream)
-        sys.argv = ["vt", "--vault", str(root), *line]
-        sys.exit(main())
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    texts = [os.pread(descriptor, 1 << 20, 0).decode() for descriptor in printed]
-    for descriptor in printed:
-        os.close(descriptor)
-    return subprocess.CompletedProcess(line, code, *texts)
-vt("search", "larder").check_returncode()
+vt = [sys.executable, "-m", "vault_tool", "--vault", str(root)]
+subprocess.run([*vt, "search", "larder"], capture_output=True, check=True)
 note = next((root / "vault" / "observations").rglob("*.md"))
 if how == "changed":
     note.write_text(note.read_text().replace("Tuesdays", "Tuesdays, by zebras"))
@@ -65,7 +47,7 @@ def notes():
 before = notes()
 for kind, lines in given.items():
     for line in lines:
-        done = vt(*line)
+        done = subprocess.run([*vt, *line], stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if kind == "reads":
             ok = done.returncode == 0 and done.stdout
         else:
@@ -76,8 +58,7 @@ for kind, lines in given.items():
 if not room and notes() != before:
     print("WRONG", "a write that failed left something")
 os.unlink(root.parent / "filling")
-command = [sys.executable, "-m", "vault_tool", "--vault", str(root), "remember", "The attic is dry."]
-done = subprocess.run(command, capture_output=True)
+done = subprocess.run([*vt, "remember", "The attic is dry."], capture_output=True)
 print("WRONG" if done.returncode else "done", done.stderr.decode())
 """
 
