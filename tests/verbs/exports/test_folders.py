@@ -269,6 +269,16 @@ class TestClaudeCode:
             other.export_as("claude-code", again / "memory")
             assert other.import_from(again).imported == 0
 
+    def test_a_folder_of_any_name_that_has_the_index_is_one_of_memories(
+        self, vault: Vault, founded_without_git: Path, tmp_path: Path
+    ) -> None:
+        _told(vault)
+        vault.export_as("claude-code", tmp_path / "notes of march")
+        assert vault.import_from(tmp_path / "notes of march", kind="claude-code").imported == 0
+        with Vault.open(own_copy(founded_without_git, tmp_path / "other"), clock=vault.clock) as other:
+            assert other.import_from(tmp_path / "notes of march", kind="claude-code").imported == 5
+            assert other.import_from(tmp_path / "notes of march", kind="claude-code").imported == 0
+
     def test_what_is_over_stays(self, vault: Vault, tmp_path: Path, clock: FixedClock) -> None:
         ids = _told(vault)
         with _owner(vault) as keeper:

@@ -35,6 +35,8 @@ from vault_tool.util.note_links import is_note
 from vault_tool.util.text import one_line, prose_lines, slug, without_code
 
 MEMORY = "memory"
+# A folder that has it holds memories, whatever it is called: a copy of one, or an export.
+INDEX = "MEMORY.md"
 _RULES = frozenset({"claude.md", "claude.local.md"})
 _IMPORTED = re.compile(r"(?:^|(?<=\s))@([~.\w/-][^\s`,;:)]*)")
 _DEPTH = 5
@@ -105,6 +107,8 @@ def _memory_of(files: ExportFiles, file: ExportFile) -> tuple[str, str] | None:
         return None
     if files.source.name == MEMORY and files.source.is_dir():
         return files.source.parent.name, file.path
+    if file.name.casefold() not in _RULES and (files.source / INDEX).is_file():
+        return files.source.name, file.path
     return None
 
 
