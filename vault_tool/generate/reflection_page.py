@@ -91,15 +91,15 @@ def reflection_page(
     projects: Mapping[str, str] | None = None,
     live: bool = False,
     preview: Callable[[Entry], str] = attrgetter("preview"),
-    said_beside: Callable[[Entry], Sequence[Beside]] = lambda _: (),
+    said_beside: Callable[[Sequence[Entry]], Mapping[str, Sequence[Beside]]] = lambda _: {},
 ) -> str:
     """The page as of a UTC date; `entries` are the records that nothing supersedes and the passes.
 
     `access` counts accesses by id, `reflections` the reflections so far (`last_reflection` is the date of the last, or
     empty), `merges` the subjects merged; `reviewed` says of an id whether a person reviewed it. `projects` are more
     names of projects, each with the project that it means; with `live`, accesses that no commit has yet are among the rest.
-    `preview` gives the beginning of an entry's text, `said_beside` what makes it less than current. The cost grows with the
-    number of entries (of a note with more than 16 tags only 16 are read), the page does not.
+    `preview` gives the beginning of an entry's text, `said_beside` by path what makes entries less than current. The
+    cost grows with the number of entries (of a note with more than 16 tags only 16 are read), the page does not.
     """
     memories = [entry for entry in entries if entry.record_class in (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)]
     memories = [entry for entry in memories if not entry.text("user")]
@@ -112,16 +112,17 @@ def reflection_page(
     used = _most_accessed(memories, access)
     named = {entry.path for _, entry in used}
     insights = [entry for entry in memories if entry.type == "insight" and entry.path not in named][:INSIGHTS]
+    marks = said_beside([*(entry for _, entry in used), *insights])
     dates = f"Last updated: {as_of.isoformat()} | Last reflection: {last_reflection or 'never'}"
     parts = (
         f"# Reflection Summary (auto-generated)\n\n> {dates} | Total reflections: {reflections}\n",
         _section("Themes", "Tags that stand together most often:", _themes(tagged, spelling)),
         _section("Cross-Project Patterns", "Tags that span several projects:", _patterns(tagged, known, spelling)),
-        _section("Most Accessed", f"By number of accesses{_LIVE if live else ''}:", _accessed(used, said_beside)),
+        _section("Most Accessed", f"By number of accesses{_LIVE if live else ''}:", _accessed(used, marks)),
         _section(
             "Recent Insights",
             "The newest first:",
-            [f"{_insight(entry, preview(entry), reviewed(entry.id))}{_beside(said_beside(entry))}" for entry in insights],
+            [f"{_insight(entry, preview(entry), reviewed(entry.id))}{_beside(marks.get(entry.path, ()))}" for entry in insights],
         ),
         _section("Consolidation History", "", _history(passes, merges)),
         _section("Needs Attention", "To be settled by a new understanding, a review or a vote:", _attention(concerns)),
@@ -196,9 +197,9 @@ def _most_accessed(memories: Iterable[Entry], access: Mapping[str, int]) -> list
     return [(count, entry) for count, _, _, entry in top]
 
 
-def _accessed(used: Sequence[tuple[int, Entry]], said_beside: Callable[[Entry], Sequence[Beside]]) -> list[str]:
+def _accessed(used: Sequence[tuple[int, Entry]], marks: Mapping[str, Sequence[Beside]]) -> list[str]:
     return [
-        f"{place}. {link(entry)} - {counted(count, 'access', 'accesses')}{_beside(said_beside(entry))}"
+        f"{place}. {link(entry)} - {counted(count, 'access', 'accesses')}{_beside(marks.get(entry.path, ()))}"
         for place, (count, entry) in enumerate(used, 1)
     ]
 

@@ -245,10 +245,7 @@ def _qualified(read: _Read) -> dict[str, str]:
 
 
 def _qualifies(word: Word) -> bool:
-    form = word.form
-    return not (
-        is_number(word) or any(form in words for words in (w.FUNCTION, w.NEWS, w.PREPOSITIONS, w.DAYS, COMMON, w.COPULAS))
-    )
+    return not (is_number(word) or any(word.form in words for words in (w.FILLERS, w.COPULAS, COMMON)))
 
 
 def _is_plain(pair: _Pair, gone: Sequence[Word], fresh: Sequence[Word]) -> bool:

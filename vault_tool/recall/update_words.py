@@ -26,29 +26,15 @@ UNITS = {
 }  # fmt: skip
 
 # Units of one row measure one thing.
+TIMES = _set("second ms millisecond day week month year sekunde minuten stunden tage día hora minuto")
 DIMENSIONS = (
-    (
-        "second",
-        "ms",
-        "millisecond",
-        "day",
-        "week",
-        "month",
-        "year",
-        "sekunde",
-        "minuten",
-        "stunden",
-        "tage",
-        "día",
-        "hora",
-        "minuto",
-    ),
-    ("kb", "mb", "gb", "tb", "byte", "kib", "mib", "gib"),
-    ("eur", "euro", "€", "usd", "dollar", "$", "gbp", "pound", "cent", "chf", "franc"),
-    ("km", "m", "metre", "meter", "mile", "cm", "mm"),
-    ("kg", "g", "gram", "ton", "lb"),
+    TIMES,
+    _set("kb mb gb tb byte kib mib gib"),
+    _set("eur euro € usd dollar $ gbp pound cent chf franc"),
+    _set("km m metre meter mile cm mm"),
+    _set("kg g gram ton lb"),
 )
-SECONDS = {"second": 1, "sec": 1, "s": 1, "minute": 60, "min": 60, "hour": 3600, "h": 3600, "day": 86400, "week": 604800}
+SECONDS = {name: int(times) for name, (times, unit) in UNITS.items() if unit == "second"} | {"day": 86400, "week": 604800}
 # Two verbs of which both hold: what opens also closes.
 OPPOSED = frozenset(
     frozenset(pair.split("/"))
@@ -181,8 +167,12 @@ DAYS = _set(
 )
 
 
+# Words that any sentence has, whatever it speaks of.
+FILLERS = FUNCTION | NEWS | DAYS | PREPOSITIONS
+
 # What is read at a time.
 READING = _set("read show measure mark marcaba zeigte")
+OF_NUMBERS = _set("version number release nummer número versión")
 BOUNDS = _set("above below over under beyond ab über unter sobre bajo")
 # Before a name, these say that it is none of the values.
 OF_ANOTHER = _set("from of since after before without von seit nach vor ohne desde sin")

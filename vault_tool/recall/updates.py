@@ -61,10 +61,12 @@ class _Clause(Struct):
 
 
 class _Text(Struct):
-    """A text in its clauses; without any where it lists things, or tells what happened once."""
+    """A text in its clauses, without any where it lists things, or tells what happened once; `beside` says that what it tells
+    holds beside all else: one more thing, a plan, an opinion, an exception.
+    """
 
     clauses: tuple[_Clause, ...]
-    also: bool
+    beside: bool
     brief: bool
 
 
@@ -80,7 +82,7 @@ def changed(older: str, newer: str) -> Changed | None:
 def _in_order(older: str, newer: str) -> Changed | None:
     """The change that two texts tell which are much alike, word for word."""
     after = _read(newer[:_LETTERS])
-    if after.also or not after.clauses or w.NOT_YET.search(newer):
+    if after.beside or not after.clauses:
         return None
     before = _read(older[:_LETTERS])
     brief = before.brief and after.brief
@@ -109,15 +111,15 @@ def _of_others(older: _Clause, newer: _Clause) -> bool:
 @lru_cache(512)
 def _read(text: str) -> _Text:
     text = unicodedata.normalize("NFKC", text).replace("’", "'")
-    also = bool(w.ALSO.search(text))
+    beside = bool(w.ALSO.search(text) or w.NOT_YET.search(text))
     if w.LISTED.search(text) or is_event(text):
-        return _Text((), also, False)
+        return _Text((), beside, False)
     clauses = tuple(filter(None, map(_clause, [part for part in _CLAUSE.split(text) if part and part.strip()][:_CLAUSES])))
     count = sum(len(clause.words) for clause in clauses)
     brief = count <= _BRIEF and len(_END.findall(text)) <= _SENTENCES and "?" not in text
     if brief and any(clause.news for clause in clauses):
         clauses = tuple(replace(clause, news=True) for clause in clauses)
-    return _Text(clauses, also, brief)
+    return _Text(clauses, beside, brief)
 
 
 def _clause(text: str) -> _Clause | None:

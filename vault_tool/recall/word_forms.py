@@ -114,27 +114,25 @@ def is_number(word: Word) -> bool:
 
 
 def are_of_two_things(older: Sequence[Word], was: Word, newer: Sequence[Word], now: Word) -> bool:
-    """Whether two numbers cannot be of one thing: they count two things (`12 minutes`, `40 steps`), one of them alone counts and
-    another verb says so, or what is said of them is opposite (`opens at nine`, `closes at six`).
+    """Whether two numbers cannot be of one thing: they count two things (`12 minutes`, `40 steps`), stand behind two names
+    (`port 8443`, `Go 1.22`), are equal in another unit or said for another time, or what is said of them is opposite (`opens at
+    nine`, `closes at six`).
     """
-    counted, recounted = _counted(older, was), _counted(newer, now)
-    if counted and recounted and _dimension(counted) != _dimension(recounted):
+    before, after = _Number(older, was), _Number(newer, now)
+    unit, other_unit = before.counts, after.counts
+    if unit and other_unit:
+        time = _seconds(was, unit)
+        if _dimension(unit) != _dimension(other_unit) or (time is not None and time == _seconds(now, other_unit)):
+            return True
+    elif other_unit and _dimension(other_unit) != other_unit and after.verbs and not before.verbs:
         return True
-    if counted and recounted and (time := _seconds(was, counted)) is not None and time == _seconds(now, recounted):
+    if before.per and after.per and before.per != after.per:
         return True
-    if (per := _per(older, was)) and (each := _per(newer, now)) and per != each:
+    if other_unit and ":" in was.form and ":" not in now.form and _dimension(other_unit) != _dimension("second"):
         return True
-    if recounted and _is_clock(was) and not _is_clock(now) and _dimension(recounted) != f"as {w.DIMENSIONS[0][0]}":
+    if before.is_bound != after.is_bound or _have_two_names(before, after):
         return True
-    named, renamed = _named(older, was), _named(newer, now)
-    both_names = named is not None and renamed is not None and named.name and renamed.name
-    if named and renamed and not both_names and named.form not in _forms(newer) and renamed.form not in _forms(older):
-        return True
-    if _is_bound(older, was) != _is_bound(newer, now):
-        return True
-    verbs, others = _verbs(older), _verbs(newer)
-    if recounted and not counted and _dimension(recounted) != recounted and others - verbs and not verbs:
-        return True
+    verbs, others = before.verbs, after.verbs
     return any(len(pair & verbs) == len(pair & others) == 1 and pair <= verbs | others for pair in w.OPPOSED)
 
 
@@ -145,38 +143,65 @@ def are_placed_alike(before: Sequence[str], after: Sequence[str]) -> bool:
     )
 
 
-def _counted(words: Sequence[Word], number: Word) -> str:
-    """The word that stands right behind a number, as what it counts does; empty where nothing such does."""
-    at = next((at for at, word in enumerate(words) if word is number), len(words))
-    behind = words[at + 1].form if at + 1 < len(words) else ""
-    is_said = behind in w.FUNCTION or behind in w.NEWS or behind in w.DAYS or behind in w.PREPOSITIONS or is_verb(behind)
-    return "" if is_said or _DIGIT.search(behind) else behind
+class _Number(Struct):
+    """A number in its text."""
+
+    words: Sequence[Word]
+    number: Word
+
+    @property
+    def _behind(self) -> list[str]:
+        at = self._at
+        return [word.form for word in self.words[at + 1 : at + 4]]
+
+    @property
+    def _at(self) -> int:
+        return next(at for at, word in enumerate(self.words) if word is self.number)
+
+    @property
+    def _before(self) -> Word | None:
+        return self.words[self._at - 1] if self._at else None
+
+    @property
+    def counts(self) -> str:
+        """The word right behind it, as what it counts does; empty where nothing such does."""
+        form = next(iter(self._behind), "")
+        return "" if form in w.FILLERS or is_verb(form) or _DIGIT.search(form) else form
+
+    @property
+    def name(self) -> Word | None:
+        """The word right before it of which it is a part, as in `port 8443` and `Go 1.22`; None where none is."""
+        word = self._before
+        if word is None or word.form in w.FILLERS or not word.form.isalpha() or (is_verb(word.form) and not word.name):
+            return None
+        return word
+
+    @property
+    def per(self) -> str:
+        """The time for which it is said: `900 a month`."""
+        return next((unit for article, unit in pairwise(self._behind) if article in w.EACH and unit in w.TIMES), "")
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether it only says from where on something is so: `free above 50 euros`."""
+        return self._before is not None and self._before.form in w.BOUNDS
+
+    @property
+    def verbs(self) -> frozenset[str]:
+        """The verbs of its text that say more than that something is or has it."""
+        return frozenset(word.form for word in self.words if is_verb(word.form) and word.form not in w.COPULAS)
+
+    def has(self, form: str) -> bool:
+        """Whether its text has a word, or that is said of any number."""
+        return form in w.OF_NUMBERS or any(word.form == form for word in self.words)
 
 
-def _named(words: Sequence[Word], number: Word) -> Word | None:
-    """The word right before a number that is a part of its name, as in `port 8443` and `Go 1.22`; None where none is."""
-    at = next((at for at, word in enumerate(words) if word is number), 0)
-    before = words[at - 1] if at else number
-    is_said = before.form in w.FUNCTION or before.form in w.NEWS or before.form in w.DAYS or before.form in w.PREPOSITIONS
-    return None if is_said or not before.form.isalpha() or (is_verb(before.form) and not before.name) else before
-
-
-def _is_bound(words: Sequence[Word], number: Word) -> bool:
-    """Whether a number only says from where on something is so: `free above 50 euros`."""
-    at = next((at for at, word in enumerate(words) if word is number), 0)
-    return at > 0 and words[at - 1].form in w.BOUNDS
-
-
-def _forms(words: Sequence[Word]) -> frozenset[str]:
-    """The forms of a text's words, with those that are said of any number."""
-    return frozenset((*(word.form for word in words), "version", "number", "release", "nummer", "número", "versión"))
-
-
-def _per(words: Sequence[Word], number: Word) -> str:
-    """The time for which a number is said: `900 a month`."""
-    at = next((at for at, word in enumerate(words) if word is number), len(words))
-    behind = [word.form for word in words[at + 1 : at + 4]]
-    return next((unit for article, unit in pairwise(behind) if article in w.EACH and unit in w.DIMENSIONS[0]), "")
+def _have_two_names(before: _Number, after: _Number) -> bool:
+    """Whether each has a name that the other text does not have; of two written as names one replaces the other (`Redis 6`)."""
+    name, other = before.name, after.name
+    if name is None or other is None or (name.name and other.name):
+        return False
+    return not after.has(name.form) and not before.has(other.form)
 
 
 def _seconds(number: Word, unit: str) -> float | None:
@@ -187,14 +212,7 @@ def _seconds(number: Word, unit: str) -> float | None:
     return None
 
 
-def _is_clock(word: Word) -> bool:
-    return ":" in word.form
-
-
-def _dimension(form: str) -> str:
-    form = w.UNITS[form][1] if form in w.UNITS else form
-    return next((f"as {words[0]}" for words in w.DIMENSIONS if form in words), form)
-
-
-def _verbs(words: Sequence[Word]) -> frozenset[str]:
-    return frozenset(word.form for word in words if is_verb(word.form) and word.form not in w.COPULAS)
+def _dimension(unit: str) -> str:
+    """The same word for all units that measure one thing; another word as it is."""
+    unit = w.UNITS[unit][1] if unit in w.UNITS else unit
+    return next((str(place) for place, units in enumerate(w.DIMENSIONS) if unit in units), unit)

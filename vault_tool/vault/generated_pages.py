@@ -32,7 +32,7 @@ from vault_tool.vault.core_making import PAGE_TOKENS, WholeCore, moment_of, noth
 from vault_tool.vault.folder_project import core_project
 from vault_tool.vault.operation import Operation, Saved, SavedAnswer, put, writing
 from vault_tool.vault.standing import Weighed
-from vault_tool.vault.statuses import CURRENT, statuses
+from vault_tool.vault.statuses import statuses
 
 # From so many observations a subject without an understanding, or one that they have overtaken, is named.
 WORTH_A_LINE = 3
@@ -211,18 +211,21 @@ def _reflection(vault: Context, seen: _Seen, new: int) -> str:
         projects=declared_projects(vault.settings.projects, seen.snapshot.of_class(RecordClass.SUBJECT)),
         live=seen.live,
         preview=lambda entry: (catalog.by_path(entry.path) or entry).preview,
-        said_beside=lambda entry: _said_beside(vault.seen_by(""), entry, beliefs),
+        said_beside=lambda entries: _said_beside(vault.seen_by(""), entries, beliefs),
     )
 
 
-def _said_beside(vault: Context, entry: Entry, beliefs: Mapping[str, Belief]) -> list[Beside]:
-    """The statuses that a list tells beside the memory, with the memories that they are by."""
-    whole = vault.index.catalog.by_path(entry.path) or entry
-    status = statuses(vault, [whole], believed=beliefs).get(entry.path, CURRENT)
-    return [
-        Beside(mark.words, tuple(other for identity in mark.by for other in vault.index.catalog.get(identity)[:1]), mark.why)
-        for mark in status.said_beside
-    ]
+def _said_beside(vault: Context, entries: Sequence[Entry], beliefs: Mapping[str, Belief]) -> dict[str, list[Beside]]:
+    """By path the statuses that a list tells beside each memory, with the memories that they are by."""
+    catalog = vault.index.catalog
+    whole = [catalog.by_path(entry.path) or entry for entry in entries]
+    return {
+        path: [
+            Beside(mark.words, tuple(other for identity in mark.by for other in catalog.get(identity)[:1]), mark.why)
+            for mark in status.said_beside
+        ]
+        for path, status in statuses(vault, whole, believed=beliefs).items()
+    }
 
 
 def _concerns(snapshot: Snapshot, weighed: Iterable[Weighed]) -> list[Concern]:

@@ -373,23 +373,22 @@ def _is_acceptance(done: git.CommitChanges) -> bool:
 
 def _accepted_drafts(vault: Context, known: _Committed, done: git.CommitChanges, back: _Reversal) -> list[DecidedDraft]:
     """The drafts of the memories that an acceptance made and that go: as they waited, or by their files where none is kept."""
-    types = vault.settings.types
+    types, now, drafts_kept = vault.settings.types, vault.now(), DraftBin(vault.root)
     texts = {path: noted for path, data in back.removed.items() if (noted := record(path, data, types)) is not None}
     # A review of two texts of one note makes files too; an acceptance says that a person looked at the memory.
     reviewed = {signal.target for _, signal in _added(known, done.commit) if signal.kind is SignalKind.REVIEWED}
-    return [
-        _accepted_draft(vault, back, texts, path, noted)
-        for path, noted in texts.items()
-        if (isinstance(noted, Remembered) and noted.id in reviewed) or DraftBin(vault.root).accepted(noted.id, vault.now())
-    ]
+    waiting = []
+    for path, noted in texts.items():
+        draft = drafts_kept.accepted(noted.id, now)
+        if draft is not None and normal_body(parse(draft.name, draft.data, types).body) == normal_body(noted.body):
+            waiting.append(draft)
+        elif draft is not None or (isinstance(noted, Remembered) and noted.id in reviewed):
+            waiting.append(_draft_of(vault, back, texts, path, noted))
+    return waiting
 
 
-def _accepted_draft(vault: Context, back: _Reversal, texts: Mapping[str, Record], path: str, noted: Record) -> DecidedDraft:
-    draft = DraftBin(vault.root).accepted(noted.id, vault.now())
-    if draft is not None:
-        as_it_waited = parse(draft.name, draft.data, vault.settings.types)
-        if normal_body(as_it_waited.body) == normal_body(noted.body):
-            return draft
+def _draft_of(vault: Context, back: _Reversal, texts: Mapping[str, Record], path: str, noted: Record) -> DecidedDraft:
+    """A draft made of a memory's file, with the edges that go with it."""
     edges = (
         back.removed[other].decode("utf-8", "replace")
         for other, edge in texts.items()

@@ -66,6 +66,11 @@ class Join(msgspec.Struct):
         return self.base == self.ours
 
     @property
+    def is_settled(self) -> bool:
+        """Whether all is done once the files have followed: nothing was forgotten elsewhere, and no page is to be made anew."""
+        return not (self.forgotten or self.outcome.pages)
+
+    @property
     def builds_on(self) -> str:
         return self.theirs if self.moves_forward else self.ours
 

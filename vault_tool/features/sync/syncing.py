@@ -296,7 +296,7 @@ def _message(vault: Context, joined: Join, where: Upstream) -> str:
 
 def _settle(vault: Context, joined: Join, tally: _Tally) -> None:
     """Take local words of forgotten memories away, and make pages anew, once the files have followed."""
-    if not (joined.forgotten or joined.outcome.pages):
+    if joined.is_settled:
         # The files that followed are taken in already; who wrote them the next comparison asks git, before any answer.
         return
     vault.fresh()

@@ -35,8 +35,6 @@ from vault_tool.util.note_links import is_note
 from vault_tool.util.text import one_line, prose_lines, slug, without_code
 
 MEMORY = "memory"
-# A folder that has it holds memories, whatever it is called: a copy of one, or an export.
-INDEX = "MEMORY.md"
 _RULES = frozenset({"claude.md", "claude.local.md"})
 _IMPORTED = re.compile(r"(?:^|(?<=\s))@([~.\w/-][^\s`,;:)]*)")
 _DEPTH = 5
@@ -50,12 +48,13 @@ _FRAME = re.compile(r"<([a-z][a-z0-9]{0,20}[-_][\w-]{0,40})>.*?(?:</\1>|\Z)", re
 
 def fits(files: ExportFiles) -> bool:
     """Whether it is a folder of Claude Code's: by its memories, its sessions, or its rules."""
-    return any(_is_memory(files, file) or _is_session(file) for file in files.files)
+    project = _project_of_all(files)
+    return any(_is_memory(files, file, project) or _is_session(file) for file in files.files)
 
 
-def _is_memory(files: ExportFiles, file: ExportFile) -> bool:
+def _is_memory(files: ExportFiles, file: ExportFile, project: str) -> bool:
     """Whether a note in a folder of memories is one by its head, or is their index."""
-    if _memory_of(files, file) is None:
+    if _memory_of(files, file, project) is None:
         return False
     try:
         head, body, _ = frontmatter.read(file.read(LARGEST))
@@ -72,8 +71,9 @@ def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
         if file.name.endswith(".jsonl"):
             sessions.setdefault(posixpath.dirname(file.path), []).append(file)
     projects: dict[str, str] = {}
+    of_all = _project_of_all(files)
     for file in files.files:
-        place = _memory_of(files, file)
+        place = _memory_of(files, file, of_all)
         if place is None:
             continue
         folder, inner = place
@@ -93,8 +93,20 @@ def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
     yield from _chats(files, wishes)
 
 
-def _memory_of(files: ExportFiles, file: ExportFile) -> tuple[str, str] | None:
-    """The folder of the project that a memory file is of, and its path in the folder of memories; None for any other file."""
+def _project_of_all(files: ExportFiles) -> str:
+    """The project of a folder that holds memories itself, by its name or by the index in it; empty for any other folder."""
+    if not files.source.is_dir():
+        return ""
+    if files.source.name == MEMORY:
+        return files.source.parent.name
+    return files.source.name if any(file.path.lower() == claude_heads.INDEX for file in files.files) else ""
+
+
+def _memory_of(files: ExportFiles, file: ExportFile, of_all: str) -> tuple[str, str] | None:
+    """The folder of the project that a memory file is of, and its path in the folder of memories; None for any other file.
+
+    `of_all` is the project of the whole folder, where it is one of memories.
+    """
     if not is_note(file.name):
         return None
     parts = file.path.split("/")
@@ -105,11 +117,8 @@ def _memory_of(files: ExportFiles, file: ExportFile) -> tuple[str, str] | None:
         if parts[0] == "projects" or at == 1:
             return parts[at - 1], "/".join(parts[at + 1 :])
         return None
-    if files.source.name == MEMORY and files.source.is_dir():
-        return files.source.parent.name, file.path
-    if file.name.casefold() not in _RULES and (files.source / INDEX).is_file():
-        return files.source.name, file.path
-    return None
+    is_rule = files.source.name != MEMORY and file.name.casefold() in _RULES
+    return (of_all, file.path) if of_all and not is_rule else None
 
 
 def _memory(file: ExportFile, key: str, project: str) -> Iterator[Item]:
