@@ -51,7 +51,9 @@ def test_another_text_is_written(served: tuple[Served, Path]) -> None:
     assert "each spring" in note.read_text() and "Two texts" not in pages.get("/review")
 
 
-def test_of_a_merge_that_git_left_open_no_press_is_offered_that_would_fail(root: Path) -> None:
+@pytest.fixture
+def merging(root: Path) -> tuple[Path, str]:
+    """A vault in the middle of a merge that two branches' texts of one note stopped, and that note's path."""
     with Vault.open(root, origin="owner", person=True) as vault:
         note = root / vault.remember("The kettle is old.").path
     git(root, "checkout", "--quiet", "-b", "side")
@@ -61,12 +63,32 @@ def test_of_a_merge_that_git_left_open_no_press_is_offered_that_would_fail(root:
         note.write_text(note.read_text().replace("old", word))
         commit_all(root, word)
     git(root, "merge", "--quiet", "side", ok=False)
+    return root, str(note.relative_to(root))
+
+
+@pytest.mark.parametrize(("keep", "word"), [("this", "blue"), ("that", "red")])
+def test_a_merge_that_git_left_open_is_settled_and_ended_by_one_press(merging: tuple[Path, str], keep: str, word: str) -> None:
+    root, name = merging
     with serving_pages(root) as pages:
         home = unescape(pages.get("/"))
-        name = str(note.relative_to(root))
-        assert f'<a href="/health">{name} is in conflict: choose what stays in it, then finish the merge with git' in home
+        assert f'<a href="/review">Git left {name} in conflict: choose what stays; the last ends the merge' in home
         assert 'action="/do/commit"' not in home
-        note.write_text(re.sub(r"<<<<<<<.*\n|=======\n|>>>>>>>.*\n", "", note.read_text()))
-        git(root, "add", name)
-        git(root, "-c", "core.editor=true", "merge", "--continue")
-        assert "is in conflict" not in pages.get("/")
+        page = pages.get("/review")
+        assert "left by git" in page and "is red" in page and "is blue" in page
+        said = pages.post("/review/settle", {"keep": f"{keep} {key_of(page)}", "what": "merge"})
+        assert "settled" in said and "Undo" not in said.partition("settled")[2][:300]
+        assert "in conflict" not in pages.get("/") and "left by git" not in pages.get("/review")
+    assert git(root, "status", "--porcelain") == "" and len(git(root, "log", "-1", "--format=%P").split()) == 2
+    assert f"is {word}" in (root / name).read_text()
+
+
+def test_a_hand_edit_of_such_a_file_is_gone_on_from(merging: tuple[Path, str]) -> None:
+    root, name = merging
+    (root / name).write_text((root / name).read_text().replace("The kettle", "My kettle"))
+    with serving_pages(root) as pages:
+        page = pages.get("/review")
+        assert "was edited by hand" in page and "My kettle" in page and "Keep this</button>" not in page
+        key = re.search(r'value="text ([0-9a-f]+)"', page)
+        assert key
+        pages.post("/review/settle", {"keep": f"text {key[1]}", "what": "merge", "text": "<<<<<<< x"}, 400)
+        assert "My kettle" in (root / name).read_text()

@@ -33,7 +33,7 @@ from vault_tool.features.review.what_waits import Waiting
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import at_terminal, is_person
-from vault_tool.vault.two_texts import COPY, TwoTexts
+from vault_tool.vault.two_texts import COPY, MERGE, TwoTexts
 
 AS_USER = click.option(
     "--as-user", default="", metavar="ID", help="Answer as this person, for what is about them; a product says who it is."
@@ -340,7 +340,7 @@ def _rewritten(vault: Context, conflict: TwoTexts) -> Settled:
         raise UsageError(fault.format_message().rstrip("."), "set EDITOR to a program that waits until you are done") from fault
     if text is None:
         raise UsageError("nothing was saved, so nothing was settled", "keep this, that or both")
-    return settling.settle_texts(vault, conflict.key, text=text if conflict.what == COPY else text.rstrip("\n"))
+    return settling.settle_texts(vault, conflict.key, text=text if conflict.what in (COPY, MERGE) else text.rstrip("\n"))
 
 
 def _decided(call: Call, vault: Context, memory: Waiting, key: str, join: bool) -> bool:
@@ -387,10 +387,10 @@ def _rows(results: Sequence[TwoTexts]) -> Table:
     for conflict in results:
         this, that = (
             (_first_other(conflict.this, conflict.that), _first_other(conflict.that, conflict.this))
-            if conflict.what == COPY
+            if conflict.what in (COPY, MERGE)
             else (conflict.this, conflict.that)
         )
-        place = "conflict copy" if conflict.what == COPY else conflict.place
+        place = {COPY: "conflict copy", MERGE: "left by git"}.get(conflict.what, conflict.place)
         rows.append(
             (
                 conflict.key,
@@ -417,14 +417,16 @@ def _two_texts(conflict: TwoTexts, short: Short) -> Iterator[Block]:
         ("key", conflict.key), ("note", conflict.path), ("conflict copy" if conflict.what == COPY else "place", conflict.place),
         ("written", conflict.that_when), ("committed by", conflict.who), ("at", conflict.when),
     )  # fmt: skip
-    if conflict.what == COPY and conflict.this:
+    if conflict.by_hand:
+        yield "edited by hand in this conflict, and in no history yet; `e` goes on from it:"
+        yield Body(conflict.by_hand)
+    if conflict.what in (COPY, MERGE) and conflict.this and conflict.that:
         lines = difflib.unified_diff(conflict.this.splitlines(), conflict.that.splitlines(), "this", "that", lineterm="", n=2)
         yield Body("\n".join(lines))
         return
-    yield "this:"
-    yield Body(conflict.this)
-    yield "that:"
-    yield Body(conflict.that)
+    for side, text in (("this", conflict.this), ("that", conflict.that)):
+        yield f"{side}:" if text or conflict.what != MERGE else f"{side}: the file is gone on this side"
+        yield Body(text)
 
 
 def _settled(done: Settled, short: Short, rest: bool = True) -> Iterator[Block]:

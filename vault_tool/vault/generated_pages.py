@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from vault_tool.belief.fold import Belief, question_of
 from vault_tool.consolidation.understanding_coverage import Sighting, contested, coverage, current
-from vault_tool.errors import GitError, Refused, VaultError
+from vault_tool.errors import Refused, VaultError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.layout import CORE_FILE, MADE_PAGES, REFLECTION_FILE, FileKind
 from vault_tool.generate.core_forms import Rest
@@ -313,9 +313,8 @@ def require_whole(vault: Context) -> Saved | None:
     """
     require_known(vault)
     settled = resolve_page_conflicts(vault)
-    obstacle = git.obstacle(vault.repo) if vault.repo and not settled else None
-    if obstacle:
-        raise GitError(f"no page is written now: {obstacle}", "finish that first")
+    if vault.repo and not settled:
+        git.require_free(vault.repo, "no page is written now")
     return settled
 
 

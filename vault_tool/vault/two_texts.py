@@ -1,8 +1,9 @@
-"""Conflicts that two machines left to a person: conflict copies beside notes, and places of notes that keep both texts."""
+"""Conflicts that two machines left to a person: conflict copies, places that keep both texts, and what git left unmerged."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -13,21 +14,27 @@ from vault_tool.errors import GitError, Refused
 from vault_tool.files import conflict_copies, frontmatter, git, reader, two_versions
 from vault_tool.files.conflict_copies import Judgement
 from vault_tool.files.frontmatter.head_writer import inline
-from vault_tool.files.layout import is_around
+from vault_tool.files.git.survey import TreeEntry
+from vault_tool.files.layout import MADE_PAGES, is_around, path_fault
 from vault_tool.files.parse import parse
 from vault_tool.index.catalog import CONFLICT
 from vault_tool.util.clock import stamp
 from vault_tool.util.structs import Struct
 from vault_tool.vault.context import Context
 
-COPY, FIELD, PLACE = "copy", "field", "place"
+COPY, FIELD, PLACE, MERGE = "copy", "field", "place", "merge"
+
+_FILES = ("100644", "100755")
+_MARKER = re.compile(rb"(<{7,}|={7,}|>{7,}|\|{7,})(?: .*)?")
 
 
 class TwoTexts(Struct, kw_only=True):
     """Two texts of one thing, of which a person keeps one, or both: of a whole note, of a field, or of a place of the body.
 
-    `this` is what stands in the note now, or first, and `that` the other: a copy's text, a field's kept one, or the second.
-    `who` and `when` say who committed the note last, and `that_when` when a copy was written, where that is known.
+    `this` is what stands in the note now, or first, and `that` the other: a copy's text, a field's kept one, or the second. Of
+    a file that git left unmerged they are this branch's and what came, empty where it is gone on that side; `by_hand` is the
+    file itself, where a person began to settle it with words or a choice of their own. `who` and `when` say who committed the
+    note last, and `that_when` when the other text was written, where that is known.
     """
 
     key: str
@@ -38,6 +45,7 @@ class TwoTexts(Struct, kw_only=True):
     place: str = ""
     this: str = ""
     that: str = ""
+    by_hand: str = ""
     who: str = ""
     when: str = ""
     that_when: str = ""
@@ -47,6 +55,8 @@ def two_texts(vault: Context) -> tuple[TwoTexts, ...]:
     """All that is to be settled, as of the last comparison with the files, by path; of what the asker may see."""
     catalog = vault.whole_index.catalog
     conflicts = [conflict for path in catalog.of_kind(CONFLICT) if not is_around(path) for conflict in _copies(vault, path)]
+    if vault.repo is not None and (git.obstacle(vault.repo) or catalog.with_problem("conflict-markers")):
+        conflicts += _unmerged(vault, vault.repo)
     conflicts += [
         conflict for path in catalog.with_problem("unsettled") if not is_around(path) for conflict in _kept(vault, path)
     ]
@@ -94,6 +104,54 @@ def _kept(vault: Context, path: str) -> Iterator[TwoTexts]:
             yield _named(vault, path, PLACE, f"line {above + place.first + 1}", this, that)
 
 
+def unmerged_files(vault: Context) -> dict[str, git.Unmerged]:
+    """The files that git left unmerged and that can be settled here, by path, as of now; none where git is not used.
+
+    Pages that are made of notes are among them only where nothing else is: they are made anew with the last of the others.
+    """
+    if vault.repo is None:
+        return {}
+    files = {path: sides for path, sides in git.unmerged(vault.repo).items() if not path_fault(path) and _is_plain(sides)}
+    return {path: sides for path, sides in files.items() if path not in MADE_PAGES} or files
+
+
+def _is_plain(sides: git.Unmerged) -> bool:
+    """Whether at least one side has the file, and as a plain one."""
+    plain = [entry for entry in (sides.this, sides.that) if entry is not None]
+    return bool(plain) and all(entry.mode in _FILES for entry in plain)
+
+
+def _unmerged(vault: Context, repo: git.Repo) -> Iterator[TwoTexts]:
+    files = unmerged_files(vault)
+    blobs = git.blobs(repo, {entry.oid for side in files.values() for entry in (side.base, side.this, side.that) if entry})
+
+    def text(entry: TreeEntry | None) -> bytes:
+        return blobs.get(entry.oid, b"") if entry else b""
+
+    other_tip = next(iter(git.merging(repo)), "")
+    for path, sides in files.items():
+        this, that = (text(entry).decode("utf-8", "replace") for entry in (sides.this, sides.that))
+        by_hand = _by_hand(vault, path, [text(entry) for entry in (sides.base, sides.this, sides.that)])
+        written = _last_commit(vault, path, other_tip)[1] if other_tip else ""
+        yield replace(_named(vault, path, MERGE, by_hand, this, that), place="", by_hand=by_hand, that_when=written)
+
+
+def _by_hand(vault: Context, path: str, texts: Sequence[bytes]) -> str:
+    """The file of a conflict where a person has begun to settle it: with lines that no side has, or without a marker left."""
+    if path in MADE_PAGES:
+        return ""
+    try:
+        data = reader.read(vault.root, path)
+    except (OSError, Refused):
+        return ""
+    lines = data.splitlines()
+    marked = [line for line in lines if _MARKER.fullmatch(line)]
+    known = {line for text in texts for line in text.splitlines()}
+    if data in texts or (marked and known.issuperset(line for line in lines if not _MARKER.fullmatch(line))):
+        return ""
+    return data.decode("utf-8", "replace")
+
+
 def _named(vault: Context, path: str, kind: str, place: str, this: str, that: str) -> TwoTexts:
     # The same as long as the same is to be settled: the number of a line is no part of it.
     parts = (path, kind, "" if kind == PLACE else place, this, that)
@@ -111,10 +169,10 @@ def _may_be_told(vault: Context, conflict: TwoTexts) -> bool:
     return bool(vault.index.catalog.by_path(conflict.path)) if conflict.id else bool(conflict.this) and vault.sees_everyone
 
 
-def _last_commit(vault: Context, path: str) -> tuple[str, str]:
+def _last_commit(vault: Context, path: str, tip: str = "HEAD") -> tuple[str, str]:
     if vault.repo is not None:
         with suppress(GitError):
-            for entry in git.log(vault.repo, paths=[path], limit=1):
+            for entry in git.log(vault.repo, paths=[path], limit=1, tip=tip):
                 return entry.author, entry.at
     return "", ""
 

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from shlex import quote
 
 from vault_tool.errors import NotFound, Refused, StaleEdit, UsageError
 from vault_tool.features.history.history import commit
-from vault_tool.files import frontmatter, git, reader, two_versions
+from vault_tool.files import frontmatter, git, reader, two_versions, writer
 from vault_tool.files.frontmatter import Change, Plain, RemoveItems, Set, Value
 from vault_tool.files.frontmatter.head_reader import read_head
+from vault_tool.files.layout import MADE_PAGES
 from vault_tool.files.merging.note_merge import merge
+from vault_tool.files.merging.other_files import merge_file
 from vault_tool.files.parse import parse
 from vault_tool.importing.notes import own_id
 from vault_tool.model.problems import Severity
-from vault_tool.util.hints import step
-from vault_tool.util.text import one_line
-from vault_tool.vault import person, resolve
+from vault_tool.util.hints import if_there, shell, step
+from vault_tool.util.text import counted, one_line
+from vault_tool.vault import person, resolve, screening
 from vault_tool.vault.context import Context
 from vault_tool.vault.drafts import undecided
-from vault_tool.vault.operation import Saved, writing
+from vault_tool.vault.generated_pages import resolve_page_conflicts
+from vault_tool.vault.operation import Saved, put, writing
+from vault_tool.vault.pending import caught_up, index_written, take_in_authors
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
-from vault_tool.vault.two_texts import COPY, FIELD, TwoTexts, common_base, original, two_texts
+from vault_tool.vault.two_texts import COPY, FIELD, MERGE, TwoTexts, common_base, original, two_texts, unmerged_files
 
 _ACT = "settle what two machines wrote"
 
 KEEP = ("this", "that", "both")
+
+_MARKER = re.compile(rb"(<{7,}|>{7,}|\|{7,})(?: |$)")
 
 _VERSIONS = 50
 """How many committed versions of a note are looked at for the one that a copy came of."""
@@ -53,7 +60,7 @@ class Settled(Saved, kw_only=True):
 @looks
 @of_the_whole
 def unsettled(vault: Context) -> Unsettled:
-    """List the conflict copies that sync tools left, and the places and fields of notes that keep two texts; it only reads."""
+    """List the conflict copies that sync tools left, what git left unmerged, and what keeps two texts; it only reads."""
     waiting = len(undecided(vault)) if person.is_person(vault) else 0
     seen = vault.with_withheld() if person.is_owner(vault) else vault
     return Unsettled(results=two_texts(seen), waiting=waiting)
@@ -66,8 +73,9 @@ def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") ->
     """Keep `this`, `that` or `both` of two texts, or write another `text`; `key` is one that `unsettled` gives, or its beginning.
 
     `both` of a conflict copy is the merge of the two: where both changed one place, both texts of it stay to be settled. What
-    goes is in a commit before it goes, and the rest is one commit. Raises Refused where no person asks, UsageError for what
-    cannot be kept so, NotFound for a key that stands for nothing (more).
+    goes is in a commit before it goes, and the rest is one commit. Files that git left unmerged are settled the same way; the
+    last of them makes the pages anew that are in conflict and commits the merge. Raises Refused where no person asks,
+    UsageError for what cannot be kept so, NotFound for a key that stands for nothing (more).
     """
     vault = resolve.for_act(vault, _ACT)
     if bool(text) == bool(keep) or (keep and keep not in KEEP):
@@ -75,6 +83,8 @@ def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") ->
             "one thing is to be kept: this, that, both, or a text", f"say one of {', '.join(KEEP)}, or give the text"
         )
     meant = _find(two_texts(vault), key)
+    if meant.what == MERGE:
+        return _settle_unmerged(vault, meant, keep, text)
     if meant.what == COPY:
         _commit_both(vault, meant)
     with writing(vault, "review") as op:
@@ -120,9 +130,98 @@ def find_conflict(vault: Context, key: str) -> TwoTexts | None:
 
 def text_to_edit(conflict: TwoTexts) -> str:
     """The text offered to a person who writes another: both versions, where that can be."""
-    if conflict.what == COPY:
-        return conflict.this or conflict.that
+    if conflict.what in (COPY, MERGE):
+        return conflict.by_hand or conflict.this or conflict.that
     return "\n".join(filter(None, (conflict.this, conflict.that)))
+
+
+def _settle_unmerged(vault: Context, meant: TwoTexts, keep: str, text: str) -> Settled:
+    """Write the text that stays of a file in conflict and enter it in git's index by its content; the last one ends the merge."""
+    with caught_up(vault, "review"):
+        conflict = _find(two_texts(vault), meant.key)
+        repo, sides = vault.repo, unmerged_files(vault).get(conflict.path)
+        if repo is None or sides is None:
+            raise StaleEdit(f"{conflict.path} was settled meanwhile", f"look at it again: {step('review')}")
+        remarks: tuple[str, ...] = ()
+        if conflict.path not in MADE_PAGES:
+            after, remarks = _chosen(vault, repo, conflict, sides, keep, text)
+            _require_keepable(vault, conflict, after)
+            if text:
+                screening.refuse_secrets(vault, [screening.new_text(conflict.path, text.encode("utf-8"))])
+            index_written(vault, [_written(vault, conflict.path, after)])
+            git.resolve_conflicts(repo, {conflict.path: after}, vault.settings.lock_wait)
+        saved = _finished(vault, repo)
+        return Settled(
+            **saved.fields(),
+            id=conflict.id,
+            path=conflict.path,
+            title=conflict.title,
+            kept=keep or "text",
+            told=remarks,
+            results=two_texts(vault),
+        )
+
+
+def _chosen(
+    vault: Context, repo: git.Repo, conflict: TwoTexts, sides: git.Unmerged, keep: str, text: str
+) -> tuple[bytes | None, tuple[str, ...]]:
+    """The text that stays of a file in conflict, None where it goes, and what a rule of the merge decided."""
+    if text:
+        return text.encode("utf-8"), ()
+    if conflict.by_hand:
+        anew = if_there(f", or have the conflict anew: {shell(f'git checkout -m -- {quote(conflict.path)}')}")
+        raise UsageError(
+            f"{conflict.path} was edited by hand in this conflict, and that is in no history yet",
+            f"keep it as another text{anew}",
+        )
+    present = {stage: entry for stage, entry in (("base", sides.base), ("this", sides.this), ("that", sides.that)) if entry}
+    blobs = git.blobs(repo, [entry.oid for entry in present.values()])
+    texts = {stage: blobs[entry.oid] for stage, entry in present.items()}
+    if keep != "both":
+        return texts.get(keep), ()
+    if "this" not in texts or "that" not in texts:
+        return texts.get("this", texts.get("that")), ()
+    merged = merge_file(conflict.path, texts.get("base"), texts["this"], texts["that"])
+    if merged is None:
+        raise UsageError("the two cannot be merged: one cannot be read, or they are of two types", "keep one, or write the text")
+    return merged.data, merged.told
+
+
+def _require_keepable(vault: Context, conflict: TwoTexts, after: bytes | None) -> None:
+    if after is None:
+        return
+    if own_id(after) in vault.forgotten():
+        raise Refused(f"{conflict.title} was forgotten", "keep the side on which it is gone")
+    _require_note(vault, conflict.path, after)
+    if any(_MARKER.match(line) for line in after.splitlines()):
+        raise UsageError("that text holds the markers of a conflict", "take them out, and what does not stay between them")
+
+
+def _written(vault: Context, path: str, after: bytes | None) -> writer.Written:
+    if after is not None:
+        return put(vault, path, after)
+    if not (vault.root / path).is_file():
+        return writer.Written(path, None, None)
+    return writer.remove(vault.root, path, reader.read(vault.root, path))
+
+
+def _finished(vault: Context, repo: git.Repo) -> Saved:
+    """The end of a merge of which nothing is left in conflict: pages made anew, and its commit."""
+    resolve_page_conflicts(vault)
+    if left := sorted(git.unmerged(repo)):
+        count = counted(len(left), "file is", "files are")
+        return Saved(reason=f"entered in git's index; {count} still in conflict, and the last one ends the merge", attention=True)
+    before = git.head(repo).commit
+    reason = git.finish_merge(repo) or git.obstacle(repo) or ""
+    take_in_authors(vault)
+    tip = git.head(repo).commit
+    merge_commit = tip if tip != before else None
+    return Saved(committed=merge_commit is not None, commit=merge_commit, reason=reason, attention=bool(reason))
+
+
+def is_made_anew(conflict: TwoTexts) -> bool:
+    """Whether neither text stays, whatever is kept, because the file is a page that is made of the notes."""
+    return conflict.path in MADE_PAGES
 
 
 def _find(conflicts: Sequence[TwoTexts], key: str) -> TwoTexts:

@@ -330,8 +330,8 @@ def _problems(vault: Context, pending: Sequence[git.UncommittedFile], *, thoroug
     if vault.repo is not None:
         for path in sorted(git.in_conflict(vault.repo)):
             generated = path in layout.MADE_PAGES
-            by_hand = f"choose what to keep, remove the markers, then {shell('git add')} it"
-            hint = f"when nothing else is in conflict, {step('core')} makes it anew and settles that" if generated else by_hand
+            settles = f"{step('review')} settles it, and the last such file ends the merge"
+            hint = f"{step('review')} makes it anew, with the last file in conflict" if generated else settles
             yield warning(path, 0, "merge-conflict", "git has not settled a merge of this file", hint)
 
 

@@ -151,8 +151,7 @@ def finish(vault: Context) -> None:
 
 def _require_rewritable(repo: git.Repo) -> None:
     """Refuse where git has unfinished work, cannot commit, or history cannot be written anew."""
-    if obstacle := git.obstacle(repo):
-        raise GitError(f"history is not written anew now: {obstacle}", "finish that first")
+    git.require_free(repo, "history is not written anew now")
     if git.head(repo).branch is None or git.identity(repo) is None:
         why = "HEAD is on no branch" if git.identity(repo) else "git does not know who you are"
         raise GitError(

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import field
 from msgspec.structs import replace
 
-from vault_tool.errors import Ambiguous, GitError, NotFound, Refused, VaultError
+from vault_tool.errors import Ambiguous, NotFound, Refused, VaultError
 from vault_tool.features.remember.judging import mark_signal
 from vault_tool.files import git, layout, reader, tombstones
 from vault_tool.files.bin import DecidedDraft, DraftBin
@@ -109,7 +109,7 @@ def undo(vault: Context, target: str = "") -> Undone:
     vault = resolve.for_act(vault, "undo")
     repo = vault.require_repo()
     with writing(vault, "undo") as op:
-        _require_no_obstacle(repo)
+        git.require_free(repo, "nothing is undone now")
         commit = _resolve_operation(vault, repo, target.strip())
         known = _committed(repo, [commit])
         back = _reversal(vault, known, commit)
@@ -143,7 +143,7 @@ def undoable(vault: Context, commits: Sequence[str]) -> dict[str, str]:
     repo = vault.require_repo()
     try:
         vault = resolve.for_act(vault, "undo")
-        _require_no_obstacle(repo)
+        git.require_free(repo, "nothing is undone now")
     except VaultError as fault:
         return dict.fromkeys(commits, fault.marked)
     whole = {name: name if _WHOLE.fullmatch(name) else git.resolve(repo, name) for name in commits}
@@ -158,11 +158,6 @@ def _refusal(vault: Context, known: _Committed, commit: str) -> str:
     except VaultError as fault:
         return fault.marked
     return ""
-
-
-def _require_no_obstacle(repo: git.Repo) -> None:
-    if obstacle := git.obstacle(repo):
-        raise GitError(f"nothing is undone now: {obstacle}", "finish that first")
 
 
 def _resolve_operation(vault: Context, repo: git.Repo, target: str) -> str:

@@ -17,6 +17,7 @@ from vault_tool.files.git.repo import (
     obstacle,
     recent_heads,
     remotes,
+    require_free,
     resolve,
 )
 from vault_tool.util.deferred import deferred_names
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from vault_tool.files.git.commit_message import message
     from vault_tool.files.git.committing import Commit, FileChange, commit, commit_each, resolve_conflicts
     from vault_tool.files.git.note_commits import NoteLog, note_log, own_operations, renames
+    from vault_tool.files.git.open_merge import Unmerged, finish_merge, unmerged
     from vault_tool.files.git.worktree import (
         UncommittedFile,
         filters_and_remotes,
@@ -81,6 +83,7 @@ _LATER = {
         ),
         "worktree",
     ),
+    **dict.fromkeys(("Unmerged", "finish_merge", "unmerged"), "open_merge"),
     "message": "commit_message",
 }
 
@@ -93,6 +96,7 @@ __all__ = [
     "NoteLog",
     "Repo",
     "UncommittedFile",
+    "Unmerged",
     "blob_id",
     "blobs",
     "brought",
@@ -106,6 +110,7 @@ __all__ = [
     "earlier_blobs",
     "filters_and_remotes",
     "find",
+    "finish_merge",
     "head",
     "identity",
     "ignored",
@@ -128,6 +133,7 @@ __all__ = [
     "remotes",
     "removed_by",
     "renames",
+    "require_free",
     "resolve",
     "resolve_conflicts",
     "show",
@@ -135,6 +141,7 @@ __all__ = [
     "show_many",
     "tracked",
     "uncommitted",
+    "unmerged",
     "unreachable",
     "untracked_and_ignored",
     "work_tree_blobs",

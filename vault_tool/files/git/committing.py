@@ -221,18 +221,19 @@ def _with_changed(
     return replace(before, staged={**before.staged, **{name: others[name] for name in alike}}), {**targets, **entered}
 
 
-def resolve_conflicts(repo: Repo, contents: Mapping[str, bytes], limit: float) -> None:
-    """Enter these contents for conflicted files of the vault, by which git knows that their conflict is settled.
+def resolve_conflicts(repo: Repo, contents: Mapping[str, bytes | None], limit: float) -> None:
+    """Enter these contents (None: no file) for conflicted files of the vault, by which git knows that their conflict is settled.
 
     Raises `IndexLocked` after `limit` seconds.
     """
     by_name = {repo.inside(path): content for path, content in contents.items()}
     before = survey(repo, by_name)
-    ids = filtered(repo, before, by_name, HOOK_LIMIT)
-    for name in by_name.keys() - ids.keys():
-        stored = output(repo.work_tree, "store a page", "hash-object", "-w", "--no-filters", "--stdin", feed=by_name[name])
+    texts = {name: content for name, content in by_name.items() if content is not None}
+    ids = filtered(repo, before, texts, HOOK_LIMIT)
+    for name in texts.keys() - ids.keys():
+        stored = output(repo.work_tree, "store a text", "hash-object", "-w", "--no-filters", "--stdin", feed=texts[name])
         ids[name] = stored.decode().strip()
-    enter(repo, {name: TreeEntry(REGULAR, oid) for name, oid in ids.items()}, limit)
+    enter(repo, {name: TreeEntry(REGULAR, ids[name]) if name in ids else None for name in by_name}, limit)
 
 
 def unknown_committer() -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vault_tool.errors import GitError, Refused
 from vault_tool.files.git.run import Result, call, first_line, one_line, output
-from vault_tool.util.hints import if_there, shell
+from vault_tool.util.hints import if_there, shell, step
 from vault_tool.util.structs import Struct
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -146,6 +146,8 @@ def merging(repo: Repo) -> list[str]:
         return []
 
 
+_LEFT_TEXTS = f": {step('review')} settles what git left in conflict"
+
 _UNDER_WAY = (
     ("rebase-merge", "a rebase", ("git rebase --continue", "git rebase --abort")),
     ("rebase-apply/applying", "a git am", ("git am --continue", "git am --abort")),
@@ -165,9 +167,17 @@ def obstacle(repo: Repo) -> str | None:
     """
     for mark, what, commands in _UNDER_WAY:
         if (repo.git_dir / mark).exists():
-            how = if_there(f": {', or '.join(map(shell, commands))}")
-            return f"{what} is in progress in {repo.work_tree}; finish it first{how}"
+            settles = "" if mark == "BISECT_LOG" else if_there(_LEFT_TEXTS)
+            how = if_there(f"{'; then' if settles else ':'} {', or '.join(map(shell, commands))}")
+            return f"{what} is in progress in {repo.work_tree}; finish it first{settles}{how}"
     return None
+
+
+def require_free(repo: Repo, refused: str) -> None:
+    """Raise GitError, with what is refused and what to type, while such an operation is under way."""
+    if under_way := obstacle(repo):
+        what, _, advice = under_way.partition("; ")
+        raise GitError(f"{refused}: {what}", advice)
 
 
 def remotes(repo: Repo) -> list[str]:

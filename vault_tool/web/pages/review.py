@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import UsageError, VaultError
+from vault_tool.features.conflicts.settling import is_made_anew, text_to_edit
 from vault_tool.features.reading.listing import listed
 from vault_tool.features.review.reviewing import edit_waiting
 from vault_tool.features.review.waiting_sources import drop_sources, waiting_sources
@@ -68,8 +69,10 @@ async def settle(request: Request) -> Response:
     keep, _, key = form.get("keep", "").partition(" ")
     text = form.text("text") if keep == "text" else ""
     done = await act(request, lambda vault: vault.settle_texts(key, "" if keep == "text" else keep, text=text))
+    # A merge is no operation of ours, and is not taken back.
+    merged = form.get("what") == "merge"
     left = f"; {counted(len(done.results), 'place')} left" if done.results else ""
-    return done_with(request, f"{done.title}: settled{left}", back="/review", result=done, undo=True)
+    return done_with(request, f"{done.title}: settled{left}", back="/review", result=done, undo=not merged)
 
 
 async def restore(request: Request) -> Response:
@@ -129,6 +132,8 @@ def _found(vault: Vault) -> dict[str, Any]:
         "sources": {draft: listed(vault, ids) for draft, ids in waiting_sources(vault).items()},
         "differences": {draft.id: words for draft in waiting[:_MOST] if (words := _difference(vault, draft))},
         "root": vault.root,
+        "text_to_edit": text_to_edit,
+        "is_made_anew": is_made_anew,
     }
 
 

@@ -203,11 +203,12 @@ def _sections(text: str) -> Iterator[ContextSection]:
 
 def _steps(status: Any, work: NeedingAPerson) -> Iterator[SuggestedStep]:
     """The steps that need attention, each with what settles it."""
-    if status.git.obstacle:
+    if status.git.conflicted:
+        first, *more = status.git.conflicted
+        others = f" and {counted(len(more), 'other file')}" if more else ""
+        yield SuggestedStep(f"Git left {first}{others} in conflict: choose what stays; the last ends the merge", page="/review")
+    elif status.git.obstacle:
         yield SuggestedStep(status.git.obstacle, page="/health")
-    for path in status.git.conflicted:
-        # No press commits it: git alone is told that it is settled.
-        yield SuggestedStep(f"{path} is in conflict: choose what stays in it, then finish the merge with git", page="/health")
     if status.git.uncommitted and not status.git.conflicted:
         changed = counted(status.git.uncommitted, "changed file is", "changed files are")
         yield SuggestedStep(f"{changed} not committed", "commit", "Commit them")
