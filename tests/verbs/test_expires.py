@@ -113,6 +113,21 @@ def test_the_first_of_two_ends_counts(vault: Vault, clock: FixedClock) -> None:
     assert vault.list(status="expired").total == 1
 
 
+@pytest.mark.parametrize("end", ["9999-12-31", "9999-12-31T23:59:59+00:00"])
+@pytest.mark.parametrize("name", ["expires", "until", "review_by"])
+def test_an_end_at_the_end_of_all_time_is_no_end(vault: Vault, name: str, end: str) -> None:
+    """Other tools write the last day that there is for what never ends."""
+    kept = vault.remember("The kiosk opens at nine.", kind="fact")
+    path = vault.root / kept.path
+    path.write_text(path.read_text().replace("type: fact", f"type: fact\n{name}: {end}"))
+    vault.fresh()
+    assert vault.show(kept.id).status == "current"
+    assert kept.id in [result.id for result in vault.search("kiosk opens").results]
+    assert not [problem for problem in vault.doctor().problems if problem.path == kept.path and "hand" not in problem.code]
+    assert vault.upcoming("14d").total == 0
+    vault.export_as("okf", vault.root.parent / "bundle")
+
+
 def test_an_end_of_no_time_is_refused(vault: Vault) -> None:
     for field in FIELDS:
         with pytest.raises(UsageError, match=f"{field} `soon` is not a time"):

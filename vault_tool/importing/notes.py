@@ -15,7 +15,7 @@ from vault_tool.files.frontmatter.lists import Form
 from vault_tool.files.frontmatter.loose import read_loosely
 from vault_tool.files.page_titles import title_of
 from vault_tool.files.parse import parse
-from vault_tool.importing import claude_heads, dates, tags
+from vault_tool.importing import bundles, claude_heads, dates, tags
 from vault_tool.importing.toml_head import json_head, toml_head
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, Severity, note, warning
@@ -66,7 +66,8 @@ def exported_as(data: bytes) -> tuple[str, bool]:
     if not _ID_LINE.search(data[:65536]):
         return "", False
     head, _, _ = frontmatter.read(data)
-    memory = claude_heads.memory_head(head.values) if head is not None else None
+    values: Mapping[str, Raw] = head.values if head is not None else {}
+    memory = claude_heads.memory_head(values) or bundles.exported(values)
     if memory is None or not memory.id:
         return "", False
     return memory.id, content_hash(data[frontmatter.split(data).body_start :]) == memory.digest

@@ -13,7 +13,7 @@ _STAMP = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+00:00", re.ASCII)
 _DAY_LENGTH = len("2026-11-20")
 _SINCE_1990 = 631_152_000
 _END_OF_TIME = 10_000_000_000
-_BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
+_BEFORE_ALL, _AFTER_ALL = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 class Clock:
@@ -90,9 +90,14 @@ def end_of(text: str) -> datetime | None:
     if named is None:
         return None
     if _DATE.fullmatch(text.strip()):
-        return named + timedelta(days=1)
+        return _later(named, timedelta(days=1))
     # As `until` writes a day.
-    return named + timedelta(seconds=1) if (named.hour, named.minute, named.second) == (23, 59, 59) else named
+    return _later(named, timedelta(seconds=1)) if (named.hour, named.minute, named.second) == (23, 59, 59) else named
+
+
+def _later(moment: datetime, by: timedelta) -> datetime:
+    """A moment that is so much later, or the last one that there is: others write the end of the year 9999 for no end."""
+    return moment + by if _AFTER_ALL - moment > by else _AFTER_ALL
 
 
 def until(text: str) -> str | None:

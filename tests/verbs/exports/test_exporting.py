@@ -248,6 +248,17 @@ def test_what_is_hidden_is_in_no_log_either_and_with_hidden_all_of_it_is_there(v
     assert any(line.get("id") == hidden for line in _lines(tmp_path / "all.jsonl"))
 
 
+def test_every_form_counts_what_stays_by_the_same_reasons(vault: Vault, tmp_path: Path) -> None:
+    _told(vault)
+    fact = vault.remember("Ada plays go.", ["Ada"], kind="fact").id
+    vault.create_understanding(["Ada"], "Ada plays board games.", "Plays.", source_observation_ids=[fact])
+    vault.fresh()
+    kept = "soul, protocol and orientation"
+    graph = vault.export_as("server-memory", tmp_path / "graph.jsonl").left_out
+    folder = vault.export_as("claude-code", tmp_path / "memory").left_out
+    assert graph["understandings"] == 1 and graph[kept] == folder[kept] == 3
+
+
 def test_what_was_made_of_what_is_hidden_and_what_is_about_a_user_stays_where_it_has_no_place(
     vault: Vault, tmp_path: Path
 ) -> None:

@@ -332,6 +332,43 @@ class TestOkf:
         assert rain["status"] == "draft" and rain["generated"]["by"].startswith("agent/")
         assert done.left_out["links"] == 1 and done.left_out["links that lead nowhere"] >= 1
 
+    def test_it_comes_back_without_doubling_anything_and_its_lists_are_no_memories(
+        self, vault: Vault, founded_without_git: Path, tmp_path: Path
+    ) -> None:
+        ids = _told(vault)
+        bundle = tmp_path / "b"
+        vault.export_as("okf", bundle)
+        count = len(vault.index.catalog.snapshot().entries)
+        for _ in range(2):
+            done = vault.import_markdown(bundle)
+            assert (done.imported, done.updated, done.pages) == (0, 0, 0) and done.skipped["list-of-files"] >= 4
+        assert len(vault.index.catalog.snapshot().entries) == count
+        with Vault.open(own_copy(founded_without_git, tmp_path / "other"), clock=vault.clock) as other:
+            assert other.import_markdown(bundle).imported == 5
+            again = other.import_markdown(bundle)
+            assert (again.imported, again.updated) == (0, 0)
+            titles = {entry.title for entry in other.index.catalog.of_class(RecordClass.OBSERVATION)}
+            assert not titles & {"Folders", "Concepts", "index", "Directory Update Log", "Shop"} and "Use pnpm" in titles
+            assert other.index.catalog.subject_named("shop") and other.show(ids["rule"]).origin == "import"
+            edited = next(bundle.rglob("use-pnpm*"))
+            edited.write_text(edited.read_text() + "And never yarn.\n")
+            assert other.import_markdown(bundle).updated == 1
+        assert len(vault.import_markdown(bundle).changed_on_both_sides) == 1
+
+    def test_lists_of_another_hands_bundle_are_no_memories_and_an_index_elsewhere_is_one(
+        self, vault: Vault, tmp_path: Path
+    ) -> None:
+        folder = tmp_path / "others"
+        (folder / "bundle/below").mkdir(parents=True)
+        (folder / "plain").mkdir()
+        (folder / "bundle/index.md").write_text('---\nokf_version: "0.1"\n---\n# All\n* [A](a.md)\n')
+        (folder / "bundle/below/Index.md").write_text("# Below\n")
+        (folder / "bundle/log.md").write_text("# Log\n")
+        (folder / "bundle/a.md").write_text("---\ntype: Recipe\n---\nBread needs time.\n")
+        (folder / "plain/index.md").write_text("What the plain folder is for.\n")
+        done = vault.import_markdown(folder)
+        assert (done.imported, done.skipped) == (2, {"list-of-files": 3})
+
     def test_what_is_over_is_deprecated(self, vault: Vault, tmp_path: Path) -> None:
         ids = _told(vault)
         with _owner(vault) as keeper:

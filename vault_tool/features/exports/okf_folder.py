@@ -14,20 +14,19 @@ from vault_tool.errors import NotFound, Refused
 from vault_tool.features.exports.outgoing import SECRET, USERS, Leaving, Outgoing
 from vault_tool.files import frontmatter, layout, writer
 from vault_tool.generate.escape import inline, link_path, readable
+from vault_tool.importing.bundles import HASH, INDEX, LOG, RESERVED
 from vault_tool.model.snapshot import ENDS, Entry, is_trusted
 from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.clock import end_of, parse_time
 from vault_tool.util.link_rewriting import with_links
 from vault_tool.util.note_links import led_to, path_of
 from vault_tool.util.structs import Struct
-from vault_tool.util.text import one_line
+from vault_tool.util.text import content_hash, one_line
 from vault_tool.vault import link_meaning, screening
 from vault_tool.vault.context import Context
 
 FORM = "okf"
 VERSION = "0.2"
-_INDEX, _LOG = "index.md", "log.md"
-_RESERVED = frozenset({_INDEX, _LOG})
 _ABOUT = 200
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _TOP = f"{layout.VAULT}/"
@@ -54,7 +53,7 @@ def okf_files(vault: Context, since: str | None, subjects: Sequence[str]) -> tup
     files = {concept.path: _written(concept) for concept in concepts}
     files.update(_indexes(concepts))
     if concepts:
-        files[_LOG] = _log(concepts)
+        files[LOG] = _log(concepts)
     if not out.is_narrowed:
         out.lost()
     out.left_out["links that lead nowhere"] += rewriting.nowhere
@@ -91,7 +90,7 @@ def _places(paths: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     renamed = []
     for path, place in sorted(places.items()):
         folder, _, name = place.rpartition("/")
-        if name.casefold() not in _RESERVED:
+        if name.casefold() not in RESERVED:
             continue
         stem, number = name[:-3], 1
         while (other := f"{folder}/{stem}-note{'' if number == 1 else f'-{number}'}.md".lstrip("/")).casefold() in taken:
@@ -160,8 +159,11 @@ def _of_record(record: Leaving, place: str, rewriting: _Rewriting, by_id: Mappin
         fields["stale_after"] = (min(ends) - timedelta(seconds=1)).date().isoformat()
     resources = [{"resource": _resource(reference)} for reference in entry.texts("evidence")]
     resources += [{"resource": f"/{by_id[identity]}"} for identity in entry.texts("sources") if identity in by_id]
-    fields |= {"sources": resources, "subjects": list(entry.subjects), "id": entry.id}
-    return _Concept(place, fields, rewriting.text(entry.path, record.text), at)
+    body = rewriting.text(entry.path, record.text)
+    # By these an import knows what comes back.
+    digest = content_hash(_text(body).encode("utf-8", "replace"))
+    fields |= {"sources": resources, "subjects": list(entry.subjects), "id": entry.id, HASH: digest}
+    return _Concept(place, fields, body, at)
 
 
 def _resource(reference: str) -> str:
@@ -198,7 +200,12 @@ def _of_page(path: str, data: bytes, place: str, rewriting: _Rewriting) -> _Conc
 
 def _written(concept: _Concept) -> bytes:
     lines = [f"{_key(name)}: {_value(value)}\n" for name, value in concept.fields.items() if value not in ("", None, [], {})]
-    return f"---\n{''.join(lines)}---\n\n{concept.body}\n".encode("utf-8", "replace")
+    return f"---\n{''.join(lines)}---\n{_text(concept.body)}".encode("utf-8", "replace")
+
+
+def _text(body: str) -> str:
+    """What stands below a head."""
+    return f"\n{body}\n"
 
 
 def _key(name: str) -> str:
@@ -243,7 +250,7 @@ def _indexes(concepts: Sequence[_Concept]) -> Iterator[tuple[str, bytes]]:
             lines.append("# Concepts\n")
             lines += [f"* {_entry(concept, folder)}" for concept in sorted(here[folder], key=lambda each: each.path)]
             lines.append("")
-        yield f"{folder}/{_INDEX}".lstrip("/"), "\n".join(lines).encode("utf-8", "replace")
+        yield f"{folder}/{INDEX}".lstrip("/"), "\n".join(lines).encode("utf-8", "replace")
 
 
 def _entry(concept: _Concept, folder: str) -> str:

@@ -75,10 +75,19 @@ class Outgoing:
         self.left_out[LINKS] += len(catalog.of_class(RecordClass.EDGE))
         self.left_out[JUDGEMENTS] += len(catalog.signals())
 
+    def without_place(self, record_class: RecordClass, word: str) -> None:
+        """Count the records of a class that the form has no place for: those that may not leave by that reason, the others as
+        `word`.
+        """
+        entries = self.seen.index.catalog.of_class(record_class)
+        self._count_unseen({entry.path for entry in entries}, record_class)
+        believed = self.seen.standings.beliefs(entries)
+        self.left_out[word] += sum(self._may_leave(entry, believed.get(entry.id)) for entry in entries if self._asked.has(entry))
+
     def _chosen(self) -> list[Leaving]:
         catalog = self.seen.index.catalog
         entries = [entry for entry in catalog.snapshot().entries if entry.record_class in self._classes]
-        self._count_unseen({entry.path for entry in entries})
+        self._count_unseen({entry.path for entry in entries}, *self._classes)
         entries = [entry for entry in entries if self._asked.has(entry)]
         believed = self.seen.standings.beliefs([entry for entry in entries if entry.record_class in MEMORIES])
         entries = [entry for entry in entries if self._may_leave(entry, believed.get(entry.id))]
@@ -101,10 +110,10 @@ class Outgoing:
             leaving.append(Leaving(entry, body, text, not status.answers, believed.get(entry.id)))
         return leaving
 
-    def _count_unseen(self, seen: set[str]) -> None:
+    def _count_unseen(self, seen: set[str], *classes: RecordClass) -> None:
         """Count the records that no answer to everybody has: those of a user, and those that are withheld."""
         for entry in self._whole.index.catalog.snapshot().entries:
-            if entry.path not in seen and entry.record_class in MEMORIES and entry.record_class in self._classes:
+            if entry.path not in seen and entry.record_class in MEMORIES and entry.record_class in classes:
                 self.left_out[USERS if entry.text("user") else "hidden"] += 1
 
     def _may_leave(self, entry: Entry, belief: Belief | None) -> bool:

@@ -43,5 +43,5 @@ def graph(
         for name, each in sorted(texts.items())
     ]
     out.lost()
-    out.left_out["understandings"] += len(catalog.of_class(RecordClass.UNDERSTANDING))
+    out.without_place(RecordClass.UNDERSTANDING, "understandings")
     return lines, {"observations": observations, "entities": len(lines)}, out

@@ -212,7 +212,7 @@ class _Taking:
         names = [*each.subjects, *self.wants.subjects]
 
         def make(identity: str) -> Observation:
-            subjects = tuple(dict.fromkeys(intake.subject(op, name) for name in names))
+            subjects = tuple(dict.fromkeys(filter(None, (intake.subject(op, name) for name in names))))
             extra = {"source_id": each.source_id} if each.source_id else {}
             return Observation(
                 id=identity, type=each.type, title=given_title(each.title, each.text), subjects=subjects, tags=each.tags,

@@ -121,6 +121,7 @@ class Intake:
         self._begun = time.perf_counter()
         self._space = resolve.workspace_id(vault)
         self._claimed: set[str] = set()
+        self._taken: dict[str, str] = {}
         self._bodies: set[int] = set()
         place = f"an export of {of}" if of else str(source)
         self._known = ImportLog(vault, self.name, place)
@@ -207,8 +208,7 @@ class Intake:
         `source` is what the tool says, as bytes that are the same as long as it says the same.
         """
         identity, digest = self._identity(key), content_hash(source)
-        if identity in self._claimed:
-            self.leave("copy")
+        if self._is_again(key, identity, source):
             return
         self._claimed.add(identity)
         if self._was_forgotten(key, identity):
@@ -221,6 +221,7 @@ class Intake:
         record = replace(draft, extra={**draft.extra, FROM: f"{self.name}/{key}", SOURCE_HASH: digest})
         if existing is None and self._says_the_same(record):
             self._claimed.discard(identity)
+            del self._taken[identity]
             self.leave("copy")
             return
         data = with_copy_hash(render(record, op.as_written(record.subjects)))
@@ -237,6 +238,22 @@ class Intake:
         else:
             op.put(op.place(record), data)
             self.planned("imported")
+
+    def _is_again(self, place: str, name: str, source: bytes) -> bool:
+        """Whether this run has met a name before: the first text of it is taken, and another one is named."""
+        before, digest = self._taken.setdefault(name, ""), content_hash(source)
+        if not before:
+            self._taken[name] = digest
+        elif before == digest:
+            self.leave("copy")
+        else:
+            self.skip(
+                screening.masked(place),
+                "id-twice",
+                "the export has its id twice, with another text",
+                "only the first one was taken in",
+            )
+        return bool(before)
 
     def copy_of(self, key: str) -> Entry | None:
         """The record that is here of what another tool keeps under a key."""
@@ -318,7 +335,7 @@ class Intake:
 
     def page(self, op: Operation, path: str, data: bytes, target: str) -> None:
         """Take in a file as it is, as a page."""
-        if not self.suspected(path, data):
+        if not self._is_again(path, path, data) and not self.suspected(path, data):
             self._page(op, path, data, target)
 
     def attachment(self, op: Operation, path: str, data: bytes, target: str) -> None:
@@ -344,24 +361,34 @@ class Intake:
 
     def subjects(self, op: Operation, names: Sequence[str]) -> tuple[str, ...]:
         """The subjects called `names` as a head has them; those that the vault lacks are planned in `op`, once."""
-        key = tuple(names)
+        key = tuple(name for name in names if not self._is_secret(name))
         if key not in self._named(op):
-            tagging = resolve_subjects(op, names)
+            tagging = resolve_subjects(op, key)
             self._tagged[key] = tuple(tagging.names)
             self._minted += tagging.created
         return tuple(op.as_written(self._tagged[key]))
 
     def subject(self, op: Operation, name: str, role: str = "", summary: str = "") -> str:
-        """The name of the subject that a thing of another tool's is, which is planned in `op` where the vault lacks it."""
+        """The name of the subject that a thing of another tool's is, which is planned in `op` where the vault lacks it.
+
+        Empty where the name looks like a secret: it would be a file's name.
+        """
         key = (name,)
+        if self._is_secret(name):
+            return ""
         if key not in self._named(op):
             existing, minted = resolve.subject(self.vault, name), op.minted(normal_name(name))
             if existing is None and minted is None:
+                role, summary = ("" if self._is_secret(text) else text for text in (role, summary))
                 op.create(replace(subject_named(self.vault, name), role=role, summary=summary))
                 self._minted += (name,)
                 self._planned += 1
             self._tagged[key] = (minted or (existing.text("name") if existing else name),)
         return self._tagged[key][0]
+
+    def _is_secret(self, text: str) -> bool:
+        """Whether a name or a word of a subject looks like a secret; it is then named, and must not be taken in."""
+        return bool(text) and self.suspected("a subject", text.encode("utf-8", "replace"))
 
     def _named(self, op: Operation) -> dict[tuple[str, ...], tuple[str, ...]]:
         if op is not self._tagging:
@@ -410,13 +437,14 @@ class Intake:
         self.tally.problems.append(note(folder, 0, reason, message, hint))
 
     def suspected(self, path: str, data: bytes, source: bytes = b"") -> bool:
-        """Whether a text looks as if it held a secret; it is then named, and must not be taken in.
+        """Whether a text, or the path that it has, looks as if it held a secret; it is then named, and must not be taken in.
 
         Its line is that of `source`, where the text is made from another one and the person will look.
         """
-        secrets = screening.unmarked(path, data) if self.screened else []
+        shown = screening.masked(path)
+        secrets = [*screening.unmarked(shown, data), *screening.unmarked(shown, path.encode())] if self.screened else []
         if secrets:
-            secrets = screening.unmarked(path, source) or secrets
+            secrets = screening.unmarked(shown, source) or secrets
             self.tally.skipped["secret"] += 1
             self.tally.problems.extend(replace(problem, hint=problem.hint + screening.OR_ALLOWED) for problem in secrets)
         return bool(secrets)

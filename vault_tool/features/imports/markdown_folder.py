@@ -17,7 +17,7 @@ from vault_tool.files import foreign, git, layout
 from vault_tool.files.foreign import ForeignFile
 from vault_tool.files.frontmatter import read
 from vault_tool.files.reader import Reader
-from vault_tool.importing import forms
+from vault_tool.importing import bundles, forms
 from vault_tool.importing.notes import ImportOptions, Made, record_from_note
 from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.types import RecordClass, is_type_name
@@ -107,7 +107,11 @@ def _check_type(vault: Context, type: str, new: bool) -> None:
 
 
 def _without_forms(intake: Intake, reader: Reader, notes: list[ForeignFile]) -> list[ForeignFile]:
-    """The notes that are not forms for new ones, which are counted by folder and named once each."""
+    """The notes that are neither forms for new ones, counted by folder and named once each, nor lists of a bundle's files."""
+    lists = frozenset(bundles.listings([note.path for note in notes], reader.read))
+    if lists:
+        intake.leave("list-of-files", len(lists))
+        notes = [note for note in notes if note.path not in lists]
     for folder in forms.folders(reader.read):
         left = [note for note in notes if not forms.is_within(note.path, folder)]
         count = len(notes) - len(left)
@@ -168,6 +172,9 @@ class _Copying:
         data = self.intake.bytes_of(self.reader, note) if target else None
         if data is None:
             return
+        if subject := _subject_of(data):
+            self.intake.subject(op, subject, summary=read(data)[1].strip())
+            return
         asked = replace(self.asked, subjects=self.intake.subjects(op, self.asked.subjects))
         label = f"{self.intake.name}/{note.path}"
         types = self.intake.vault.settings.types
@@ -208,6 +215,13 @@ class _Adoption:
         elif not self.intake.suspected(note.path, result.data, data):
             op.rewrite(path, data, result.data)
             self.intake.planned("imported")
+
+
+def _subject_of(data: bytes) -> str:
+    """The name of the subject whose text a file of a bundle is, as an export of a vault wrote it; else nothing."""
+    head, _, _ = read(data)
+    record = bundles.exported(head.values) if head is not None and head.usable else None
+    return record.title if record is not None and record.type == RecordClass.SUBJECT else ""
 
 
 def is_record(data: bytes) -> bool:
