@@ -204,7 +204,7 @@ def _written(concept: _Concept) -> bytes:
 
 
 def _text(body: str) -> str:
-    """What stands below a head."""
+    """A body as it stands below a head."""
     return f"\n{body}\n"
 
 
