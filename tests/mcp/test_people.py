@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -552,3 +552,120 @@ def test_a_served_vault_syncs_where_it_was_told_to(tmp_path: Path) -> None:
             _as(vault).remember("The pump hums at night.", ["Pump"])
         with serving("--every", "600", cwd=root):
             eventually(lambda: git(hub, "log", "-1", "--format=%an") == "ann")
+
+
+# --- every state of a token, at every door
+
+
+def _with_row(root: Path, name: str, **changes: object) -> None:
+    values = json.loads((root / CONFIG).read_text())
+    values["people"][name] = {**values["people"][name], **changes}
+    _write_config(root, values)
+
+
+def _over(root: Path) -> str:
+    token = _token(root, "tess")
+    _with_row(root, "tess", until="2026-01-01")
+    return token
+
+
+def _removed(root: Path) -> str:
+    token = _token(root, "tess")
+    with _opened(root) as vault:
+        served_people.remove(vault, "tess")
+    return token
+
+
+def _renewed(root: Path) -> str:
+    token = _token(root, "tess")
+    _token(root, "tess")
+    return token
+
+
+def _of_a_row_taken_out_by_hand(root: Path) -> str:
+    token, values = _token(root, "tess"), json.loads((root / CONFIG).read_text())
+    del values["people"]["tess"]
+    _write_config(root, values)
+    return token
+
+
+def _its_hash(root: Path) -> str:
+    _token(root, "tess")
+    return str(json.loads((root / CONFIG).read_text())["people"]["tess"]["hash"])
+
+
+def _of_the_owners_address(root: Path) -> str:
+    token, values = _token(root, "tess"), json.loads((root / CONFIG).read_text())
+    values["people"][git(root, "log", "-1", "--format=%ae")] = values["people"].pop("tess")
+    _write_config(root, values)
+    return token
+
+
+def _of_an_unknown_scope(root: Path) -> str:
+    token = _token(root, "tess")
+    _with_row(root, "tess", scope="all")
+    return token
+
+
+def _of_no_end(root: Path) -> str:
+    token = _token(root, "tess")
+    _with_row(root, "tess", until="9999-12-31")
+    return token
+
+
+def _narrowed_to_reading(root: Path) -> str:
+    token = _token(root, "tess")
+    _with_row(root, "tess", scope="read")
+    return token
+
+
+# What is shown, and the statuses of a question and of a write with it.
+SHOWN: Mapping[str, tuple[Callable[[Path], str], int, int]] = {
+    "of writing": (lambda root: _token(root, "tess"), 200, 200),
+    "of the last day that there is": (_of_no_end, 200, 200),
+    "of reading": (lambda root: _token(root, "tess", "read"), 200, 403),
+    "narrowed to reading since": (_narrowed_to_reading, 200, 403),
+    "over": (_over, 401, 401),
+    "removed": (_removed, 401, 401),
+    "renewed": (_renewed, 401, 401),
+    "its row taken out by hand": (_of_a_row_taken_out_by_hand, 401, 401),
+    "its hash": (_its_hash, 401, 401),
+    "half of it": (lambda root: _token(root, "tess")[:20], 401, 401),
+    "with more behind it": (lambda root: _token(root, "tess") + "x", 401, 401),
+    "in other letters": (lambda root: _token(root, "tess").swapcase(), 401, 401),
+    "of the owner's address": (_of_the_owners_address, 401, 401),
+    "of an unknown scope": (_of_an_unknown_scope, 401, 401),
+    "none": (lambda root: "", 401, 401),
+}
+
+
+@pytest.mark.parametrize("shown", SHOWN)
+def test_each_state_of_a_token_opens_what_it_is_for_and_nothing_else(team: Team, shown: str) -> None:
+    root = team.server.root
+    make, reading, writing = SHOWN[shown]
+    before = (root / CONFIG).read_bytes()
+    try:
+        token = make(root)
+        head = git(root, "rev-parse", "HEAD")
+        answers = [
+            team.raw(token or "-", _call("get", memory_id=team.mine)),
+            team.raw(token or "-", _call("remember", content=f"By a token: {shown}.")),
+        ]
+        assert [status for status, _, _ in answers] == [reading, writing], answers
+        for status, headers, said in answers:
+            assert status == 200 or ("pump" not in str(said) and "www-authenticate" in headers), said
+            assert status != 403 or 'scope="write"' in headers["www-authenticate"]
+        assert (git(root, "rev-parse", "HEAD") == head) is (writing != 200)
+        assert writing != 200 or _author(root) == f"tess <{address_of('tess')}>"
+        for path in ("/", "/live", "/health/x", "/mcp/"):
+            status, _, raw = team.server.ask("GET", path, authorization=f"Bearer {token}")
+            assert status == 401 and b"pump" not in raw, path
+        # Where the rows are no rows no person is let in, and the vault's own token is.
+        others = 401 if shown in ("of the owner's address", "of an unknown scope") else 200
+        assert [team.call(person, "get", memory_id=team.mine)[0] for person in ("ann", "")] == [others, 200]
+    finally:
+        (root / CONFIG).write_bytes(before)
+
+
+def _call(tool: str, **arguments: object) -> Mapping[str, object]:
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
