@@ -17,6 +17,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
+from tests import sources
 from tests.mcp.served import ERAS, client_of
 from tests.web.conftest import serving_pages
 from tests.wording import typed
@@ -271,21 +272,19 @@ _FLAGS = re.compile(r"--?[a-z][a-z-]*(?: --?[a-z][a-z-]*)+")
 def test_no_text_below_the_doors_has_a_command_line_in_it() -> None:
     """A hint with a next step is made of values: a text that names a command would say it at every door."""
     found = []
-    package = PROJECT / "vault_tool"
-    for path in sorted(package.rglob("*.py")):
-        place = path.relative_to(package).as_posix()
+    for module in sources.modules():
+        place = module.path.as_posix()
         if place.startswith(_OF_THE_COMMAND_LINE):
             continue
-        tree = ast.parse(path.read_text())
         # A text that stands alone says what something is.
-        alone = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
+        alone = {id(one.value) for one in module.nodes if isinstance(one, ast.Expr)}
         typed_by_git = {
-            id(one) for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "shell"
+            id(one) for node in module.nodes if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "shell"
             for one in ast.walk(node)
         }  # fmt: skip
         found += [
             f"{place}:{node.lineno}: {node.value}"
-            for node in ast.walk(tree)
+            for node in module.nodes
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone | typed_by_git
             and not node.value.startswith("git ") and not _FLAGS.fullmatch(node.value)
             and re.search(r"`(?:vt|git) |\bvt [a-z]|\btype: git|(?: |`)--[a-z]", node.value)
@@ -295,8 +294,8 @@ def test_no_text_below_the_doors_has_a_command_line_in_it() -> None:
 
 def test_each_step_of_the_source_is_one_of_a_verb_with_its_command_and_its_words() -> None:
     seen = set()
-    for path in sorted((PROJECT / "vault_tool").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for module in sources.modules():
+        for node in module.nodes:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "step" and node.args:
                 named = node.args[0]
                 if isinstance(named, ast.Constant):

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 import vault_tool
+from bench.source import Module
+from tests import sources
+from tests.sources import PACKAGE
 from vault_tool.vault.facts import FACTS, FIRST_NAMES
 
-PACKAGE = Path(vault_tool.__file__).parent
 DOORS = {"cli", "mcp", "hooks", "web"}
 _SQL = re.compile(
     r"\s*(select\s.+\sfrom\s|insert\s+(or\s+\w+\s+)?into\s|delete\s+from\s|update\s+\w+\s+set\s|create\s+(table|index)\s)",
@@ -20,39 +22,42 @@ _SQL = re.compile(
 )
 
 
-def _modules() -> Iterator[Path]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if path.name not in ("__init__.py", "__main__.py"):
-            yield path.relative_to(PACKAGE)
+def _modules() -> list[Module]:
+    return [module for module in sources.modules() if module.path.name not in ("__init__.py", "__main__.py")]
 
 
-def statements(source: str) -> list[str]:
+def _module(text: str) -> Module:
+    return Module(Path("made_up.py"), text)
+
+
+def statements(module: Module) -> list[str]:
     """The texts of a module that are SQL statements, also those that are put together of parts."""
-    texts = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+    texts = (node.value for node in module.nodes if isinstance(node, ast.Constant))
     return [text for text in texts if isinstance(text, str) and _SQL.match(text)]
 
 
 def test_only_the_index_speaks_sql() -> None:
-    outside = [path for path in _modules() if path.parts[0] != "index"]
-    found = {str(path): statements((PACKAGE / path).read_text(encoding="utf-8")) for path in outside}
+    outside = [module for module in sources.modules() if module.path.parts[0] != "index"]
+    found = {str(module.path): statements(module) for module in outside}
     assert {path: texts for path, texts in found.items() if texts} == {}
 
 
 def test_no_class_is_a_dataclass() -> None:
-    makers = [path for path in PACKAGE.rglob("*.py") if re.search(r"^\s*(from|import) dataclasses\b", path.read_text(), re.M)]
+    makers = [module.path for module in sources.modules() if re.search(r"^\s*(from|import) dataclasses\b", module.text, re.M)]
     assert not makers, "each costs a cold command most of a millisecond: derive from `Struct` of `util/structs.py`"
 
 
 def test_a_statement_is_noticed_whatever_its_case() -> None:
-    assert statements("x = f'SELECT id FROM entries WHERE n IN ({m})'") and statements('y = """\n  delete from entries"""')
-    assert not statements("z = 'Select a memory'")
+    assert statements(_module("x = f'SELECT id FROM entries WHERE n IN ({m})'"))
+    assert statements(_module('y = """\n  delete from entries"""'))
+    assert not statements(_module("z = 'Select a memory'"))
 
 
 def test_below_the_doors_a_name_leads_to_one_module() -> None:
     named = defaultdict(list)
-    for path in _modules():
-        if not DOORS & set(path.parts):
-            named[path.stem].append(str(path))
+    for module in _modules():
+        if not DOORS & set(module.path.parts):
+            named[module.path.stem].append(str(module.path))
     assert {name: paths for name, paths in named.items() if len(paths) > 1} == {}
 
 
@@ -89,21 +94,20 @@ FLOORS_OF_FEATURES = 5
 
 def test_features_stand_on_few_floors() -> None:
     """A verb of the top floor is understood by way of four modules of features: what they share stands below them."""
-    names = {f"{PACKAGE.name}.{'.'.join(path.with_suffix('').parts)}": PACKAGE / path for path in _modules()}
-    verbs = {name: path for name, path in names.items() if name.startswith(f"{PACKAGE.name}.features.")}
-    below = {name: {one for one in _imported(path) if one in verbs} for name, path in verbs.items()}
+    names = {f"{PACKAGE.name}.{'.'.join(module.path.with_suffix('').parts)}": module for module in _modules()}
+    verbs = {name: module for name, module in names.items() if name.startswith(f"{PACKAGE.name}.features.")}
+    below = {name: {one for one in _imported(module) if one in verbs} for name, module in verbs.items()}
     floors = _floors(below)
     too_high = {name: floor for name, floor in floors.items() if floor > FLOORS_OF_FEATURES}
     assert too_high == {} and max(floors.values()) > 2
 
 
-def _imported(path: Path) -> set[str]:
+def _imported(module: Module) -> set[str]:
     """The modules that one imports, also in its functions; what is imported for types alone does not count."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    alone = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    alone = [node for node in module.nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     types = {inner for node in alone for one in node.body for inner in ast.walk(one)}
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node not in types]
-    later = re.findall(r'\bdeferred(?:_verbs)?\("([\w.]+)"\)', path.read_text(encoding="utf-8"))
+    found = [node for node in module.nodes if isinstance(node, ast.ImportFrom) and node not in types]
+    later = re.findall(r'\bdeferred(?:_verbs)?\("([\w.]+)"\)', module.text)
     return {name for node in found for one in node.names for name in (str(node.module), f"{node.module}.{one.name}")} | {*later}
 
 
@@ -121,29 +125,29 @@ def test_a_verb_is_made_of_verbs_only_where_it_is_several_operations() -> None:
     named = {name: getattr(vault_tool.Vault, name) for name in vars(vault_tool.Vault)}
     verbs = {name: value.__module__ for name, value in named.items() if callable(value)}
     found = defaultdict(set)
-    for path in _modules():
-        if path.parts[0] in ("features", "verbs") and path.name != "vault.py":
-            for module, name in _used(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
-                if verbs.get(name) == module:
-                    found[path.as_posix()].add(name)
+    for module in _modules():
+        if module.path.parts[0] in ("features", "verbs") and module.path.name != "vault.py":
+            for source, name in _used(module):
+                if verbs.get(name) == source:
+                    found[module.path.as_posix()].add(name)
     assert found == MADE_OF_VERBS
 
 
-def _used(tree: ast.AST) -> Iterator[tuple[str, str]]:
+def _used(module: Module) -> Iterator[tuple[str, str]]:
     """What a module takes from others: names, and attributes of modules, each with the module that has it."""
-    taken = [(node.module or "", name) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in node.names]
-    yield from ((module, name.name) for module, name in taken)
-    modules = {name.asname or name.name: f"{module}.{name.name}" for module, name in taken}
-    for node in ast.walk(tree):
+    taken = [(node.module or "", name) for node in module.nodes if isinstance(node, ast.ImportFrom) for name in node.names]
+    yield from ((source, name.name) for source, name in taken)
+    modules = {name.asname or name.name: f"{source}.{name.name}" for source, name in taken}
+    for node in module.nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
             yield modules[node.value.id], node.attr
 
 
-def facts_by_hand(source: str) -> list[str]:
+def facts_by_hand(module: Module) -> list[str]:
     """What a module makes of several facts that it reads off an entry itself, under the names that they have in answers."""
     names, readers = {*FACTS, *FIRST_NAMES}, {"text", "texts", "number"}
     found = []
-    for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
+    for call in (node for node in module.nodes if isinstance(node, ast.Call)):
         values = [
             one.value.values[0] if isinstance(one.value, ast.BoolOp) else one.value for one in call.keywords if one.arg in names
         ]
@@ -160,14 +164,14 @@ def facts_by_hand(source: str) -> list[str]:
 
 
 def test_what_is_told_of_a_memory_is_read_off_it_in_one_place() -> None:
-    above = [path for path in _modules() if path.parts[0] in ("features", "verbs", "vault") and path.name != "facts.py"]
-    found = {str(path): facts_by_hand((PACKAGE / path).read_text(encoding="utf-8")) for path in above}
+    above = [each for each in _modules() if each.path.parts[0] in ("features", "verbs", "vault") and each.path.name != "facts.py"]
+    found = {str(module.path): facts_by_hand(module) for module in above}
     assert {path: made for path, made in found.items() if made} == {}
 
 
 def test_a_result_that_is_filled_by_hand_is_noticed() -> None:
-    assert facts_by_hand("Line(id=e.id, summary=e.text('summary') or None, tags=e.texts('tags'))") == ["Line"]
-    assert not facts_by_hand("Line(id=e.id, tags=e.texts('tags'))")
+    assert facts_by_hand(_module("Line(id=e.id, summary=e.text('summary') or None, tags=e.texts('tags'))")) == ["Line"]
+    assert not facts_by_hand(_module("Line(id=e.id, tags=e.texts('tags'))"))
 
 
 def test_one_module_says_where_local_files_are() -> None:
@@ -183,7 +187,7 @@ def test_one_module_says_where_local_files_are() -> None:
         "owner/owner_lock.py",
     }
     by_folder = re.compile(r"\broot,? (?:/ )?\(?(?:layout\.)?(?:LOCAL|CACHE|CONFIG_FILE)\b(?! / LOCK_FILE)")
-    found = {path.as_posix() for path in _modules() if by_folder.search((PACKAGE / path).read_text(encoding="utf-8"))}
+    found = {module.path.as_posix() for module in _modules() if by_folder.search(module.text)}
     assert found - told == {"files/sweeping.py"}, "ask `local_trust.place`"
 
 

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from bench import profile, source
+from bench import source
+from tests import sources
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -11,11 +12,11 @@ _RECORDS = {"decisions.md"}
 
 
 def test_no_docstring_begins_with_a_riddle() -> None:
-    assert source.riddles(source.modules(ROOT / profile.PACKAGE)) == []
+    assert source.riddles(sources.modules()) == []
 
 
 def test_locals_say_what_they_hold() -> None:
-    assert source.vague_names(source.modules(ROOT / profile.PACKAGE)) <= 88
+    assert source.vague_names(sources.modules()) <= 88
 
 
 def test_sentences_of_pages_begin_with_their_subject() -> None:
