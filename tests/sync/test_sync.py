@@ -21,6 +21,7 @@ from vault_tool.features.sync import syncing
 from vault_tool.features.sync.following import finish
 from vault_tool.files.git import publish as publishing
 from vault_tool.files.git.remote import require_address
+from vault_tool.vault.context import Context
 
 
 @pytest.fixture
@@ -386,6 +387,32 @@ def test_nothing_new_changes_nothing(two: tuple[Path, Path]) -> None:
     done = vt("sync", cwd=a)
     assert done.returncode == Exit.DONE and done.stdout.strip() == "in step with origin/main"
     assert {path: path.stat().st_mtime_ns for path in (a / "vault").rglob("*")} == before
+
+
+def test_nothing_new_needs_no_look_at_the_files_and_what_waits_is_committed(
+    two: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, _ = two
+    sync(a)
+    looks: list[str] = []
+    fresh = Context.fresh
+
+    def looked(vault: Context, *given: object) -> None:
+        looks.append("look")
+        fresh(vault, *given)  # type: ignore[arg-type]
+
+    with Vault.open(a, person=True) as vault:
+        monkeypatch.setattr(Context, "fresh", looked)
+        assert not vault.sync().sent and looks == []
+        hook = add_hook(a, "pre-commit", "exit 1")
+        made = vault.remember("Written while a hook refused.", ["News"])
+        assert not made.committed
+        hook.unlink()
+        looks.clear()
+        assert vault.sync().sent == 1 and looks
+        assert git(a, "log", "-1", "--format=%H", "--", made.path)
+        (a / made.path).write_text((a / made.path).read_text().replace("refused", "had refused"))
+        assert vault.sync().sent == 1 and git(a, "status", "--porcelain") == ""
 
 
 def test_a_dry_run_says_what_would_be_and_changes_nothing(two: tuple[Path, Path]) -> None:

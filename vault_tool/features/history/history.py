@@ -160,6 +160,12 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
     )
 
 
+def has_edits(vault: Context) -> bool:
+    """Whether there is anything to commit, by what git says and what waits of earlier operations: without a look of our own."""
+    pending = git.uncommitted(vault.require_repo(), _WHOLE)
+    return bool(vault.local.pending()) or any(_ours(file.path) for file in pending)
+
+
 def keep_first(vault: Context, path: str) -> str:
     """Keep a file that is about to be replaced, where no commit has what it says: by a commit of its own, else as a copy.
 

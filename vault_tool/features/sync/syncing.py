@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from vault_tool.errors import GitError, Refused
 from vault_tool.features.history.history import commit as commit_edits
+from vault_tool.features.history.history import has_edits
 from vault_tool.features.sync import pulled_by_hand
 from vault_tool.features.sync.following import Followed, finish, finish_locked, follow
 from vault_tool.features.sync.joining import OWN, Join, clear_local, ids_of, join, refuse_bulk, require_common
@@ -114,7 +115,7 @@ def sync(
     where = elsewhere.upstream(settings, branch, remote)
     elsewhere.require_addresses(repo, where.remote, push=push)
     left: tuple[Problem, ...] = ()
-    if not dry_run:
+    if not dry_run and has_edits(vault):
         gathered = commit_edits(vault)
         left = gathered.left
         if gathered.reason and not gathered.committed:
