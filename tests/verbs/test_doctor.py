@@ -149,6 +149,19 @@ class TestDoctor:
         vault.commit()
         assert not [path for path in git(root, "ls-files").split("\n") if path.startswith("_")]
 
+    def test_undo_of_fixing_takes_the_edges_away_and_gives_the_relations_back(self, vault: Vault, root: Path) -> None:
+        for number, head in ((1, f"relations:\n- {{target: {identity(2)}, type: SOLVES}}\n"), (2, "")):
+            write(root, f"vault/{number}.md", f"---\nid: {identity(number)}\ntype: fact\n{head}---\nText.\n")
+        commit_all(root, "by hand")
+        before = text(root, "vault/1.md")
+        done = vault.doctor(fix=True)
+        assert done.commit and "relations" not in text(root, "vault/1.md") and len(list((root / "vault/edges").iterdir())) == 1
+        owner = Vault.open(root, person=True)
+        undone = owner.undo(done.commit)
+        assert text(root, "vault/1.md") == before and list((root / "vault/edges").glob("*.md")) == [] and undone.kept == ()
+        assert undone.commit and owner.undo(undone.commit).committed
+        assert "relations" not in text(root, "vault/1.md") and len(list((root / "vault/edges").iterdir())) == 1
+
     def test_fixing_adopts_pages_and_makes_edges_of_relations(self, vault: Vault, root: Path) -> None:
         write(root, "vault/page.md", "# Page\n\nQuartz.\n")
         write(root, "vault/empty.md", "")

@@ -14,6 +14,7 @@ from tests.web.conftest import Served, Told
 from vault_tool.errors import NotFound
 from vault_tool.features.editing.hiding import hide_from_page
 from vault_tool.files.inbox import Inbox
+from vault_tool.files.two_versions import END, OPEN, OR
 from vault_tool.model.ids import new_id
 from vault_tool.util.text import content_hash
 from vault_tool.verbs.vault import Vault
@@ -57,10 +58,19 @@ PRESSES: dict[str, tuple[str, dict[str, Any]]] = {
     "merge": ("/merge", {"keep": "Heat pump", "gone": "Lab", "reason": "one thing"}),
     "settle two answers": ("/consolidate/settle", {"id": "{understood}"}),
     "settle a copy": ("/review/settle", {"keep": "both {copy}"}),
+    "settle a place": ("/review/settle", {"keep": "that {place}"}),
+    "settle a place by another text": ("/review/settle", {"keep": "text {place}", "text": "It hums, or so."}),
+    "settle a field": ("/review/settle", {"keep": "both {field}"}),
+    "begin a pass": ("/consolidate/begin", {}),
+    "write a packet": ("/consolidate/write", {}),
+    "fix": ("/do/fix", {}),
     "mend": ("/mend", {}),
     "adopt": ("/mend/adopt", {"path": "vault/jotted.md"}),
     "a setting": ("/settings", {"core_budget": "8000"}),
 }
+
+
+LED = "---\nid: {id}\ntype: fact\nrelations:\n  - target: {to}\n    type: RELATED_TO\n---\nThe pump is beside the door.\n"
 
 
 def flash_of(page: str) -> tuple[str, dict[str, list[str]]] | None:
@@ -100,6 +110,10 @@ def told_by(vault: Vault) -> dict[str, object]:
     told["waits"] = [(draft, (vault.root / draft.path).read_bytes(), about[draft.id]) for draft in waits.results]
     told["texts"] = [(place.key, place.path, place.what, place.this, place.that) for place in waits.unsettled]
     told["settings"] = [(setting.name, setting.value) for setting in vault.config().results]
+    told["passes"] = vault.list_passes().results
+    pending = vault.get_pending_consolidation()
+    waiting = (*pending.subjects, *pending.intersections)
+    told["open pass"] = (pending.pass_id, pending.pending_consolidation_count, [packet.label for packet in waiting])
     told["in the bin"] = sorted(draft.id for draft in vault.review(bin=True).results)
     return told
 
@@ -128,12 +142,15 @@ def made(told: Told) -> Told:
         hide_from_page(vault, [ids["hidden"]])
         ids["edge"] = vault.link(ids["hum"], "RELATED_TO", ids["pinned"]).id
         note = vault.root / vault.remember("The kettle is descaled in May.").path
+        twice = vault.root / vault.remember("The pump hums in winter.", ["Pump"]).path
+    places = f"{OPEN}\nIt hums.\n{OR}\nIt roars.\n{END}"
+    twice.write_text(twice.read_text().replace("\n---\n", "\ncolour: red\nunsettled: ['colour: blue']\n---\n", 1) + places + "\n")
     copy = note.with_name(f"{note.stem}.sync-conflict-20261125-101010-ABCDEFG.md")
     copy.write_text(note.read_text().replace("in May.", "in June."))
     write(served.root, "vault/jotted.md", "# Jotted\n\nThe quay is closed.\n")
     commit_all(served.root, "by hand")
     with served.vault() as vault:
-        ids["copy"] = next(place.key for place in vault.review().unsettled)
+        ids |= {kept.what: kept.key for kept in vault.review().unsettled}
     return served, ids
 
 
@@ -147,11 +164,22 @@ def pressed(served: Served, ids: dict[str, str], name: str) -> str:
         file = served.root / str(served_path(served, ids["hum"]))
         text = file.read_text()
         fields = {"text": text.replace("hums", "sings"), "was": content_hash(text.encode()), "base": ""}
+    elif name == "write a packet":
+        fields = packet_form(served)
     elif name == "mend":
         text = "---\nid: [\n---\nThe quay is closed.\n"
         fields = {"path": "vault/broken.md", "was": content_hash(text.encode()), "base": ""}
         fields["text"] = text.replace("id: [", f"id: {new_id()}\ntype: fact")
     return served.post(path, fields)
+
+
+def packet_form(served: Served) -> dict[str, Any]:
+    """The form of the packet at hand, with all that is new in it for a source."""
+    form = served.get("/consolidate/packet").partition('id="write"')[2].partition("</form>")[0]
+    fields: dict[str, Any] = {"content": "It is understood anew.", "summary": "Anew", "reason": "all of it is read"}
+    for hidden, value in re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form):
+        fields[hidden] = [*fields.get(hidden, []), unescape(value)] if hidden == "subject" else unescape(value)
+    return {**fields, "source": re.findall(r'name="source" value="([^"]+)"', form)}
 
 
 def served_path(served: Served, identity: str) -> str:
@@ -173,6 +201,11 @@ def test_undo_gives_the_state_before_back_and_undone_again_the_one_after(made: T
         if name == "settle two answers":
             with served.vault() as vault:
                 vault.create_understanding(["Heat pump"], "It is of another opinion.", "Another")
+        if name == "fix":
+            write(served.root, "vault/led.md", LED.format(id=new_id(), to=ids["hum"]))
+            commit_all(served.root, "with relations in its head")
+        if name == "write a packet":
+            served.post("/consolidate/begin")
         before = state(served)
         done = pressed(served, ids, name)
         after = state(served)

@@ -282,7 +282,7 @@ def _reversal(vault: Context, known: _Committed, commit: str) -> _Reversal:
             back.untouched.append(UntouchedFile(path=path, reason=_reason_untouched(path)))
             continue
         before, after = known.texts.get(file.before), _require_unchanged(vault, path, file.after)
-        if before is None and after is not None and (done.op in _OF_FILES or _was_there(vault, done, path, after)):
+        if before is None and after is not None and _was_there(vault, done, path, after):
             back.untouched.append(UntouchedFile(path=path, reason="a person made it, and it was not committed before"))
         elif before is None and after is not None:
             back.removed[path] = after
@@ -452,10 +452,15 @@ def _ids(vault: Context, texts: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def _was_there(vault: Context, done: git.CommitChanges, path: str, data: bytes) -> bool:
-    """Whether a repeat added to a note that a person had made and not committed: what the tool makes says whose it is."""
-    if done.op not in _REPEATING:
+    """Whether an operation committed for the first time what a person had made: what the tool makes says whose it is.
+
+    So do the links that `doctor` makes of the relations in heads.
+    """
+    if done.op not in _REPEATING and done.op not in _OF_FILES:
         return False
     parsed = parse(path, data, vault.settings.types)
+    if done.op in _OF_FILES:
+        return done.op != "doctor" or parsed.record_class is not RecordClass.EDGE
     return parsed.record_class is RecordClass.OBSERVATION and not parsed.head.get("origin")
 
 

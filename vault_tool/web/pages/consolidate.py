@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from vault_tool.errors import UsageError
+from vault_tool.errors import NotFound, UsageError
 from vault_tool.features.consolidation.packet_texts import next_packet
 from vault_tool.util.text import one_line
 from vault_tool.web.asking import act, ask, cached, done_with, form_of
@@ -48,7 +48,19 @@ async def begin(request: Request) -> Response:
 async def packet(request: Request) -> Response:
     """One packet of the walk: its evidence, what is understood now, and the place for what is to be."""
     label = request.query_params.get("label", "")
-    step = await ask(request, lambda vault: next_packet(vault, packet=label))
+
+    def use(vault: Vault) -> Any:
+        try:
+            return next_packet(vault, packet=label)
+        except NotFound:
+            # A pass that was ended, or whose beginning was taken back, leaves its page open in a browser.
+            if label:
+                raise
+            return None
+
+    step = await ask(request, use)
+    if step is None:
+        return await render(request, "packet.html", title="No pass is open", step=None, packet=None, prompt="")
     text = prompt(step.packet, step.pass_id) if step.packet else ""
     return await render(request, "packet.html", title="A packet", step=step, packet=step.packet, prompt=text)
 
