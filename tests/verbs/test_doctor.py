@@ -150,8 +150,8 @@ class TestDoctor:
         assert not [path for path in git(root, "ls-files").split("\n") if path.startswith("_")]
 
     def test_undo_of_fixing_takes_the_edges_away_and_gives_the_relations_back(self, vault: Vault, root: Path) -> None:
-        for number, head in ((1, f"relations:\n- {{target: {identity(2)}, type: SOLVES}}\n"), (2, "")):
-            write(root, f"vault/{number}.md", f"---\nid: {identity(number)}\ntype: fact\n{head}---\nText.\n")
+        for number, relations in ((1, f"relations:\n- {{target: {identity(2)}, type: SOLVES}}\n"), (2, "")):
+            write(root, f"vault/{number}.md", f"---\nid: {identity(number)}\ntype: fact\n{relations}---\nText.\n")
         commit_all(root, "by hand")
         before = text(root, "vault/1.md")
         done = vault.doctor(fix=True)
