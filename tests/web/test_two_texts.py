@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.git_repos import commit_all, git
-from tests.web.conftest import Served, serving_pages
+from tests.git_repos import commit_all, git, write
+from tests.web.conftest import WIDTHS, Served, browsing, serving_pages
+from tests.web.test_pages import AXE
 from vault_tool import Vault
+from vault_tool.files.two_versions import END, OPEN, OR
+from vault_tool.model.ids import new_id
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 
 @pytest.fixture
@@ -92,3 +100,96 @@ def test_a_hand_edit_of_such_a_file_is_gone_on_from(merging: tuple[Path, str]) -
         assert key
         pages.post("/review/settle", {"keep": f"text {key[1]}", "what": "merge", "text": "<<<<<<< x"}, 400)
         assert "My kettle" in (root / name).read_text()
+
+
+@pytest.fixture
+def several(root: Path) -> Path:
+    """A vault that a `git pull` left with notes changed on both sides, one deleted here, one deleted there, code, and CORE.md."""
+    write(root, ".gitattributes", "")
+    for name in ("edited", "gone-here", "gone-there", "begun"):
+        write(root, f"vault/{name}.md", f"---\nid: {new_id()}\ntype: fact\n---\nThe {name} valve is old.\n\nIt drips.\n")
+    write(root, "vault/tools/fetch.py", "shared = 1\n")
+    commit_all(root, "by hand")
+    other = root.with_name("other")
+    git(root.parent, "clone", "--quiet", str(root), str(other))
+    for at, word in ((other, "red"), (root, "blue")):
+        for note in (at / "vault").glob("*.md"):
+            note.write_text(note.read_text().replace("old", f"<b>{word}</b>"))
+        (at / f"vault/gone-{'here' if at == root else 'there'}.md").unlink()
+        write(at, "vault/tools/fetch.py", f"{word} = 1\n")
+        commit_all(at, word)
+        with Vault.open(at, person=True) as vault:
+            vault.remember(f"It is {word}.", kind="decision")
+    git(root, "pull", "--quiet", "--no-rebase", str(other), "HEAD", ok=False)
+    begun = root / "vault/begun.md"
+    begun.write_text(begun.read_text().replace("It drips.", "It drips, by hand."))
+    return root
+
+
+def reached(page: Page, selector: str) -> None:
+    """Go on by Tab until the focus is where it is wanted."""
+    for _ in range(120):
+        if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"no Tab leads to {selector}")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_pull_of_two_clones_is_settled_by_keys_alone(chromium: Browser, several: Path, width: int) -> None:
+    with serving_pages(several) as pages, browsing(chromium, pages, width=width) as found:
+        page = found.page
+        assert "Git left vault/" in page.inner_text("main") and "4 other files" in page.inner_text("main")
+        for name, keep in (
+            ("edited", "that"),
+            ("gone-here", "that"),
+            ("gone-there", "that"),
+            ("fetch.py", "this"),
+            ("begun", ""),
+        ):
+            page.goto(f"{pages.url}/review")
+            page.wait_for_load_state()
+            row = page.locator("main li", has_text=f"{name} valve" if "." not in name else name)
+            key = row.get_attribute("id")
+            if keep:
+                reached(page, f"button[value='{keep} {key}']")
+            else:
+                assert row.locator("button", has_text="Keep this text").count() == 1 and row.locator("button").count() == 1
+                reached(page, f"[id='text-{key}']")
+                written = re.sub(
+                    r"<<<<<<<.*\n|=======\n.*?>>>>>>>.*\n", "", page.input_value(f"[id='text-{key}']"), flags=re.DOTALL
+                )
+                assert "It drips, by hand." in written
+                page.keyboard.press("Control+a")
+                page.keyboard.insert_text(written)
+                reached(page, f"button[value='text {key}']")
+            page.keyboard.press("Enter")
+            page.wait_for_selector("#flash >> text=settled")
+            assert page.locator("#flash button", has_text="Undo").count() == 0
+        assert "left by git" not in page.inner_text("main")
+        found.require_quiet()
+    assert git(several, "status", "--porcelain") == "" and len(git(several, "log", "-1", "--format=%P").split()) == 2
+    texts = {path.name: path.read_text() for path in (several / "vault").rglob("*") if path.is_file()}
+    assert "gone-there.md" not in texts and "<b>red</b>" in texts["gone-here.md"] and "<b>red</b>" in texts["edited.md"]
+    assert texts["fetch.py"] == "blue = 1\n" and "by hand" in texts["begun.md"]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault_where_texts_are_settled(chromium: Browser, several: Path, width: int, scheme: str) -> None:
+    if "VAULT_TEST_AXE" not in os.environ:
+        pytest.skip("VAULT_TEST_AXE names no axe.min.js of axe-core (npm)")
+    axe = Path(os.environ["VAULT_TEST_AXE"]).read_text("utf-8")
+    kept = several / "vault/twice.md"
+    places = f"{OPEN}\nIt hums.\n{OR}\nIt roars.\n{END}\n"
+    kept.write_text(f"---\nid: {new_id()}\ntype: fact\ncolour: red\nunsettled: ['colour: blue']\n---\nThe pump.\n\n{places}")
+    kept.with_name("twice.sync-conflict-20261125-101010-ABCDEFG.md").write_text(kept.read_text().replace("hums", "sings"))
+    with (
+        serving_pages(several) as pages,
+        browsing(chromium, pages, width=width, color_scheme=scheme, bypass_csp=True) as found,
+    ):
+        for path in ("/", "/review", "/health", "/consolidate/packet"):
+            found.page.goto(pages.url + path)
+            found.page.evaluate(axe)
+            assert found.page.evaluate(AXE) == [], path
+        assert found.page.evaluate("document.documentElement.scrollWidth") <= width

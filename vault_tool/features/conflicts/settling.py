@@ -219,9 +219,9 @@ def _finished(vault: Context, repo: git.Repo) -> Saved:
     return Saved(committed=merge_commit is not None, commit=merge_commit, reason=reason, attention=bool(reason))
 
 
-def is_made_anew(conflict: TwoTexts) -> bool:
+def is_made_anew(path: str) -> bool:
     """Whether neither text stays, whatever is kept, because the file is a page that is made of the notes."""
-    return conflict.path in MADE_PAGES
+    return path in MADE_PAGES
 
 
 def _find(conflicts: Sequence[TwoTexts], key: str) -> TwoTexts:

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import GitError, UsageError
+from vault_tool.features.conflicts.settling import is_made_anew
 from vault_tool.features.consolidation.passes import waiting_in_words
 from vault_tool.features.consolidation.report import NeedingAPerson, needing_a_person
 from vault_tool.features.history.undo import undoable
@@ -204,7 +205,7 @@ def _sections(text: str) -> Iterator[ContextSection]:
 def _steps(status: Any, work: NeedingAPerson) -> Iterator[SuggestedStep]:
     """The steps that need attention, each with what settles it."""
     if status.git.conflicted:
-        first, *more = status.git.conflicted
+        first, *more = sorted(status.git.conflicted, key=lambda path: (is_made_anew(path), path))
         others = f" and {counted(len(more), 'other file')}" if more else ""
         yield SuggestedStep(f"Git left {first}{others} in conflict: choose what stays; the last ends the merge", page="/review")
     elif status.git.obstacle:
