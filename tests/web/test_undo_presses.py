@@ -142,7 +142,7 @@ def made(told: Told) -> Told:
         hide_from_page(vault, [ids["hidden"]])
         ids["edge"] = vault.link(ids["hum"], "RELATED_TO", ids["pinned"]).id
         note = vault.root / vault.remember("The kettle is descaled in May.").path
-        twice = vault.root / vault.remember("The pump hums in winter.", ["Pump"]).path
+        twice = vault.root / vault.remember("The roof hums in winter.", ["Roof"]).path
     places = f"{OPEN}\nIt hums.\n{OR}\nIt roars.\n{END}"
     twice.write_text(twice.read_text().replace("\n---\n", "\ncolour: red\nunsettled: ['colour: blue']\n---\n", 1) + places + "\n")
     copy = note.with_name(f"{note.stem}.sync-conflict-20261125-101010-ABCDEFG.md")
