@@ -20,6 +20,7 @@ from tests.verbs.consolidation.test_due_count import of_due, of_orient, of_pendi
 from vault_tool import Vault
 from vault_tool.errors import NotFound
 from vault_tool.mcp.tools import Caller
+from vault_tool.owner.spawning import make_way
 
 SUBJECTS = ("Kiln", "Glaze", "Shelf")
 COUNTS = {"due": of_due, "orient": of_orient, "pending": of_pending, "report": of_report, "status": of_status}
@@ -251,12 +252,17 @@ def test_each_verb_after_each_other(root: Path, steps: list[Step]) -> None:
 
 @asynccontextmanager
 async def beside_an_owner(root: Path) -> AsyncIterator[Client]:
+    """A client of `vt mcp` that an owner serves, which leaves once the client did."""
     env: dict[str, Any] = {"VAULT_OWNER": "on"}
-    async with client_of_process("--vault", str(root), "--session", "s1", era="auto", cwd=root.parent, env=env) as agent:
-        yield agent
+    try:
+        async with client_of_process("--vault", str(root), "--session", "s1", era="auto", cwd=root.parent, env=env) as agent:
+            yield agent
+    finally:
+        while make_way(root):
+            pass
 
 
-@pytest.mark.parametrize("steps", parts(BESIDE, 3))
+@pytest.mark.parametrize("steps", parts(BESIDE, 5))
 def test_each_verb_after_each_other_beside_an_owner(root: Path, steps: list[Step]) -> None:
     async def walking() -> None:
         async with beside_an_owner(root) as agent:
