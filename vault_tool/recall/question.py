@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from vault_tool.recall import time_words, times
 from vault_tool.recall.wishes import asks_for_advice, asks_what_is_left
+from vault_tool.util.seamless import RUN, frames_only, names_within
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 
@@ -97,7 +98,7 @@ _SIGN = re.compile(r"[A-Z].*[A-Z]|[A-Za-z][0-9]")
 
 _CODE = re.compile(r"[^\W_]{3,}")
 
-_SELF = re.compile(r"\b(?:i|me|my|mine|myself|i'm|i've|i'd|i'll)\b", re.IGNORECASE)
+_SELF = re.compile(r"\b(?:i|me|my|mine|myself|i'm|i've|i'd|i'll)\b|我(?!们|們)|私の?(?=[はがをにも])", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?;:…])[\"')\]”’]*\s+|(?<=[。！？；])|\n(?=[^\Wa-z]|[-*>•\n])")
 _PART = re.compile(r'"[^"]*"|\S+')
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -150,7 +151,7 @@ def parse_question(text: str, conversational: bool = False, today: date | None =
     whole = " ".join(text.split())
     page = word_count(whole) > PAGE_WORDS
     names: Iterator[str] = chain.from_iterable(map(_names, _bounded(text) if page else [whole]))
-    names = chain(names, _capital_names(text))
+    names = chain(names, _capital_names(text), names_within(whole[:_MOST_RUN]))
     if conversational:
         # `let's release it` speaks of the subject `releases`.
         names = (other for name in names for other in (name, name[:-1] if name.endswith("s") else f"{name}s"))
@@ -267,11 +268,20 @@ def asks_of(text: str, names: Collection[str], *, several: bool = False) -> bool
     while start < len(parts):
         stops = range(min(start + LONGEST_NAME, len(parts)), start, -1)
         stop = next((stop for stop in stops if _bare(parts[start:stop]) in names), None)
-        if stop is None and not asking.issuperset(_bare_words(parts[start])):
+        within = stop is None and _asks_within(parts[start], names)
+        if stop is None and not within and not asking.issuperset(_bare_words(parts[start])):
             return False
-        asks = asks or stop is not None
+        asks = asks or within or stop is not None
         start = stop or start + 1
     return asks
+
+
+def _asks_within(part: str, names: Collection[str]) -> bool:
+    """Whether a run without spaces has some of these names and nothing beside them that tells: `小雨是谁？`"""
+    rest = part.casefold()
+    for name in sorted(filter(RUN.fullmatch, names), key=len, reverse=True):
+        rest = rest.replace(name, " ")
+    return len(rest) < len(part) and not _bare_words(RUN.sub("", rest)) and all(map(frames_only, RUN.findall(rest)))
 
 
 def _bare_words(part: str) -> list[str]:
@@ -341,5 +351,6 @@ def telling_words(text: str) -> frozenset[str]:
 
 
 _LONG_RUN = 12
+_MOST_RUN = 400
 _MOST_WORDS = 64
 _MOST_SAID = 40

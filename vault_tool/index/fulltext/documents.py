@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from vault_tool.model.own_properties import own_properties
 from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.note_links import without_ending
+from vault_tool.util.seamless import RUN, asked_pairs
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import TITLE_LENGTH, first_sentence, normal_name
 
@@ -28,12 +30,6 @@ _FIRST_PARTS = 6
 # A pasted page is searched by its first words: the rest would cost time and add noise.
 MOST_CLAUSES = 64
 
-_SEAMLESS = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
-    "\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
-    "\U0001b000-\U0001b16f\U00020000-\U0003ffff"  # Chinese, Japanese, Korean
-)
-_RUN = deferred_pattern(f"[{_SEAMLESS}々ー]+")
 _PART = deferred_pattern(r'"([^"]*)"|(\S+)')
 # From the first dot of what is joined by dots. It begins with the dot, so that text without any costs nothing.
 _JOINED = deferred_pattern(r"\.(?<=\w\.)\w++(?:\.\w++)*")
@@ -71,6 +67,9 @@ class Clause(Struct):
 
     `prefix`: the last token may go on. `together`: the tokens are also good one by one. `instead`: they are another way
     to write what these say (`plugin` for `plug-in`), so that a text without them lacks nothing.
+
+    `pairs`: the tokens are overlapping pairs of letters, of which some may lie across two words. `optional`: they count only if
+    some text has them.
     """
 
     tokens: tuple[str, ...]
@@ -78,6 +77,8 @@ class Clause(Struct):
     needed: bool = False
     together: bool = False
     instead: tuple[str, ...] = ()
+    optional: bool = False
+    pairs: bool = False
 
 
 class TextHit(NamedTuple):
@@ -222,7 +223,17 @@ def with_joined(text: str) -> str:
 
 def words_alone(text: str) -> str:
     """`text` as the tokenizer takes it, without other spellings of what stands in it."""
-    return text if text.isascii() else _RUN.sub(_pairs, with_pictures(unicodedata.normalize("NFKC", text)))
+    return text if text.isascii() else RUN.sub(_pairs, with_pictures(unicodedata.normalize("NFKC", text)))
+
+
+def said_alone(text: str) -> str:
+    """The same of what somebody says: of a run without spaces only the pairs that say something."""
+    return text if text.isascii() else RUN.sub(_said_pairs, with_pictures(unicodedata.normalize("NFKC", text)))
+
+
+def _said_pairs(match: re.Match[str]) -> str:
+    asked = asked_pairs(match[0]) if len(match[0]) > 1 else None
+    return " " + " ".join([match[0]] if asked is None else [*chain.from_iterable(asked.words), *asked.bending]) + " "
 
 
 def _dotted(text: str) -> Iterator[tuple[int, int]]:
@@ -269,6 +280,9 @@ def _clauses(text: str, analyze: Callable[[str], Sequence[str]], tells: Callable
             if tokens:
                 yield Clause(tokens, prefix=_open_ended(quoted), needed=True)
             continue
+        if not word.isascii() and not word.endswith("*") and len(max(RUN.findall(word), key=len, default="")) > 1:
+            yield from _seamless_clauses(word, analyze)
+            continue
         prefix = word.endswith("*") and len(word) > 1
         tokens = tuple(_unpaired(word, analyze))[:MOST_CLAUSES]
         if not tokens or not (prefix or tells(word)):
@@ -282,9 +296,32 @@ def _clauses(text: str, analyze: Callable[[str], Sequence[str]], tells: Callable
             yield from (Clause(tuple(analyze(spelling)), instead=tokens) for spelling in spelled if spelling)
 
 
+def _seamless_clauses(word: str, analyze: Callable[[str], Sequence[str]]) -> Iterator[Clause]:
+    """The clauses of a word in which letters run on without spaces: what else is in it is searched by itself."""
+    done = 0
+    for match in (*RUN.finditer(word), None):
+        beside = tuple(analyze(word[done : match.start() if match else len(word)]))
+        if beside:
+            yield Clause(beside, together=len(beside) > 1)
+        if match is None:
+            return
+        done = match.end()
+        if len(match[0]) == 1:
+            yield Clause(tuple(analyze(match[0])), prefix=True)
+            continue
+        asked = asked_pairs(match[0])
+        for pairs in asked.words:
+            tokens = tuple(analyze(" ".join(pairs)))
+            yield Clause(tokens, together=len(tokens) > 1, pairs=True)
+        for letter in asked.alone:
+            yield Clause(tuple(analyze(letter)), prefix=True)
+        for pair in asked.bending:
+            yield Clause(tuple(analyze(pair)), optional=True)
+
+
 def _unpaired(text: str, analyze: Callable[[str], Sequence[str]]) -> Iterable[str]:
     """The tokens of a query: as of a document, without the lone last letter of a run that its pairs already hold."""
-    return analyze(_RUN.sub(_query_pairs, text))
+    return analyze(RUN.sub(_query_pairs, text))
 
 
 def _query_pairs(match: re.Match[str]) -> str:
@@ -295,7 +332,7 @@ def _query_pairs(match: re.Match[str]) -> str:
 def _open_ended(text: str) -> bool:
     """Whether a query is one letter of a script without spaces: it is a beginning of pairs."""
     stripped = text.strip()
-    return len(stripped) == 1 and bool(_RUN.fullmatch(stripped))
+    return len(stripped) == 1 and bool(RUN.fullmatch(stripped))
 
 
 def _texts(value: object) -> list[str]:

@@ -11,7 +11,16 @@ from pathlib import Path
 import tantivy
 from tantivy import Occur, Query
 
-from vault_tool.index.fulltext.documents import Clause, NameMatch, SearchDocument, TextHit, read_query, searchable, words_alone
+from vault_tool.index.fulltext.documents import (
+    Clause,
+    NameMatch,
+    SearchDocument,
+    TextHit,
+    read_query,
+    said_alone,
+    searchable,
+    words_alone,
+)
 from vault_tool.index.fulltext.index_format import (
     FIELD,
     PROPERTIES,
@@ -25,6 +34,7 @@ from vault_tool.index.fulltext.index_format import (
     open_index,
     parts_of,
 )
+from vault_tool.util.seamless import is_letter, is_word_by_letter
 
 # A word that more than this part of the documents has tells nothing, in whatever language.
 EVERYWHERE = 0.8
@@ -130,8 +140,13 @@ class InvertedIndex:
 
     def shared(self, text: str, others: Iterable[str]) -> tuple[int, list[int]]:
         """How many words of a question are looked for, and how many of them each of these texts has."""
-        words = {token for clause in self._clauses(text) if not clause.instead for token in clause.tokens}
-        return len(words), [len(words.intersection(self._analyze(searchable(other)))) for other in others]
+        words = {
+            token for clause in self._clauses(text) if not (clause.instead or clause.optional) for token in self._counted(clause)
+        }
+        return len(words), [sum(_has(tokens, word) for word in words) for tokens in map(self._tokens_of, others)]
+
+    def _tokens_of(self, text: str) -> frozenset[str]:
+        return frozenset(self._analyze(searchable(text)))
 
     def weights(self, text: str) -> dict[str, float]:
         """How much each word of a question says: its rarity (BM25's idf).
@@ -145,12 +160,23 @@ class InvertedIndex:
         """The rarity of each word; another spelling of one counts where any document has it."""
         weights: dict[str, float] = {}
         for clause in clauses:
-            for token in clause.tokens:
+            for token in self._counted(clause):
                 if not clause.instead:
                     weights[token] = self._rarity(token)
                 elif token not in weights and self._frequencies(token)[0]:
                     weights[token] = self._part(clause) * self._rarity(token)
         return weights
+
+    def _counted(self, clause: Clause) -> Sequence[str]:
+        """The tokens of a clause that a text lacks which does not have them."""
+        if not (clause.optional or clause.pairs):
+            return clause.tokens
+        known = [self._frequencies(token)[0] > 0 for token in clause.tokens]
+        if clause.optional:
+            return clause.tokens if all(known) else ()
+        # A pair that no text has, beside one that some text has, most likely lies across two words.
+        around = [False, *known, False]
+        return [token for at, token in enumerate(clause.tokens) if known[at] or not (around[at] or around[at + 2])]
 
     def _part(self, clause: Clause) -> float:
         """How much a clause counts: another spelling as much as it is the usual one of the two."""
@@ -165,7 +191,13 @@ class InvertedIndex:
         if counts is None:
             if len(self._counts) >= _MOST_KEPT:
                 self._counts.clear()
-            counts = self._counts[token] = tuple(self._searcher.doc_freq(field, token) for field in (FIELD, *_KNOWN))
+            fields = (FIELD, *_KNOWN)
+            if is_letter(token):
+                begun = (self._searcher.terms_with_prefix(field, token, limit=_MOST_ENDINGS) for field in fields)
+                counts = tuple(min(self.count, sum(count for _, count in terms)) for terms in begun)
+            else:
+                counts = tuple(self._searcher.doc_freq(field, token) for field in fields)
+            self._counts[token] = counts
         return counts
 
     def called(
@@ -217,8 +249,8 @@ class InvertedIndex:
         for path in paths:
             waiting = hidden.get(path)
             if waiting is not None:
-                present = set(self._tokens(waiting))
-                shares[path] = sum(weight for token, weight in weights.items() if token in present) / total
+                present = frozenset(self._tokens(waiting))
+                shares[path] = sum(weight for token, weight in weights.items() if _has(present, token)) / total
         return shares
 
     def mentioned(
@@ -272,7 +304,7 @@ class InvertedIndex:
         telling: dict[str, float] = {}
         for word, part in words.items():
             if self._analyze.tells(word):
-                telling.update((token, max(part, telling.get(token, 0.0))) for token in self._analyze(words_alone(word)))
+                telling.update((token, max(part, telling.get(token, 0.0))) for token in self._analyze(said_alone(word)))
         weights = {token: part * self._rarity(token) for token, part in telling.items() if self._searcher.doc_freq(FIELD, token)}
         return dict(sorted(weights.items(), key=lambda weighted: (-weighted[1], weighted[0]))[:_MOST_SAID]), len(telling)
 
@@ -315,8 +347,20 @@ class InvertedIndex:
         if clauses is None:
             if len(self._read) >= _MOST_READ:
                 self._read.clear()
-            clauses = self._read[text] = read_query(text, self._analyze, self._analyze.tells)
+            read = read_query(text, self._analyze, self._analyze.tells)
+            clauses = self._read[text] = tuple(part for clause in read for part in self._with_letters(clause))
         return clauses
+
+    def _with_letters(self, clause: Clause) -> Iterator[Clause]:
+        """A clause, and the letters of a word in a script without spaces that no text has: `公园` is asked for, `颐和园` said."""
+        yield clause
+        if (
+            clause.pairs
+            and all(map(is_word_by_letter, clause.tokens))
+            and not any(self._frequencies(token)[0] for token in clause.tokens)
+        ):
+            letters = dict.fromkeys("".join(clause.tokens))
+            yield from (Clause((letter,), prefix=True, optional=True) for letter in letters)
 
     def _nearest(
         self,
@@ -449,6 +493,10 @@ class InvertedIndex:
 
     def _anywhere(self, token: str, weight: float) -> Query:
         """A word in the text of a document, or where it is found lightly: with its weight, or a share of that."""
+        if is_letter(token):
+            begun = self._searcher.terms_with_prefix(FIELD, token, limit=_MOST_ENDINGS)
+            any_of = [(Occur.Should, self._term(term)) for term, _ in begun]
+            return Query.const_score_query(Query.boolean_query(any_of), weight)
         ways = [Query.const_score_query(self._term(token), weight)]
         known, *light = self._frequencies(token)
         for field, count in zip(_KNOWN, light, strict=True):
@@ -490,6 +538,11 @@ class InvertedIndex:
         if clause.together:
             score += sum(self._rarity(token) * _saturated(counts[token]) for token in set(clause.tokens))
         return score
+
+
+def _has(tokens: Collection[str], word: str) -> bool:
+    """Whether a word is among tokens; one letter of a script without spaces where any pair begins with it."""
+    return word in tokens or (is_letter(word) and any(token.startswith(word) for token in tokens))
 
 
 def _keep_best(

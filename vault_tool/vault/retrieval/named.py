@@ -12,6 +12,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.candidate import Candidate
 from vault_tool.recall.question import SELF, Question, asks_of, is_last_name
+from vault_tool.util.seamless import RUN
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 
@@ -118,7 +119,9 @@ def _understands(entry: Entry, groups: Sequence[frozenset[str]]) -> bool:
 
 
 def _is_within(name: str, others: Iterable[str]) -> bool:
-    return any(f" {name} " in f" {longer} " for longer in others)
+    # In a script without spaces a name stands in another as it is.
+    around = "" if RUN.fullmatch(name) else " "
+    return any(f"{around}{name}{around}" in f"{around}{longer}{around}" for longer in others)
 
 
 def _all_names(catalog: Catalog, name: str) -> frozenset[str]:
