@@ -100,7 +100,7 @@ def is_word_by_letter(pair: str) -> bool:
 
 
 def names_within(text: str) -> Iterator[str]:
-    """All parts of the runs of a text that may be a name: from two letters to six, and not all framing."""
+    """All parts of the runs of a text that may be a name: from two letters to six."""
     for match in RUN.finditer(text):
         run = match[0]
         for start in range(len(run)):

@@ -227,3 +227,21 @@ def test_any_language_can_be_set(tmp_path: Path) -> None:
         builder.add(SearchDocument("a", "Häuser", "", ""))
         builder.finish()
         assert _found(InvertedIndex(tmp_path / str(number), language), "häuser") == ["a"]
+
+
+_SEAMLESS = st.text(st.sampled_from("我猫公园的什么海にりん゛かご고양이ไหมกิ้ ์東京ーab.7*"), max_size=14)
+
+
+@settings(deadline=None, max_examples=examples(80), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=_SEAMLESS)
+def test_no_question_without_spaces_fails(lexical: InvertedIndex, query: str) -> None:
+    lexical.search(query, 5)
+    weights = lexical.weights(query)
+    shares = lexical.coverage(weights, ["kyoto", "thai"])
+    assert all(0 <= share <= 1.001 for share in shares.values())
+    asked, counts = lexical.shared(query, ["京都の猫", "ภาษาไทย"])
+    assert all(0 <= count <= asked for count in counts)
+
+
+def test_marks_that_are_no_letters_leave_no_clause(lexical: InvertedIndex) -> None:
+    assert lexical.search("ใคริ่", 5) == lexical.search("ใคริ่ ์", 5)

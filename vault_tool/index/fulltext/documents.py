@@ -298,25 +298,26 @@ def _clauses(text: str, analyze: Callable[[str], Sequence[str]], tells: Callable
 
 def _seamless_clauses(word: str, analyze: Callable[[str], Sequence[str]]) -> Iterator[Clause]:
     """The clauses of a word in which letters run on without spaces: what else is in it is searched by itself."""
+    for part in _parts_of_runs(word):
+        tokens = tuple(analyze(" ".join(part.tokens)))
+        # Marks that are no letters, as vowels of Thai are, leave no token.
+        if tokens:
+            yield replace(part, tokens=tokens, together=part.together and len(tokens) > 1)
+
+
+def _parts_of_runs(word: str) -> Iterator[Clause]:
     done = 0
-    for match in (*RUN.finditer(word), None):
-        beside = tuple(analyze(word[done : match.start() if match else len(word)]))
-        if beside:
-            yield Clause(beside, together=len(beside) > 1)
-        if match is None:
-            return
+    for match in RUN.finditer(word):
+        yield Clause((word[done : match.start()],), together=True)
         done = match.end()
         if len(match[0]) == 1:
-            yield Clause(tuple(analyze(match[0])), prefix=True)
+            yield Clause((match[0],), prefix=True)
             continue
         asked = asked_pairs(match[0])
-        for pairs in asked.words:
-            tokens = tuple(analyze(" ".join(pairs)))
-            yield Clause(tokens, together=len(tokens) > 1, pairs=True)
-        for letter in asked.alone:
-            yield Clause(tuple(analyze(letter)), prefix=True)
-        for pair in asked.bending:
-            yield Clause(tuple(analyze(pair)), optional=True)
+        yield from (Clause(pairs, together=True, pairs=True) for pairs in asked.words)
+        yield from (Clause((letter,), prefix=True) for letter in asked.alone)
+        yield from (Clause((pair,), optional=True) for pair in asked.bending)
+    yield Clause((word[done:],), together=True)
 
 
 def _unpaired(text: str, analyze: Callable[[str], Sequence[str]]) -> Iterable[str]:
