@@ -151,7 +151,9 @@ def parse_question(text: str, conversational: bool = False, today: date | None =
     whole = " ".join(text.split())
     page = word_count(whole) > PAGE_WORDS
     names: Iterator[str] = chain.from_iterable(map(_names, _bounded(text) if page else [whole]))
-    names = chain(names, _capital_names(text), names_within(whole[:_MOST_RUN]))
+    names = chain(names, _capital_names(text))
+    if not whole.isascii():
+        names = chain(names, names_within(whole[:_MOST_RUN]))
     if conversational:
         # `let's release it` speaks of the subject `releases`.
         names = (other for name in names for other in (name, name[:-1] if name.endswith("s") else f"{name}s"))

@@ -91,7 +91,7 @@ def frames_only(run: str) -> bool:
 
 def is_letter(token: str) -> bool:
     """Whether a token is one letter of a script without spaces: it stands for all pairs that begin with it."""
-    return len(token) == 1 and not token.isascii() and RUN.fullmatch(token) is not None
+    return len(token) == 1 and RUN.fullmatch(token) is not None
 
 
 def is_word_by_letter(pair: str) -> bool:
