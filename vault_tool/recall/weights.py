@@ -78,7 +78,7 @@ class Weights(Struct, kw_only=True):
     covered: float = 0.75
     """What remains of an observation that a recalled understanding covers: the synthesis speaks for it."""
 
-    weak: float = 0.59
+    weak: float = 0.6
     """Below this certainty a result is flagged: at most a quarter of the first answers that are wrong are surer, on folders of
     notes, and at most a fifth of those that are right are less sure."""
     least: float = LEAST

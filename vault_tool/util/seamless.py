@@ -78,7 +78,7 @@ def asked_pairs(run: str) -> AskedPairs:
             words.append(_pairs(part))
         elif kind == _TELLING:
             alone.append(part)
-    bending = tuple(pair for pair, (one, other) in zip(_pairs(run), pairwise(kinds), strict=True) if _bends(one, other))
+    bending = tuple(pair for pair, (kind, other) in zip(_pairs(run), pairwise(kinds), strict=True) if _bends(kind, other))
     if not (words or alone or bending):
         words.append(_pairs(run))
     return AskedPairs(tuple(words), tuple(alone), bending)

@@ -227,7 +227,7 @@ def words_alone(text: str) -> str:
 
 
 def said_alone(text: str) -> str:
-    """The same of what somebody says: of a run without spaces only the pairs that say something."""
+    """`text` as the tokenizer takes it, with only those pairs of a run without spaces that say something."""
     return text if text.isascii() else RUN.sub(_said_pairs, with_pictures(unicodedata.normalize("NFKC", text)))
 
 

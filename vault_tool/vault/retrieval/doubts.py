@@ -9,13 +9,9 @@ from vault_tool.recall import doubt
 from vault_tool.recall.candidate import Key
 from vault_tool.recall.match import FEW, certainty
 from vault_tool.recall.question import Question
-from vault_tool.util.seamless import RUN
 from vault_tool.util.text import normal_name
 from vault_tool.vault.retrieval.retrievers import Pool
 from vault_tool.vault.retrieval.weighing import Ranked
-
-# What has this part of a question's words, by their rarity, has more than half of them by number.
-_MOST = 0.95
 
 
 class Doubts:
@@ -29,31 +25,18 @@ class Doubts:
         self._wanted = () if read.page else tuple(dict.fromkeys((*read.codes, *doubt.proper_names(read.asked))))
 
     def note(self, hits: Sequence[Ranked], bodies: Mapping[Key, str]) -> None:
-        """Make those weak that lack a name, number or code that is asked for, or half of the words where no meaning is known; and
-        say of each weak one why it is.
-        """
+        """Make those weak that lack a name, number or code that is asked for, and say of each weak one why it is."""
         for each in hits:
             missing = self._missing(each, bodies.get(each.candidate.key, ""))
             each.weak = each.weak or bool(missing)
             each.weak_why = doubt.reason(missing, 0, 0, crowded=True) if each.weak and (missing or self._read.page) else ""
-        unsaid = [each for each in hits if (each.weak and not each.weak_why) or self._may_lack_half(each)]
+        unsaid = [each for each in hits if each.weak and not each.weak_why]
         for pool in {id(each.pool): each.pool for each in unsaid}.values():
             own = [each for each in unsaid if each.pool is pool]
             asked, counts = pool.vault.index.shared(self._read.words, [_told(each, bodies) for each in own])
             for each, count in zip(own, counts, strict=True):
-                if not each.weak and 2 * count > asked:
-                    continue
-                crowded = each.weak and certainty(each.candidate, FEW) >= self._bar(each)
-                each.weak = True
+                crowded = certainty(each.candidate, FEW) >= self._bar(each)
                 each.weak_why = doubt.reason((), count, asked, crowded=crowded)
-
-    def _may_lack_half(self, each: Ranked) -> bool:
-        """Whether a result that is sure by how rare its words are may have half of them at most."""
-        candidate = each.candidate
-        by_words = candidate.words and candidate.cosine is None and not (candidate.exact or candidate.named or candidate.timely)
-        # In scripts without spaces it is pairs of letters that are counted.
-        told = each.weak or each.link or self._read.page or RUN.search(self._read.words)
-        return bool(by_words) and not told and (candidate.covered or 0.0) < _MOST
 
     def _missing(self, each: Ranked, body: str) -> tuple[str, ...]:
         if not self._wanted or each.candidate.exact:
