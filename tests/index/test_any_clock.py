@@ -50,7 +50,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ids = []
     for number, hours in enumerate(HOURS):
         with opened(root, hours) as vault:
-            observed = stamp(NOW + timedelta(hours=HOURS[-number])) if number % 3 == 1 else None
+            observed = stamp(NOW + timedelta(hours=HOURS[-number])) if number % 3 == 1 else ""
             text = f"The kiln of room {number} needs {number + 3} hours to cool."
             ids.append(vault.remember(text, ["Kiln"], observed_at=observed).id)
             if number % 4 == 3:

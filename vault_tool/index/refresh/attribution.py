@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,6 @@ from vault_tool.model.problems import Problem
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import PUT, Entry, Put
 from vault_tool.util.clock import parse_time, stamp
-from vault_tool.util.structs import Struct
 
 _ASKED_ONE_BY_ONE = 8
 
@@ -196,9 +196,8 @@ class Attribution:
         return signal
 
     def _earlier(self, at: int | None, *late: datetime) -> str:
-        """The time that counts in the place of some that are ahead: a commit's, or the beginning of this day.
-
-        The latter where there is no commit, or its author set that into the future as well.
+        """What counts in the place of times that are ahead: a commit's, or the beginning of this day where there is none or its
+        author set that into the future as well.
         """
         committed = datetime.fromtimestamp(at, UTC) if at is not None else None
         too_late = committed is None or committed > self._now + ahead.NEAR
@@ -246,7 +245,8 @@ def attribution(
     return Attribution(repo, head, now, texts, root)
 
 
-class Clocked(Struct):
+@dataclass(frozen=True)
+class Clocked:
     """The fact `clock` of a catalogue: by which clock its notes were taken in, and when they must be read once more."""
 
     taken: str = ""
