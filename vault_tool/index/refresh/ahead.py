@@ -1,8 +1,7 @@
 """Dates ahead of the clock: what is told of notes that have one, and which are read again once the clock says something else.
 
-A date is what a head or a file's name says. A file's own time is none, and a date that is ahead by less than a day counts as it
-is written: clocks of two machines differ, and a day alone is of another zone. What counts must not depend on the moment at which
-a note was taken in, so whatever the clock decided is decided again once the clock would say something else.
+A date is what a head or a file's name says. A file's own time is none, and a date that is ahead by less than a day is as good as
+now: clocks of two machines differ, and a day alone is of another zone.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from pathlib import Path
 
 from vault_tool.errors import Refused
@@ -23,37 +21,25 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time, stamp
 
-NEAR = timedelta(days=1)
-_TIMES = ("created", "observed", "updated")
-
-
-def moments(entry: Entry, now: datetime) -> dict[str, datetime]:
-    """The times of a record that are ahead of the clock by more than a day, by the names of their fields."""
-    lately = _lately(now)
-    times: dict[str, datetime] = {}
-    for name in _TIMES:  # asked of each note of a rebuild: the first letters spare reading most
-        value = entry.head.get(name)
-        if isinstance(value, str) and value.lstrip() >= lately and (at := parse_time(value)) is not None and at > now + NEAR:
-            times[name] = at
-    return times
-
-
-@lru_cache(maxsize=1)
-def _lately(now: datetime) -> str:
-    return stamp(now)[:10]
+_DATES = ("created", "observed")
+_NEAR = timedelta(days=1)
 
 
 def dates(entry: Entry, now: datetime) -> dict[str, datetime]:
-    """The dates of an observation that are ahead of the clock and are told of, by the names of their fields.
+    """The dates of an observation that are ahead of the clock, by the names of their fields.
 
-    Of other records none is: one understanding follows another by what it supersedes, and a starter text is of its vault.
+    Of other records none counts: one understanding follows another by what it supersedes, and a starter text is of its vault.
     """
-    times = moments(entry, now) if entry.record_class is RecordClass.OBSERVATION else {}
-    if not times:
-        return times
+    moments: dict[str, datetime] = {}
+    if entry.record_class is not RecordClass.OBSERVATION:
+        return moments
     # A note of the folder around that says no date has its file's time in the place of one.
-    by_file = _file_time(entry) if is_around(entry.path) else ""
-    return {name: at for name, at in times.items() if entry.head.get(name) != by_file}
+    by_file = stamp(datetime.fromtimestamp(entry.mtime_ns / 1_000_000_000, UTC)) if is_around(entry.path) else ""
+    for name in _DATES:
+        value = entry.head.get(name)
+        if isinstance(value, str) and value != by_file and (at := parse_time(value)) is not None and at > now + _NEAR:
+            moments[name] = at
+    return moments
 
 
 def problem(root: Path | None, path: str, ahead: dict[str, datetime]) -> Problem:
@@ -64,27 +50,10 @@ def problem(root: Path | None, path: str, ahead: dict[str, datetime]) -> Problem
 
 
 def to_read_again(catalog: Catalog, now: datetime) -> set[str]:
-    """The files whose times may count otherwise by the clock of now than by the one by which they were taken in.
-
-    An observation whose time does not count as it is written has a problem that says so; of other records and of judgements
-    nothing does, so that all of them are read.
-    """
-    paths = {*catalog.with_problem(DATED_AHEAD), *catalog.of_kind("signals")}
-    for entry in catalog.snapshot().entries:
-        if entry.record_class is not RecordClass.OBSERVATION or _at_midnight(entry) or moments(entry, now):
-            paths.add(entry.path)
+    """The notes whose dates count otherwise by the clock of now than by the one by which they were taken in."""
+    paths = set(catalog.with_problem(DATED_AHEAD))
+    paths.update(entry.path for entry in catalog.snapshot().entries if dates(entry, now))
     return paths
-
-
-def _file_time(entry: Entry) -> str:
-    return stamp(datetime.fromtimestamp(entry.mtime_ns / 1_000_000_000, UTC))
-
-
-def _at_midnight(entry: Entry) -> bool:
-    """Whether a note of the folder around may have the beginning of a day in the place of its file's time."""
-    return is_around(entry.path) and any(
-        str(entry.head.get(name, "")).endswith("T00:00:00+00:00") and str(entry.head[name]) < _file_time(entry) for name in _TIMES
-    )
 
 
 def _line(root: Path | None, path: str, name: str) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +36,7 @@ from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import PUT, Entry, Put
 from vault_tool.util.clock import parse_time, stamp
 
+_TIMES = ("created", "observed", "updated")
 _ASKED_ONE_BY_ONE = 8
 
 
@@ -49,7 +49,8 @@ class Attribution:
         self._repo = repo
         self._head = head
         self._now = now
-        self._latest = stamp(now + ahead.NEAR)
+        self._late = stamp(now)
+        self._lately = stamp(now - timedelta(days=1))[:10]
         self._texts: dict[str, dict[str, Foreign]] = defaultdict(dict)
         for text in texts:
             self._texts[text.path][text.text] = text
@@ -59,18 +60,14 @@ class Attribution:
         self._asked = 0
         self._root = root
         self.first_ahead: datetime | None = None
-        """From when on a time of those that were taken in counts as it is written and now does not: the first such moment."""
-        self.by_the_day = False
-        """Whether a time was put to the beginning of this day, since nothing says an earlier one."""
+        """Until when one of those that were taken in is dated ahead: the first that will be so no longer."""
 
     def of(self, seen: Iterable[Seen]) -> Iterator[Seen]:
         """The same, where others' texts say who brought them, and no time is later than it can be."""
         for file in seen:
             if file.signals:
                 yield replace(file, signals=tuple(self._signal(file.path, signal) for signal in file.signals))
-            elif file.entry is not None and (
-                file.path in self._texts or file.entry.pulled or ahead.moments(file.entry, self._now)
-            ):
+            elif file.entry is not None and (file.path in self._texts or file.entry.pulled or _is_late(file.entry, self._lately)):
                 entry = self._entry(file.entry)
                 text = file.text if file.text is None or PUT not in entry.head else named_anew(file.text, entry)
                 attributed = (
@@ -80,19 +77,17 @@ class Attribution:
             else:
                 yield file
 
-    def _is_concerned(self, entry: Entry) -> bool:
-        return entry.path in self._texts or entry.pulled or bool(ahead.moments(entry, self._now))
-
     def _problems(self, file: Seen, entry: Entry) -> tuple[Problem, ...]:
         """The problems of a file, with those of its dates that are ahead of the clock."""
-        dates = ahead.dates(entry, self._now)
+        dates = ahead.dates(entry, self._now) if _is_late(entry, self._lately) else {}
         if not dates:
             return file.problems
+        self.first_ahead = min(filter(None, (self.first_ahead, *dates.values())))
         return (*file.problems, ahead.problem(self._root, file.path, dates))
 
     def _entry(self, entry: Entry) -> Entry:
         theirs = self._bringer(entry)
-        late = ahead.moments(entry, self._now)
+        late = [name for name in _TIMES if (at := _time(entry.head.get(name))) is not None and at > self._now]
         pinned_by = self._pinned_by_another(entry) if theirs is None and entry.pinned else None
         put = self._put_by_others(entry) if theirs is None else []
         if theirs is None and not late and not entry.pulled and pinned_by is None and not put:
@@ -118,7 +113,7 @@ class Attribution:
             head = self._unhidden(entry, head)
         if late:
             limit = theirs.at if theirs is not None else self._committed_at(entry.path)
-            head |= dict.fromkeys(late, self._earlier(limit, *late.values()))
+            head |= dict.fromkeys(late, self._earlier(limit))
         return replace(entry, head=head)
 
     def _unhidden(self, entry: Entry, head: dict[str, Any]) -> dict[str, Any]:
@@ -190,23 +185,15 @@ class Attribution:
         theirs = texts.get(digest(signal)) if (texts := self._texts.get(path)) else None
         if theirs is not None:
             signal = replace(signal, origin=theirs.author)
-        if signal.at > self._latest:
-            limit = theirs.at if theirs is not None else self._committed_at(path)
-            signal = replace(signal, at=self._earlier(limit, *filter(None, (parse_time(signal.at),))))
+        if signal.at > self._late:
+            signal = replace(signal, at=self._earlier(theirs.at if theirs is not None else self._committed_at(path)))
         return signal
 
-    def _earlier(self, at: int | None, *late: datetime) -> str:
-        """What counts in the place of times that are ahead: a commit's, or the beginning of this day where there is none or its
-        author set that into the future as well.
-        """
-        committed = datetime.fromtimestamp(at, UTC) if at is not None else None
-        too_late = committed is None or committed > self._now + ahead.NEAR
-        turns = (*late, committed) if too_late else late
-        self.first_ahead = min(filter(None, (self.first_ahead, *(turn - ahead.NEAR for turn in turns if turn is not None))))
-        if committed is not None and not too_late:
-            return stamp(committed)
-        self.by_the_day = True
-        return stamp(self._now.astimezone(UTC).replace(hour=0, minute=0, second=0))
+    def _earlier(self, at: int | None) -> str:
+        """A commit's time, or now where there is none; its author may have set it into the future as well."""
+        if at is None or at >= self._now.timestamp():
+            return self._late
+        return stamp(datetime.fromtimestamp(at, UTC))
 
     def _committed_at(self, path: str) -> int | None:
         if self._repo is None or not self._head or is_around(path):
@@ -245,29 +232,23 @@ def attribution(
     return Attribution(repo, head, now, texts, root)
 
 
-@dataclass(frozen=True)
-class Clocked:
-    """The fact `clock` of a catalogue: by which clock its notes were taken in, and when they must be read once more."""
+def clock_fact(known: str, first: datetime | None, now: datetime) -> str:
+    """The fact `clock` of a catalogue into which notes were taken: on which day, and when the `first` of them, or of those
+    before, is ahead no longer.
+    """
+    before = known.partition(" ")[2]
+    ends = [end for end in (before, stamp(first) if first else "") if end > stamp(now)]
+    return f"{stamp(now)[:10]} {min(ends, default='')}"
 
-    taken: str = ""
-    """The latest moment at which notes were taken in."""
-    first: str = ""
-    """The first moment at which a time that does not count as it is written will."""
-    day: str = ""
-    """The day to whose beginning times were put, if any was."""
 
-    @classmethod
-    def read(cls, fact: str) -> Clocked:
-        """A fact as it was written."""
-        return cls(*fact.split(" "))
+def _is_late(entry: Entry, lately: str) -> bool:
+    """Whether a time may lie in the future: by its first letters, which spares reading most."""
+    for name in _TIMES:  # asked of each note of a rebuild, where a generator costs more than what it looks at
+        value = entry.head.get(name)
+        if isinstance(value, str) and value.lstrip() >= lately:
+            return True
+    return False
 
-    def says_another(self, now: datetime) -> bool:
-        """Whether times count otherwise by the clock of now: it was put back, came to a time, or to another day."""
-        present = stamp(now)
-        return self.taken > present or "" < self.first <= present or self.day not in ("", present[:10])
 
-    def fact(self, now: datetime, first: datetime | None, *, by_the_day: bool) -> str:
-        """The fact once notes were taken in beside those known."""
-        present = stamp(now)
-        ends = [end for end in (self.first, stamp(first) if first else "") if end]
-        return f"{max(self.taken, present)} {min(ends, default='')} {present[:10] if by_the_day else self.day}"
+def _time(value: object) -> datetime | None:
+    return parse_time(value) if isinstance(value, str) else None

@@ -6,7 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from vault_tool.index.store import Replaced, Store
 from vault_tool.index.text_search import TextSearch
 from vault_tool.index.trusted_authors import TrustedAuthors
 from vault_tool.model.types import RecordClass
-from vault_tool.util.clock import Clock
+from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.structs import Struct
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     Follower: TypeAlias = Callable[[Sequence[tuple[str, Entry | None, Entry | None]]], None]
 
 _ATTEMPTS = 5
+_DAY = timedelta(days=1)
 _SMALL = 2000
 _NOTHING = Tally()
 
@@ -114,7 +115,6 @@ class Refresher:
         self._followers = followers
         self._looks: Mapping[str, reader.FolderScan] = {}
         self._first_ahead: datetime | None = None
-        self._by_the_day = False
 
     def refresh(self, *, full: bool, confirm: bool, refresh_names: bool, progress: Progress | None) -> Refresh:
         """Compare all files; see `Index.refresh`."""
@@ -184,9 +184,7 @@ class Refresher:
         digests = {"faults": diff.digest_of_faults(scan.faults), "forgotten": _digest(self._graves(catalog))}
         facts = {name: digest for name, digest in digests.items() if catalog.meta(name) != digest}
         # The usual case: no lock is taken and nothing is written.
-        if not (
-            changes or facts or head.facts or attribution.Clocked.read(catalog.meta("clock")).says_another(self._clock.now())
-        ):
+        if not (changes or facts or head.facts or self._is_another_time(catalog)):
             return report(catalog)
         return self._update(catalog, scan, changes, known, head, facts, walked=True, confirm=confirm)
 
@@ -211,11 +209,8 @@ class Refresher:
         facts = _with_graves(catalog, facts, forgotten, walked=walked)
         changed = authorship.changed_since(self._repo, catalog, head.now) if doubt and self._repo is not None else frozenset()
         again = {*history.touched(catalog), *changed, *self._to_follow(catalog, head, facts or {}, forgotten)}
-        self._first_ahead, self._by_the_day, now = None, False, self._clock.now()
-        clock = attribution.Clocked.read(catalog.meta("clock"))
-        # A commit may say when a note was written of which nothing had said it.
-        if another_time := (walked and clock.says_another(now)) or (head.moved and clock.day != ""):
-            clock = attribution.Clocked()
+        self._first_ahead, now = None, self._clock.now()
+        if another_time := walked and self._is_another_time(catalog):
             again |= ahead.to_read_again(catalog, now)
         if walked or gone:
             again |= diff.to_judge_again(catalog, suspects, gone)
@@ -236,7 +231,7 @@ class Refresher:
         # While losses are withheld, HEAD stays where it was known: git may still explain them.
         all_facts = {**(facts or {}), **({} if reason else head.facts), **history.facts}
         if seen or another_time:
-            all_facts["clock"] = clock.fact(now, self._first_ahead, by_the_day=self._by_the_day)
+            all_facts |= self._clock_fact(catalog, now)
         stats, times = diff.to_remember(catalog, read.touched, scan.started_ns)
         if not (seen or gone or stats or times or all_facts):
             return replace(report(catalog), withheld=reason, behind=read.vanished)
@@ -254,6 +249,17 @@ class Refresher:
         for follow in followers if taken_in else ():
             follow(taken_in)
         return replace(report(catalog, diff.tally(seen, gone, before)), withheld=reason, behind=read.vanished)
+
+    def _is_another_time(self, catalog: Catalog) -> bool:
+        """Whether the clock was put back since a note was taken in, or came to where one is dated ahead no longer."""
+        day, _, first = catalog.meta("clock").partition(" ")
+        now = self._clock.now()
+        return day > stamp(now + _DAY)[:10] or "" < first <= stamp(now)
+
+    def _clock_fact(self, catalog: Catalog, now: datetime) -> dict[str, str]:
+        known = catalog.meta("clock")
+        fact = attribution.clock_fact(known, self._first_ahead, now)
+        return {"clock": fact} if fact != known else {}
 
     def _to_follow(self, catalog: Catalog, head: HeadMove, facts: Mapping[str, str], forgotten: Graves | None) -> set[str]:
         """The notes to read again though their files did not change: HEAD moved, or other memories are forgotten than before."""
@@ -305,7 +311,6 @@ class Refresher:
         attributed = attribution.attribution(self._repo, catalog, history, paths, self._clock.now(), head, self._root)
         served = tuple(reading.without(attributed.of(shown), forgotten))
         self._first_ahead = min(filter(None, (self._first_ahead, attributed.first_ahead)), default=None)
-        self._by_the_day = self._by_the_day or attributed.by_the_day
         if not any(file.entry is not None and "title" in file.entry.head for file in served):
             return served
         return former_titles.followed(self._repo, catalog, head, served, self._config.types, moved=moved)
