@@ -56,6 +56,17 @@ def diverge(root: Path, on_side: str, on_main: str) -> Path:
     return root
 
 
+def hub_and_clone(root: Path, folder: Path) -> Path:
+    """A bare hub in `folder` that a repository's branch follows, and a clone of the hub, whose folder is given."""
+    hub, clone = folder / "hub.git", folder / "other"
+    git(root, "clone", "--quiet", "--bare", str(root), str(hub))
+    git(root, "remote", "add", "origin", str(hub))
+    git(root, "fetch", "--quiet", "origin")
+    git(root, "branch", "--quiet", "--set-upstream-to=origin/" + git(root, "branch", "--show-current"))
+    git(folder, "clone", "--quiet", str(hub), str(clone))
+    return clone
+
+
 def found(root: Path) -> Repo:
     """The repository at `root`, as the product finds it."""
     repo = find(root)

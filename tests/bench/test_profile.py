@@ -12,10 +12,10 @@ from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 MODULES = {
     "remember": 112,
     "recall": 114,
-    "search": 100,
+    "search": 99,
     "get": 75,
     "bring-to-mind": 90,
-    "consolidate": 113,
+    "consolidate": 112,
     "mark-useful": 78,
     "create-understanding": 101,
     "reflect": 103,

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -74,16 +74,30 @@ def founded(folder: Path) -> Attacked:
     write(root, "README.md", "# Harbour\n")
     commit_all(root, "code")
     with Vault.open(root, origin="owner") as vault:
-        rule = vault.remember(RULE, ["Deploys"], kind="preference").id
-        decision = vault.remember(DECISION, ["Harbour"], kind="decision").id
-        synthesis = vault.create_understanding(["Harbour"], SYNTHESIS, SYNTHESIS).id
-        soul = vault.create_understanding([], SOUL, SOUL, kind="soul").id
-        mine = vault.remember("A note of mine that I go on with.", ["Deploys"], kind="fact").id
-        vault.core()
+        attacked = written_by_the_owner(vault)
         vault.commit()
     assert git(root, "status", "--porcelain") == ""
-    files = {path: (root / path).read_bytes() for path in git(root, "ls-files").splitlines()}
-    return Attacked(root, rule, decision, synthesis, mine, soul, files)
+    return with_files(attacked)
+
+
+def written_by_the_owner(vault: Vault) -> Attacked:
+    """The rule, the decision, the synthesis, the soul and the note of an owner, written and on the page."""
+    attacked = Attacked(
+        vault.root,
+        rule=vault.remember(RULE, ["Deploys"], kind="preference").id,
+        decision=vault.remember(DECISION, ["Harbour"], kind="decision").id,
+        synthesis=vault.create_understanding(["Harbour"], SYNTHESIS, SYNTHESIS).id,
+        soul=vault.create_understanding([], SOUL, SOUL, kind="soul").id,
+        mine=vault.remember("A note of mine that I go on with.", ["Deploys"], kind="fact").id,
+    )
+    vault.core()
+    return attacked
+
+
+def with_files(attacked: Attacked) -> Attacked:
+    """The same with what each file of the repository holds now."""
+    root = attacked.root
+    return replace(attacked, files={path: (root / path).read_bytes() for path in git(root, "ls-files").splitlines()})
 
 
 def note(*head: str, body: str) -> str:

@@ -557,16 +557,16 @@ def test_a_served_vault_syncs_where_it_was_told_to(tmp_path: Path) -> None:
 # --- every state of a token, at every door
 
 
-def _with_row(root: Path, name: str, **changes: object) -> None:
-    values = json.loads((root / CONFIG).read_text())
-    values["people"][name] = {**values["people"][name], **changes}
-    _write_config(root, values)
+def _with(**changes: object) -> Callable[[Path], str]:
+    """A token of writing whose row was changed by hand."""
 
+    def make(root: Path) -> str:
+        token, values = _token(root, "tess"), json.loads((root / CONFIG).read_text())
+        values["people"]["tess"] |= changes
+        _write_config(root, values)
+        return token
 
-def _over(root: Path) -> str:
-    token = _token(root, "tess")
-    _with_row(root, "tess", until="2026-01-01")
-    return token
+    return make
 
 
 def _removed(root: Path) -> str:
@@ -601,31 +601,13 @@ def _of_the_owners_address(root: Path) -> str:
     return token
 
 
-def _of_an_unknown_scope(root: Path) -> str:
-    token = _token(root, "tess")
-    _with_row(root, "tess", scope="all")
-    return token
-
-
-def _of_no_end(root: Path) -> str:
-    token = _token(root, "tess")
-    _with_row(root, "tess", until="9999-12-31")
-    return token
-
-
-def _narrowed_to_reading(root: Path) -> str:
-    token = _token(root, "tess")
-    _with_row(root, "tess", scope="read")
-    return token
-
-
 # What is shown, and the statuses of a question and of a write with it.
 SHOWN: Mapping[str, tuple[Callable[[Path], str], int, int]] = {
     "of writing": (lambda root: _token(root, "tess"), 200, 200),
-    "of the last day that there is": (_of_no_end, 200, 200),
+    "of the last day that there is": (_with(until="9999-12-31"), 200, 200),
     "of reading": (lambda root: _token(root, "tess", "read"), 200, 403),
-    "narrowed to reading since": (_narrowed_to_reading, 200, 403),
-    "over": (_over, 401, 401),
+    "narrowed to reading since": (_with(scope="read"), 200, 403),
+    "over": (_with(until="2026-01-01"), 401, 401),
     "removed": (_removed, 401, 401),
     "renewed": (_renewed, 401, 401),
     "its row taken out by hand": (_of_a_row_taken_out_by_hand, 401, 401),
@@ -634,7 +616,7 @@ SHOWN: Mapping[str, tuple[Callable[[Path], str], int, int]] = {
     "with more behind it": (lambda root: _token(root, "tess") + "x", 401, 401),
     "in other letters": (lambda root: _token(root, "tess").swapcase(), 401, 401),
     "of the owner's address": (_of_the_owners_address, 401, 401),
-    "of an unknown scope": (_of_an_unknown_scope, 401, 401),
+    "of an unknown scope": (_with(scope="all"), 401, 401),
     "none": (lambda root: "", 401, 401),
 }
 

@@ -22,6 +22,8 @@ from tests.faults.test_hostile_pull import (
     assert_told,
     assert_untouched,
     note,
+    with_files,
+    written_by_the_owner,
 )
 from tests.git_repos import git, write
 from tests.nobody import nobodys_machine
@@ -165,16 +167,10 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Att
         root, hub = founded_with_hub(folder)
         git(root, "remote", "set-url", "origin", "../hub.git")
         with Vault.open(root, person=True) as vault:
-            rule = vault.remember(RULE, ["Deploys"], kind="preference").id
-            decision = vault.remember(DECISION, ["Harbour"], kind="decision").id
-            synthesis = vault.create_understanding(["Harbour"], SYNTHESIS, SYNTHESIS).id
-            soul = vault.create_understanding([], SOUL, SOUL, kind="soul").id
-            mine = vault.remember("A note of mine that I go on with.", ["Deploys"], kind="fact").id
-            vault.core()
+            attacked = written_by_the_owner(vault)
             vault.sync()
         git(clone_of(hub, "theirs"), "remote", "set-url", "origin", "../hub.git")
-        files = {path: (root / path).read_bytes() for path in git(root, "ls-files").splitlines()}
-        yield folder, Attacked(root, rule, decision, synthesis, mine, soul, files)
+        yield folder, with_files(attacked)
 
 
 @pytest.mark.parametrize("line", LINES)

@@ -16,16 +16,14 @@ from tests.cli.typed import VT, vt
 from tests.faults.killer import runs_wanted
 from tests.faults.test_disks import namespaced
 from tests.faults.test_hostile_pull import (
-    DECISION,
-    RULE,
-    SOUL,
-    SYNTHESIS,
     Attacked,
     as_mallory,
     assert_told,
     assert_untouched,
     plant,
-)  # fmt: skip
+    with_files,
+    written_by_the_owner,
+)
 from tests.git_repos import git, write
 from tests.oracles import assert_git_is_sound
 from tests.sync.machines import clone_of, founded_with_hub, in_step, sync
@@ -367,15 +365,9 @@ def attacked(tmp_path: Path) -> Iterator[tuple[Attacked, Path]]:
     """The owner's vault with its hub, and Mallory's clone with all that a commit can hold, not yet sent."""
     root, hub = founded_with_hub(tmp_path)
     with Vault.open(root, person=True) as vault:
-        rule = vault.remember(RULE, ["Deploys"], kind="preference").id
-        decision = vault.remember(DECISION, ["Harbour"], kind="decision").id
-        synthesis = vault.create_understanding(["Harbour"], SYNTHESIS, SYNTHESIS).id
-        soul = vault.create_understanding([], SOUL, SOUL, kind="soul").id
-        mine = vault.remember("A note of mine that I go on with.", ["Deploys"], kind="fact").id
-        vault.core()
+        written = written_by_the_owner(vault)
         vault.sync()
-    files = {path: (root / path).read_bytes() for path in git(root, "ls-files").splitlines()}
-    of = Attacked(root, rule, decision, synthesis, mine, soul, files)
+    of = with_files(written)
     theirs = clone_of(hub, "theirs")
     with as_mallory(tmp_path / "mallory"):
         plant(theirs, of)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.typed import vt
 from tests.founding import own_copy
-from tests.git_repos import add_hook, commit_all, git, make_repo, write
+from tests.git_repos import add_hook, commit_all, git, hub_and_clone, make_repo, write
 from tests.oracles import assert_as_built_anew, assert_git_is_sound
 from tests.verbs.looking import assert_committed, assert_waits, codes, fails, found, head, identity, in_commit, note, status, text
 from vault_tool import Vault
@@ -27,13 +27,7 @@ def clones(root: Path, tmp_path: Path, clock: FixedClock) -> Iterator[tuple[Vaul
     """Two open vaults that pull from each other through a hub."""
     write(root, NOTE, note(1, "First line.\n\nShared text."))
     commit_all(root, "a note by hand")
-    hub = tmp_path / "hub.git"
-    git(root, "clone", "--quiet", "--bare", str(root), str(hub))
-    git(root, "remote", "add", "origin", str(hub))
-    git(root, "fetch", "--quiet", "origin")
-    git(root, "branch", "--quiet", "--set-upstream-to=origin/" + git(root, "branch", "--show-current"))
-    other = tmp_path / "other"
-    git(tmp_path, "clone", "--quiet", str(hub), str(other))
+    other = hub_and_clone(root, tmp_path)
     with Vault.open(root, clock=clock) as here, Vault.open(other, clock=clock) as there:
         yield here, there
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.typed import vt
-from tests.git_repos import add_hook, commit_all, git, make_repo, write
+from tests.git_repos import add_hook, commit_all, git, hub_and_clone, make_repo, write
 from tests.oracles import assert_git_is_sound
 from tests.terminal import called_at_terminal, let_commands_answer
 from tests.verbs.looking import codes, head, identity, note, status, text
@@ -30,14 +30,7 @@ def clones(root: Path, tmp_path: Path) -> tuple[Path, Path]:
         write(root, path, note(number, SHARED))
     write(root, OTHER, "shared = 1\n")
     commit_all(root, "files by hand")
-    hub = tmp_path / "hub.git"
-    git(root, "clone", "--quiet", "--bare", str(root), str(hub))
-    git(root, "remote", "add", "origin", str(hub))
-    git(root, "fetch", "--quiet", "origin")
-    git(root, "branch", "--quiet", "--set-upstream-to=origin/" + git(root, "branch", "--show-current"))
-    other = tmp_path / "other"
-    git(tmp_path, "clone", "--quiet", str(hub), str(other))
-    return root, other
+    return root, hub_and_clone(root, tmp_path)
 
 
 def pull(here: Path, *options: str) -> None:

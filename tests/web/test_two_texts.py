@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -13,7 +12,7 @@ import pytest
 
 from tests.git_repos import commit_all, git, write
 from tests.web.conftest import WIDTHS, Served, browsing, serving_pages
-from tests.web.test_pages import AXE
+from tests.web.test_pages import AXE, axe_source
 from vault_tool import Vault
 from vault_tool.files.two_versions import END, OPEN, OR
 from vault_tool.model.ids import new_id
@@ -176,9 +175,7 @@ def test_a_pull_of_two_clones_is_settled_by_keys_alone(chromium: Browser, severa
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_fault_where_texts_are_settled(chromium: Browser, several: Path, width: int, scheme: str) -> None:
-    if "VAULT_TEST_AXE" not in os.environ:
-        pytest.skip("VAULT_TEST_AXE names no axe.min.js of axe-core (npm)")
-    axe = Path(os.environ["VAULT_TEST_AXE"]).read_text("utf-8")
+    axe = axe_source()
     kept = several / "vault/twice.md"
     places = f"{OPEN}\nIt hums.\n{OR}\nIt roars.\n{END}\n"
     kept.write_text(f"---\nid: {new_id()}\ntype: fact\ncolour: red\nunsettled: ['colour: blue']\n---\nThe pump.\n\n{places}")

@@ -71,6 +71,12 @@ def refuse_forgotten(vault: Context, record: Record) -> None:
         raise Refused(f"it cites {gone}, which was forgotten", "leave that id out")
 
 
+def refuse_return(vault: Context, identity: str, title: str, hint: str) -> None:
+    """Refuse a text that has the id of what was forgotten."""
+    if identity in vault.forgotten():
+        raise Refused(f"{title} was forgotten", hint)
+
+
 def judgement(signal: Signal) -> ScreenedText:
     """The words of a signal."""
     return ScreenedText("the reason", "\n".join((signal.rationale, *signal.evidence, signal.session, signal.model)))

@@ -136,6 +136,11 @@ def _unmerged(vault: Context, repo: git.Repo) -> Iterator[TwoTexts]:
         yield replace(_named(vault, path, MERGE, by_hand, this, that), place="", by_hand=by_hand, that_when=written)
 
 
+def is_marker(line: bytes) -> bool:
+    """Whether a line is one that git writes around the sides of a conflict, or between them."""
+    return _MARKER.fullmatch(line) is not None
+
+
 def _by_hand(vault: Context, path: str, texts: Sequence[bytes]) -> str:
     """The file of a conflict where a person has begun to settle it: with lines that no side has, or without a marker left."""
     if path in MADE_PAGES:
@@ -145,9 +150,9 @@ def _by_hand(vault: Context, path: str, texts: Sequence[bytes]) -> str:
     except (OSError, Refused):
         return ""
     lines = data.splitlines()
-    marked = [line for line in lines if _MARKER.fullmatch(line)]
+    unmarked = [line for line in lines if not is_marker(line)]
     known = {line for text in texts for line in text.splitlines()}
-    if data in texts or (marked and known.issuperset(line for line in lines if not _MARKER.fullmatch(line))):
+    if data in texts or (len(unmarked) < len(lines) and known.issuperset(unmarked)):
         return ""
     return data.decode("utf-8", "replace")
 

@@ -26,13 +26,11 @@ from vault_tool.vault.generated_pages import resolve_page_conflicts
 from vault_tool.vault.operation import Saved, put, writing
 from vault_tool.vault.pending import caught_up, index_written, take_in_authors
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
-from vault_tool.vault.two_texts import COPY, FIELD, MERGE, TwoTexts, common_base, original, two_texts, unmerged_files
+from vault_tool.vault.two_texts import COPY, FIELD, MERGE, TwoTexts, common_base, is_marker, original, two_texts, unmerged_files
 
 _ACT = "settle what two machines wrote"
 
 KEEP = ("this", "that", "both")
-
-_MARKER = re.compile(rb"(<{7,}|>{7,}|\|{7,})(?: |$)")
 
 _VERSIONS = 50
 """How many committed versions of a note are looked at for the one that a copy came of."""
@@ -102,15 +100,7 @@ def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") ->
         elif after != before:
             op.rewrite(conflict.path, before, after)
         saved = op.carry_out(one_line(conflict.title, 60), [conflict.id] if conflict.id else [])
-        return Settled(
-            **saved.fields(),
-            id=conflict.id,
-            path=conflict.path,
-            title=conflict.title,
-            kept=keep or "text",
-            told=remarks,
-            results=two_texts(vault),
-        )
+        return _answer(vault, saved, conflict, keep, remarks)
 
 
 @verb
@@ -151,15 +141,7 @@ def _settle_unmerged(vault: Context, meant: TwoTexts, keep: str, text: str) -> S
             index_written(vault, [_written(vault, conflict.path, after)])
             git.resolve_conflicts(repo, {conflict.path: after}, vault.settings.lock_wait)
         saved = _finished(vault, repo)
-        return Settled(
-            **saved.fields(),
-            id=conflict.id,
-            path=conflict.path,
-            title=conflict.title,
-            kept=keep or "text",
-            told=remarks,
-            results=two_texts(vault),
-        )
+        return _answer(vault, saved, conflict, keep, remarks)
 
 
 def _chosen(
@@ -190,10 +172,10 @@ def _chosen(
 def _require_keepable(vault: Context, conflict: TwoTexts, after: bytes | None) -> None:
     if after is None:
         return
-    if own_id(after) in vault.forgotten():
-        raise Refused(f"{conflict.title} was forgotten", "keep the side on which it is gone")
+    screening.refuse_return(vault, own_id(after), conflict.title, "keep the side on which it is gone")
     _require_note(vault, conflict.path, after)
-    if any(_MARKER.match(line) for line in after.splitlines()):
+    # A line of equals signs alone is also what stands below a heading.
+    if any(is_marker(line) and not line.startswith(b"=") for line in after.splitlines()):
         raise UsageError("that text holds the markers of a conflict", "take them out, and what does not stay between them")
 
 
@@ -222,6 +204,18 @@ def _finished(vault: Context, repo: git.Repo) -> Saved:
 def is_made_anew(path: str) -> bool:
     """Whether neither text stays, whatever is kept, because the file is a page that is made of the notes."""
     return path in MADE_PAGES
+
+
+def _answer(vault: Context, saved: Saved, conflict: TwoTexts, keep: str, remarks: tuple[str, ...]) -> Settled:
+    return Settled(
+        **saved.fields(),
+        id=conflict.id,
+        path=conflict.path,
+        title=conflict.title,
+        kept=keep or "text",
+        told=remarks,
+        results=two_texts(vault),
+    )
 
 
 def _find(conflicts: Sequence[TwoTexts], key: str) -> TwoTexts:

@@ -208,7 +208,7 @@ class Intake:
         `source` is what the tool says, as bytes that are the same as long as it says the same.
         """
         identity, digest = self._identity(key), content_hash(source)
-        if self._is_again(key, identity, source):
+        if self._is_again(key, identity, digest):
             return
         self._claimed.add(identity)
         if self._was_forgotten(key, identity):
@@ -239,20 +239,16 @@ class Intake:
             op.put(op.place(record), data)
             self.planned("imported")
 
-    def _is_again(self, place: str, name: str, source: bytes) -> bool:
+    def _is_again(self, place: str, name: str, digest: str) -> bool:
         """Whether this run has met a name before: the first text of it is taken, and another one is named."""
-        before, digest = self._taken.setdefault(name, ""), content_hash(source)
+        before = self._taken.setdefault(name, "")
         if not before:
             self._taken[name] = digest
         elif before == digest:
             self.leave("copy")
         else:
-            self.skip(
-                screening.masked(place),
-                "id-twice",
-                "the export has its id twice, with another text",
-                "only the first one was taken in",
-            )
+            why = "the export has its id twice, with another text"
+            self.skip(screening.masked(place), "id-twice", why, "only the first one was taken in")
         return bool(before)
 
     def copy_of(self, key: str) -> Entry | None:
@@ -335,7 +331,7 @@ class Intake:
 
     def page(self, op: Operation, path: str, data: bytes, target: str) -> None:
         """Take in a file as it is, as a page."""
-        if not self._is_again(path, path, data) and not self.suspected(path, data):
+        if not self._is_again(path, path, content_hash(data)) and not self.suspected(path, data):
             self._page(op, path, data, target)
 
     def attachment(self, op: Operation, path: str, data: bytes, target: str) -> None:
@@ -361,8 +357,10 @@ class Intake:
 
     def subjects(self, op: Operation, names: Sequence[str]) -> tuple[str, ...]:
         """The subjects called `names` as a head has them; those that the vault lacks are planned in `op`, once."""
-        key = tuple(name for name in names if not self._is_secret(name))
+        key = tuple(names)
         if key not in self._named(op):
+            key = tuple(name for name in names if not self._is_secret(name))
+        if key not in self._tagged:
             tagging = resolve_subjects(op, key)
             self._tagged[key] = tuple(tagging.names)
             self._minted += tagging.created
@@ -374,9 +372,9 @@ class Intake:
         Empty where the name looks like a secret: it would be a file's name.
         """
         key = (name,)
-        if self._is_secret(name):
-            return ""
         if key not in self._named(op):
+            if self._is_secret(name):
+                return ""
             existing, minted = resolve.subject(self.vault, name), op.minted(normal_name(name))
             if existing is None and minted is None:
                 role, summary = ("" if self._is_secret(text) else text for text in (role, summary))

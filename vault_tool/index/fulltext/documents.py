@@ -223,12 +223,16 @@ def with_joined(text: str) -> str:
 
 def words_alone(text: str) -> str:
     """`text` as the tokenizer takes it, without other spellings of what stands in it."""
-    return text if text.isascii() else RUN.sub(_pairs, with_pictures(unicodedata.normalize("NFKC", text)))
+    return _in_pairs(text, _pairs)
 
 
 def said_alone(text: str) -> str:
     """`text` as the tokenizer takes it, with only those pairs of a run without spaces that say something."""
-    return text if text.isascii() else RUN.sub(_said_pairs, with_pictures(unicodedata.normalize("NFKC", text)))
+    return _in_pairs(text, _said_pairs)
+
+
+def _in_pairs(text: str, pairs: Callable[[re.Match[str]], str]) -> str:
+    return text if text.isascii() else RUN.sub(pairs, with_pictures(unicodedata.normalize("NFKC", text)))
 
 
 def _said_pairs(match: re.Match[str]) -> str:

@@ -192,7 +192,7 @@ class InvertedIndex:
             if len(self._counts) >= _MOST_KEPT:
                 self._counts.clear()
             fields = (FIELD, *_KNOWN)
-            if not token.isascii() and is_letter(token):
+            if _is_letter(token):
                 begun = (self._searcher.terms_with_prefix(field, token, limit=_MOST_ENDINGS) for field in fields)
                 counts = tuple(min(self.count, sum(count for _, count in terms)) for terms in begun)
             else:
@@ -493,7 +493,7 @@ class InvertedIndex:
 
     def _anywhere(self, token: str, weight: float) -> Query:
         """A word in the text of a document, or where it is found lightly: with its weight, or a share of that."""
-        if not token.isascii() and is_letter(token):
+        if _is_letter(token):
             begun = self._searcher.terms_with_prefix(FIELD, token, limit=_MOST_ENDINGS)
             any_of = [(Occur.Should, self._term(term)) for term, _ in begun]
             return Query.const_score_query(Query.boolean_query(any_of), weight)
@@ -540,9 +540,14 @@ class InvertedIndex:
         return score
 
 
+def _is_letter(token: str) -> bool:
+    # What is ASCII, as nearly all tokens are, asks nothing of other scripts.
+    return not token.isascii() and is_letter(token)
+
+
 def _has(tokens: Collection[str], word: str) -> bool:
     """Whether a word is among tokens; one letter of a script without spaces where any pair begins with it."""
-    return word in tokens or (not word.isascii() and is_letter(word) and any(token.startswith(word) for token in tokens))
+    return word in tokens or (_is_letter(word) and any(token.startswith(word) for token in tokens))
 
 
 def _keep_best(
