@@ -70,7 +70,6 @@ MADE_OF_VERBS = {
     "features/subjects/projects.py": {"create_subjects"},  # a new project's subject is made as anybody's is
     "features/sessions/ending.py": {"link", "mark_questionable", "mark_useful", "remember"},  # one operation a vote or attempt
     "features/conflicts/settling.py": {"commit"},  # what goes is committed before it goes
-    "features/doctor/file_mending.py": {"doctor"},  # a file is mended only for a problem that the list has
     "features/sync/syncing.py": {"commit"},  # hand edits are committed as `commit` does it
     "features/turns/accept.py": {"link_beats"},  # beats are linked after they are written, as an operation of its own
 }

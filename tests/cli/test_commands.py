@@ -14,7 +14,7 @@ from tests.cli.typed import VT, on_terminal, vt, vt_process
 from tests.founding import found_at
 from vault_tool.cli.main import main
 from vault_tool.errors import Exit
-from vault_tool.features.doctor import doctor
+from vault_tool.features.doctor import doctor, vault_status
 from vault_tool.features.history import history
 from vault_tool.features.pages import pages
 from vault_tool.features.reading import get
@@ -130,7 +130,7 @@ def test_json_has_the_names_of_the_results_fields(person: Person) -> None:
         ("create-subjects", "B"): subjects.CreatedSubjects,
         ("update-understanding", made["id"], "All.", "--summary", "A is all"): understandings.UpdatedUnderstanding,
         ("set-structural-understanding", "A", "Part of B."): understandings.StructuralUnderstanding,
-        ("status",): doctor.Status,
+        ("status",): vault_status.Status,
         ("doctor",): doctor.Diagnosis,
         ("reindex",): doctor.Reindexed,
         ("decay",): pages.Decay,

@@ -154,6 +154,8 @@ OF_STORES = {"turns", "turn_log", "inbox", "bin", "sessions", "vectors", "mainte
         "features/erasing/purging.py",
         "features/people/rights.py",
         "features/doctor/doctor.py",
+        "features/doctor/vault_problems.py",
+        "features/doctor/vault_status.py",
     ],
 )
 def test_what_asks_the_stores_names_none(path: str) -> None:

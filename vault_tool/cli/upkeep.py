@@ -19,7 +19,7 @@ from vault_tool.cli.saved import problem_table
 from vault_tool.errors import Exit, Refused
 from vault_tool.features.capture import capture_settings, capturing
 from vault_tool.features.consolidation.passes import waiting_in_words
-from vault_tool.features.doctor import adopting, moved_notes
+from vault_tool.features.doctor import adopting, moved_notes, vault_status
 from vault_tool.features.doctor import doctor as verb
 from vault_tool.install import clients, delivery
 from vault_tool.owner import address
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def status(call: Call) -> Exit:
     """Show what the vault holds and needs."""
     with call.open_vault() as vault:
-        answer = _with_the_owners_place(verb.status(vault), vault)
+        answer = _with_the_owners_place(vault_status.status(vault), vault)
         return call.emit(answer, lambda status, short: _status(status, short, _capture(vault)), vault)
 
 
@@ -115,7 +115,7 @@ def _delivery(delivery: Delivery, short: Short) -> Iterator[Block]:
     yield table(("tried", "works", ""), [(check.what, marks[check.ok], check.said) for check in delivery.checks])
 
 
-def _status(status: verb.Status, short: Short, capture: str) -> Iterator[Block]:
+def _status(status: vault_status.Status, short: Short, capture: str) -> Iterator[Block]:
     yield Heading(status.name)
     git = status.git
     yield fields(
@@ -155,7 +155,7 @@ def _capture(vault: Context) -> str:
     return sessions_read.in_one_line(capturing.capture(vault))
 
 
-def _embeddings(status: verb.Status) -> Iterator[tuple[str, object]]:
+def _embeddings(status: vault_status.Status) -> Iterator[tuple[str, object]]:
     now, vectors = status.embeddings, status.embeddings.vectors
     if now.provider == "none":
         yield "embeddings", f"none ({now.why}): search is by full text"
@@ -183,7 +183,7 @@ def _vectors(now: VectorStatus) -> str:
     return f"{store}: {counted(now.notes, 'note')}{behind}, perspectives {perspectives}, {size:.1f} MB{filling}"
 
 
-def _watcher(status: verb.Status) -> str:
+def _watcher(status: vault_status.Status) -> str:
     watcher = status.watcher
     if watcher is None:
         return "none"
@@ -192,14 +192,14 @@ def _watcher(status: verb.Status) -> str:
     return f"{watcher.mode}{degraded}, process {watcher.pid} since {watcher.started}{compared}"
 
 
-def _with_the_owners_place(status: verb.Status, vault: Context) -> verb.Status:
+def _with_the_owners_place(status: vault_status.Status, vault: Context) -> vault_status.Status:
     """The same, with the reason where no owner could listen if one was started."""
-    if status.owner.absence != verb.NO_OWNER or not (reason := address.why_nowhere(str(vault.root))):
+    if status.owner.absence != vault_status.NO_OWNER or not (reason := address.why_nowhere(str(vault.root))):
         return status
     return replace(status, owner=replace(status.owner, absence=f"none can listen: {reason}"))
 
 
-def _owner(now: verb.OwnerStatus) -> str:
+def _owner(now: vault_status.OwnerStatus) -> str:
     """The process that answers other commands."""
     if now.pid is None:
         return now.absence
@@ -236,7 +236,7 @@ def _reindexed(done: verb.Reindexed, short: Short) -> Iterator[Block]:
     )
 
 
-def _upstream(git: verb.GitStatus) -> str:
+def _upstream(git: vault_status.GitStatus) -> str:
     """The upstream with how far the branch is ahead of it and behind it, as it was last fetched."""
     if not git.upstream:
         return ""

@@ -26,11 +26,14 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import DEFAULT_CONFIDENCE, Registry
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.structs import Struct
+from vault_tool.util.text import one_line
 
 # Bytes of logs of use from which on the catalogue may know more of them than is worth reading again.
 _LONG = 12_000
 
 FAILED_TACTIC = "failed_tactic"
+# The most characters of how a tactic failed that stand in a caution.
+_MODE = 200
 
 # As precise as a score is kept in `_state.json`.
 SCORE_DIGITS = 4
@@ -277,3 +280,12 @@ def belief_in(entry: Entry, signals: Sequence[Signal], uses: Sequence[Use] = ())
 def about(entry: Entry, signals: Sequence[Signal]) -> Sequence[Signal]:
     """Its signals without reviews of another text than its present one, if another person brought that text."""
     return [signal for signal in signals if not is_review(signal) or vouches(signal, entry)] if entry.pulled else signals
+
+
+def caution_of(entry: Entry) -> str | None:
+    """A warning about a failed tactic, so that it is not tried again unawares."""
+    if entry.type != FAILED_TACTIC:
+        return None
+    # How it failed is said in any form: `the disk is full`, `hides the cause`, `The disk was full.`, `No lock?`
+    mode = one_line(entry.text("failure_mode"), _MODE).rstrip(".!;。 ")
+    return f"did not work ({mode}); reconsider only if that changed" if mode else "did not work; reconsider only if that changed"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from vault_tool.features.doctor import doctor as _doctor
     from vault_tool.features.doctor import moved_notes as _moved_notes
     from vault_tool.features.doctor import statistics as _statistics
+    from vault_tool.features.doctor import vault_status as _vault_status
     from vault_tool.features.editing import editing as _editing
     from vault_tool.features.embedding import embedding as _embedding
     from vault_tool.features.erasing import forgetting as _forgetting
@@ -93,6 +94,7 @@ else:
     _doctor = deferred_verbs("vault_tool.features.doctor.doctor")
     _moved_notes = deferred_verbs("vault_tool.features.doctor.moved_notes")
     _statistics = deferred_verbs("vault_tool.features.doctor.statistics")
+    _vault_status = deferred_verbs("vault_tool.features.doctor.vault_status")
     _editing = deferred_verbs("vault_tool.features.editing.editing")
     _embedding = deferred_verbs("vault_tool.features.embedding.embedding")
     _forgetting = deferred_verbs("vault_tool.features.erasing.forgetting")
@@ -223,7 +225,7 @@ class Vault(Context):
     new = _editing.new
     edit = _editing.edit
     adopt = _editing.adopt
-    status = _doctor.status
+    status = _vault_status.status
     reindex = _doctor.reindex
     doctor = _doctor.doctor
     adopt_local = _adopting.adopt_local

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from vault_tool.features.doctor.doctor import waiting_for_review
+from vault_tool.features.doctor.vault_status import waiting_for_review
 from vault_tool.features.history.undo import undoable
 from vault_tool.generate.escape import readable
 from vault_tool.model.authority import contributor_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vault_tool.errors import NotFound, Refused, StaleEdit, UsageError
-from vault_tool.features.doctor.doctor import doctor
+from vault_tool.features.doctor.vault_problems import every_problem
 from vault_tool.features.history.history import keep_first
 from vault_tool.files import frontmatter, layout, reader, writer
 from vault_tool.files.frontmatter import Set
@@ -16,7 +16,7 @@ from vault_tool.util.text import content_hash, one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved, writing
-from vault_tool.vault.request import of_the_whole, verb
+from vault_tool.vault.request import looks, of_the_whole, verb
 
 _KINDS = (layout.FileKind.NOTE, layout.FileKind.CONFLICT)
 
@@ -44,6 +44,7 @@ class MendedFile(Saved, kw_only=True):
 
 
 @verb
+@looks
 @of_the_whole
 def faulty_file(vault: Context, path: str) -> FaultyFile:
     """The text of a file that the scan lists as a problem now. Raises NotFound for any other path."""
@@ -61,6 +62,7 @@ def faulty_file(vault: Context, path: str) -> FaultyFile:
 
 
 @verb
+@looks
 @of_the_whole
 def mend_file(vault: Context, path: str, text: str, *, was: str) -> MendedFile:
     """Save a file that the scan lists as a problem, as a person wrote it, over the text whose hash is `was`.
@@ -94,7 +96,7 @@ def mend_file(vault: Context, path: str, text: str, *, was: str) -> MendedFile:
 
 def _listed(vault: Context, path: str) -> tuple[Problem, ...]:
     """The problems of a note below the notes' folder, as the scan lists them now; NotFound where it lists none."""
-    listed = doctor(vault, every=True).problems if mendable(path) else ()
+    listed = every_problem(vault.with_withheld()) if mendable(path) else ()
     problems = tuple(problem for problem in listed if problem.path == path)
     if not problems:
         raise NotFound(f"no problem is listed of {one_line(path, 80)!r}", f"{step('doctor')} names those that there are")

@@ -14,6 +14,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from vault_tool.errors import Busy, GitError, NotFound, Refused, StorageError, UsageError
+from vault_tool.features.imports.batches import batches_of
 from vault_tool.features.imports.copies import Copy, ImportedCopies
 from vault_tool.features.imports.copy_paths import CopyPaths
 from vault_tool.features.imports.import_log import ImportLog
@@ -148,7 +149,7 @@ class Intake:
         `begin` is given each batch before it is planned.
         """
         done, total = 0, len(items) if isinstance(items, Sequence) else 0
-        for chunk in _chunks(items, size):
+        for chunk in batches_of(items, size, BATCH, BATCH_BYTES):
             if begin is not None:
                 begin(chunk)
             with self._operation() as op:
@@ -597,16 +598,3 @@ class Intake:
 
     def _both(self, path: str) -> None:
         self.tally.both.append(path)
-
-
-def _chunks(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
-    chunk: list[Item] = []
-    room = BATCH_BYTES
-    for item in items:
-        if chunk and (len(chunk) == BATCH or size(item) > room):
-            yield chunk
-            chunk, room = [], BATCH_BYTES
-        chunk.append(item)
-        room -= size(item)
-    if chunk:
-        yield chunk

@@ -170,10 +170,8 @@ def review(
             kept=apart.refused_to_forget,
             restored=restored,
             in_bin=DraftBin(vault.root).count(vault.now()) if not as_user else 0,
-            results=(
-                *(_beside_its_turn(vault, _shown(note)) for note in (_lying(vault, left) if bin else left)),
-                *(() if as_user or bin else others_waiting(vault)),
-            ),
+            results=tuple(_beside_its_turn(vault, _shown(note)) for note in (_lying(vault, left) if bin else left))
+            + (() if as_user or bin else tuple(others_waiting(vault))),
             unsettled=() if as_user or bin else two_texts(vault.with_withheld()),
         )
 

@@ -114,12 +114,7 @@ def sync(
     _require_alone(repo)
     where = elsewhere.upstream(settings, branch, remote)
     elsewhere.require_addresses(repo, where.remote, push=push)
-    left: tuple[Problem, ...] = ()
-    if not dry_run and has_edits(vault):
-        gathered = commit_edits(vault)
-        left = gathered.left
-        if gathered.reason and not gathered.committed:
-            raise GitError(f"nothing was sent or received: {gathered.reason}")
+    left = () if dry_run else _commit_edits(vault)
     asks = person.at_terminal()
     tally, refusal = _Tally(), ""
     for attempt in range(_PUSHES + 1):
@@ -177,6 +172,16 @@ def _require_branch(repo: git.Repo, head: GitHead) -> str:
         goes_back = f"{shell('git switch BRANCH')} goes back to one"
         raise Refused("HEAD is detached, so no branch is there to be kept in step", goes_back)
     return head.branch
+
+
+def _commit_edits(vault: Context) -> tuple[Problem, ...]:
+    """Commit what was edited by hand; the problems of the files that cannot be. Raises GitError where nothing could be."""
+    if not has_edits(vault):
+        return ()
+    gathered = commit_edits(vault)
+    if gathered.reason and not gathered.committed:
+        raise GitError(f"nothing was sent or received: {gathered.reason}")
+    return gathered.left
 
 
 def _require_alone(repo: git.Repo) -> None:

@@ -221,11 +221,7 @@ class Refresher:
         if doubt and self._repo is not None:
             history = self._doubted(self._repo, catalog, head.now, read.seen, changed)
         seen = self._served(catalog, history, read.seen, head.now, forgotten, moved=head.moved)
-        reason = ""
-        if walked and gone and scan.partial:
-            reason = "some folders could not be looked into, so nothing was forgotten"
-        elif walked and gone and not confirm:
-            reason = diff.removal_doubt(catalog, gone, seen, self._repo, head)
+        reason = self._removal_doubt(catalog, scan, gone, seen, head, confirm=confirm) if walked and gone else ""
         gone = () if reason else gone
         seen = diff.with_moved_copies(self._root, catalog, seen, gone)
         # While losses are withheld, HEAD stays where it was known: git may still explain them.
@@ -314,6 +310,14 @@ class Refresher:
         if not any(file.entry is not None and "title" in file.entry.head for file in served):
             return served
         return former_titles.followed(self._repo, catalog, head, served, self._config.types, moved=moved)
+
+    def _removal_doubt(
+        self, catalog: Catalog, scan: Scan, gone: Collection[str], seen: tuple[Seen, ...], head: HeadMove, *, confirm: bool
+    ) -> str:
+        """Why files that a walk did not meet are not forgotten; empty where they are."""
+        if scan.partial:
+            return "some folders could not be looked into, so nothing was forgotten"
+        return "" if confirm else diff.removal_doubt(catalog, gone, seen, self._repo, head)
 
     def _as_they_are_now(
         self, catalog: Catalog, history: authorship.HistoryDelta, seen: tuple[Seen, ...], gone: tuple[str, ...], head: str

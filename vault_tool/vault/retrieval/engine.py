@@ -22,7 +22,7 @@ from vault_tool.recall.weights import LEAST, PROFILES, Weights
 from vault_tool.recall.wishes import INSTRUCTION, MOST_INSTRUCTIONS
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.hints import option
-from vault_tool.util.text import normal_name, one_line, tokens
+from vault_tool.util.text import normal_name, tokens
 from vault_tool.vault import resolve, shortened
 from vault_tool.vault.answers import HasStatus, bodies_of
 from vault_tool.vault.context import Context
@@ -38,7 +38,7 @@ from vault_tool.vault.retrieval.query import Explanation, Fit, Part, Query, Reca
 from vault_tool.vault.retrieval.retrievers import Pool, Scope
 from vault_tool.vault.retrieval.vector_scores import degraded_reasons
 from vault_tool.vault.retrieval.weighing import Ranked, threshold
-from vault_tool.vault.standing import FAILED_TACTIC
+from vault_tool.vault.standing import FAILED_TACTIC, caution_of
 from vault_tool.vault.statuses import statuses
 
 __all__ = ["LEAST", "Query", "RecallAnswer", "Recalled", "gather"]
@@ -54,7 +54,6 @@ MOST_TOKENS = 120
 _HEAD_LETTERS, _LETTERS_A_TOKEN = 400, 4
 
 _AFTER = 0.99
-_MODE = 200
 
 
 class _BackgroundScores(NamedTuple):
@@ -558,7 +557,7 @@ def _recalled(
         weak_why=each.weak_why, why=_why(each),
         truth=round(belief.truth, 4), utility=round(belief.utility, 4), scope=each.pool.scope,
         matched_perspective=candidate.perspective, role=_role(each), of=each.link.of if each.link else None,
-        caution=_caution(entry), solved_by=solution.id if solution else None, like_it=like_it,
+        caution=caution_of(entry), solved_by=solution.id if solution else None, like_it=like_it,
         factors=each.factors if asked.explain else None,
     )  # fmt: skip
 
@@ -590,12 +589,3 @@ def _why(each: Ranked) -> tuple[str, ...]:
     if candidate.timely:
         words.append("of a time that is named")
     return tuple(dict.fromkeys([*words, *([each.link.why] if each.link else [])]))
-
-
-def _caution(entry: Entry) -> str | None:
-    """A warning about a failed tactic, so that it is not tried again unawares."""
-    if entry.type != FAILED_TACTIC:
-        return None
-    # How it failed is said in any form: `the disk is full`, `hides the cause`, `The disk was full.`, `No lock?`
-    mode = one_line(entry.text("failure_mode"), _MODE).rstrip(".!;。 ")
-    return f"did not work ({mode}); reconsider only if that changed" if mode else "did not work; reconsider only if that changed"
