@@ -48,7 +48,7 @@ class Answer(Saved, kw_only=True):
 
 
 BEHIND = Answer(freshness=Freshness(checked="", behind=3))
-WITHHELD = Answer(freshness=Freshness(checked="", withheld="40 of 60 notes are gone"))
+WITHHELD = Answer(freshness=Freshness(checked="", held_back="40 of 60 notes are gone"))
 
 
 def _shown(*blocks: Block) -> str:

@@ -150,16 +150,16 @@ def test_losses_in_bulk_purge_nothing_and_change_no_page(filled: Path) -> None:
     (filled / "vault").mkdir()
     with Vault.open(filled) as vault:
         found = vault.search("redis")
-        assert found.freshness.withheld
+        assert found.freshness.held_back
         with pytest.raises(Exception, match=r"reindex\(confirm=True\)"):
             vault.core()
-        assert vault.reindex().withheld
+        assert vault.reindex().held_back
     assert (filled / "CORE.md").read_bytes() == core
     assert git(filled, "log", "-1", "--format=%s").startswith("link:")
     (filled / "vault").rmdir()
     (filled.parent / "unmounted").rename(filled / "vault")
     with Vault.open(filled) as vault:
-        assert not vault.search("redis").freshness.withheld
+        assert not vault.search("redis").freshness.held_back
         assert len(vault.search("redis").results) == 4
     assert_as_built_anew(filled, ["redis"])
 

@@ -137,7 +137,7 @@ def test_a_switch_of_branches_is_followed_exactly(root: Path) -> None:
         git(root, "checkout", "--quiet", "-")
         assert [found.title for found in vault.search("side").results] == []
         vault.remember("Only on the main branch.", ["Weather"])
-        assert vault.search("side").freshness.withheld == ""
+        assert vault.search("side").freshness.held_back == ""
         git(root, "checkout", "--quiet", "side")
         assert len(vault.search("only side", 30).results) >= 8
         assert not any("main branch" in found.title for found in vault.search("branch").results)

@@ -49,7 +49,7 @@ def test_spoilt_files_are_built_anew(tmp_path: Path, target: str, fault: str, li
         index = opened(root)
     FAULTS[fault](next(path for path in sorted(root.glob(target)) if path.suffix != ".seal" or target.endswith("seal")))
     refresh = index.refresh()
-    assert (refresh.count, refresh.problems, refresh.withheld) == (17, 0, "")
+    assert (refresh.count, refresh.problems, refresh.held_back) == (17, 0, "")
     assert said(index) == before
     assert _contents(root) == notes
     index.refresh()

@@ -284,12 +284,12 @@ def test_losses_in_bulk_wait_for_a_word(tmp_path: Path, count: int, gone: int, k
     for number in range(gone):
         (tmp_path / path_of(number)).unlink()
     for refresh in (index.refresh(), index.refresh(), index.refresh(full=True)):
-        assert bool(refresh.withheld) is kept
+        assert bool(refresh.held_back) is kept
         assert (refresh.count == count) is kept
     write(tmp_path, path_of(999), note(999, "still taken in"))
     assert index.refresh().added == 1
     confirmed = index.refresh(confirm=True)
-    assert confirmed.withheld == ""
+    assert confirmed.held_back == ""
     assert confirmed.count == count - gone + 1
     index.close()
 
@@ -298,7 +298,7 @@ def test_moving_every_note_loses_none(vault: Path, index: Index) -> None:
     index.refresh()
     (vault / "vault/observations").rename(vault / "vault/other")
     refresh = index.refresh()
-    assert (refresh.withheld, refresh.modified, refresh.added, refresh.removed) == ("", 12, 0, 0)
+    assert (refresh.held_back, refresh.modified, refresh.added, refresh.removed) == ("", 12, 0, 0)
 
 
 def test_git_explains_a_loss(tmp_path: Path) -> None:
@@ -313,11 +313,11 @@ def test_git_explains_a_loss(tmp_path: Path) -> None:
     assert index.refresh().count == 86
     git(repo, "checkout", "-q", "main")
     refresh = index.refresh()
-    assert (refresh.withheld, refresh.count) == ("", 1)
+    assert (refresh.held_back, refresh.count) == ("", 1)
     git(repo, "checkout", "-q", "more")
     assert index.refresh().count == 86
     shutil.rmtree(repo / "vault/observations")
-    assert "80 of 86" in index.refresh().withheld
+    assert "80 of 86" in index.refresh().held_back
     assert said(index)["entries"]
     index.close()
 
@@ -326,9 +326,9 @@ def test_a_missing_vault_folder_forgets_nothing(vault: Path, index: Index) -> No
     index.refresh()
     (vault / "vault").rename(vault / "unmounted")
     refresh = index.refresh()
-    assert refresh.withheld and refresh.count == 17
+    assert refresh.held_back and refresh.count == 17
     (vault / "unmounted").rename(vault / "vault")
-    assert index.refresh().withheld == ""
+    assert index.refresh().held_back == ""
 
 
 _AS_NOBODY = """
@@ -343,7 +343,7 @@ second = index.refresh()
 full = index.refresh(full=True)
 Path(sys.argv[1], "vault/observations/2026/02").chmod(0o755)
 third = index.refresh()
-print([(r.count, r.removed, bool(r.withheld), r.problems) for r in (first, second, full, third)])
+print([(r.count, r.removed, bool(r.held_back), r.problems) for r in (first, second, full, third)])
 """
 
 

@@ -223,7 +223,7 @@ class TestReindex:
 
         seen = vault.reindex()
         assert (seen.added, seen.modified, seen.removed) == (2, 1, 1)
-        assert (seen.stale, seen.withheld) == ((), "")
+        assert (seen.stale, seen.held_back) == ((), "")
         assert seen.problems >= 1
         again = vault.reindex()
         assert (again.added, again.modified, again.removed) == (0, 0, 0)
@@ -252,13 +252,13 @@ class TestReindex:
 
         seen = vault.reindex()
         assert (seen.removed, len(found(vault, "quartz"))) == (0, 6)
-        assert "10 of 10 notes are gone" in seen.withheld
-        assert seen.withheld in vault.status().freshness.withheld
+        assert "10 of 10 notes are gone" in seen.held_back
+        assert seen.held_back in vault.status().freshness.held_back
         assert any("vt reindex --confirm" in typed(line) for line in vault.status().next)
         assert vault.get(identity(3)).content == "Quartz 3.", "HEAD still has it"
 
         shutil.move(root.parent / "away", root / "vault")
-        assert vault.status().freshness.withheld == ""
+        assert vault.status().freshness.held_back == ""
 
         shutil.rmtree(root / "vault/n")
         shutil.rmtree(root / "vault/understandings")
@@ -275,7 +275,7 @@ class TestReindex:
         assert len(found(vault, "quartz")) == 8
         git(root, "checkout", "--quiet", empty)
         assert found(vault, "quartz") == []
-        assert vault.status().freshness.withheld == ""
+        assert vault.status().freshness.held_back == ""
 
 
 class TestDerivedFiles:

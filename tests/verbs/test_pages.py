@@ -258,7 +258,7 @@ class TestCore:
             with fails(Refused, "no page is written"):
                 vault.reflect()
             assert vault.search("decision").results, "what is missing is still known"
-            assert "notes are gone" in vault.search("decision").freshness.withheld
+            assert "notes are gone" in vault.search("decision").freshness.held_back
 
         vault.reindex(confirm=True)
         assert vault.search("decision").results == ()

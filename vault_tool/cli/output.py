@@ -356,8 +356,8 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 
 def _stale(freshness: Any) -> Iterator[str]:
-    if freshness.withheld:
-        yield freshness.withheld
+    if freshness.held_back:
+        yield freshness.held_back
     if freshness.behind:
         yield f"{freshness.behind} changed notes are not in the index yet: `vt reindex`"
     if freshness.stale:

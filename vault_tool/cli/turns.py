@@ -155,14 +155,14 @@ def _listed(turns: logged_turns.TurnList, short: Short) -> Iterator[Block]:
 
 
 def _turn_text(turn: logged_turns.TurnLine | logged_turns.TurnShown) -> str:
-    return one_line(turn.text, SHOWN) if turn.text else f"(not kept: {turn.withheld})"
+    return one_line(turn.text, SHOWN) if turn.text else f"(not kept: {turn.absence})"
 
 
 def _shown(shown: logged_turns.TurnShown, short: Short) -> Iterator[Block]:
     gate = shown.gate
     yield fields(
         ("turn", shown.id), ("number", shown.turn), ("at", shown.at), ("user", shown.user), ("session", shown.session),
-        ("world", shown.world), ("said", shown.text or f"(not kept: {shown.withheld})"), ("mode", gate.mode),
+        ("world", shown.world), ("said", shown.text or f"(not kept: {shown.absence})"), ("mode", gate.mode),
         ("risk", gate.risk), ("flags", gate.flags), ("note", gate.note),
         ("extractMemory", "true" if gate.extractMemory else "false"), *_judgement(gate),
     )  # fmt: skip

@@ -232,7 +232,7 @@ def _reindexed(done: verb.Reindexed, short: Short) -> Iterator[Block]:
         ("unchanged", done.unchanged),
         ("problems", done.problems),
         ("as last committed", done.stale),
-        ("not removed", done.withheld),
+        ("not removed", done.held_back),
     )
 
 

@@ -105,7 +105,7 @@ class Freshness(Struct):
     behind: int = 0
     stale: tuple[str, ...] = ()
     problems: int = 0
-    withheld: str = ""
+    held_back: str = ""
     unreadable: int = 0
     """How many files cannot be read, or make no sense: what they say now is in no answer."""
     settings: str = ""
@@ -557,7 +557,7 @@ class Context:
         stale = tuple(refresh.stale)
         return self.looks.note(
             Freshness(
-                self.now(), changed, refresh.behind, stale, refresh.problems, refresh.withheld, unreadable, self.settings_fault
+                self.now(), changed, refresh.behind, stale, refresh.problems, refresh.held_back, unreadable, self.settings_fault
             )
         )
 

@@ -37,7 +37,7 @@ def text_of_day(vault: Context) -> str | None:
     something: the next write asks again.
     """
     try:
-        if vault.fresh().withheld or (vault.repo is not None and git.obstacle(vault.repo)):
+        if vault.fresh().held_back or (vault.repo is not None and git.obstacle(vault.repo)):
             return None
         return page_at_start.tracked_page(vault)
     except VaultError:

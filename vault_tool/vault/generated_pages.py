@@ -320,8 +320,8 @@ def require_whole(vault: Context) -> Saved | None:
 
 def require_known(vault: Context) -> None:
     """Raise Refused where the last look at the files found notes missing in bulk."""
-    if withheld := vault.looks.last.withheld:
-        what, _, advice = withheld.partition("; ")
+    if held_back := vault.looks.last.held_back:
+        what, _, advice = held_back.partition("; ")
         raise Refused(f"no page is written: {what}", advice)
 
 

@@ -11,7 +11,7 @@ from vault_tool.vault.lean import NOTICE, without_empty
 from vault_tool.vault.resolve import short
 
 # What an agent should know of how the indexes stand to the files.
-_WORTH_SAYING = ("stale", "withheld", "unreadable", "behind", "settings")
+_WORTH_SAYING = ("stale", "held_back", "unreadable", "behind", "settings")
 
 
 def lean_values(result: Any, vault: Context | None, omit: Iterable[str] = ()) -> Any:

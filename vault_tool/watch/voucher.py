@@ -51,7 +51,7 @@ class Voucher:
         self._inbox.take()
         self._head = _head(vault)
         freshness = vault.fresh()
-        is_whole = not (freshness.withheld or freshness.behind)
+        is_whole = not (freshness.held_back or freshness.behind)
         self._compared_at = time.monotonic() if is_whole else float("-inf")
         return freshness
 

@@ -285,13 +285,13 @@ class Watcher:
         self._looked_seconds = refresh.seconds
         if self._jobs is not None:
             vault.index.flush()
-        if refresh.withheld:
-            self._remark(refresh.withheld)
+        if refresh.held_back:
+            self._remark(refresh.held_back)
         if paths is None:
-            self._holds_back = bool(refresh.withheld)
+            self._holds_back = bool(refresh.held_back)
             # Git takes files away before it moves HEAD, which explains it: look again, ever more seldom.
-            self._again_after = min(2 * self._again_after, self._every) if refresh.withheld else _AGAIN
-            if refresh.withheld:
+            self._again_after = min(2 * self._again_after, self._every) if refresh.held_back else _AGAIN
+            if refresh.held_back:
                 self._again_at = time.monotonic() + self._again_after
         if refresh.behind:
             self._again_at = time.monotonic() + _AGAIN

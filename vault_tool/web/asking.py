@@ -126,8 +126,8 @@ async def ask(request: Request, use: Callable[[Vault], T]) -> T:
 
     def at_one_moment(vault: Vault) -> T:
         freshness = compared(request, vault)
-        # What was withheld, or left while we looked, may be there at the next look.
-        vault.is_current = None if freshness.withheld or freshness.behind else lambda: True
+        # What was held back, or left while we looked, may be there at the next look.
+        vault.is_current = None if freshness.held_back or freshness.behind else lambda: True
         try:
             return use(vault)
         finally:

@@ -88,8 +88,8 @@ def _standing(vault: Vault, freshness: Freshness) -> dict[str, Any]:
     banners = []
     if freshness.settings:
         banners.append(Banner(f"{freshness.settings}."))
-    if freshness.withheld:
-        banners.append(Banner(f"Removals were not applied: {freshness.withheld}"))
+    if freshness.held_back:
+        banners.append(Banner(f"Removals were not applied: {freshness.held_back}"))
     return {
         "vault_name": resolve.vault_name(vault), "seq": vault.whole_index.catalog.seq(), "banners": tuple(banners),
         "counts": {"/review": waiting_for_review(vault), "/health": freshness.problems}, "state": _state(freshness),
@@ -98,7 +98,7 @@ def _standing(vault: Vault, freshness: Freshness) -> dict[str, Any]:
 
 def _state(freshness: Freshness) -> _State:
     """The state of the indexes in a few words."""
-    if freshness.withheld:
+    if freshness.held_back:
         return _State("Removals not applied", True)
     if freshness.behind:
         return _State(f"Index behind by {counted(freshness.behind, 'file')}", True)

@@ -28,7 +28,7 @@ def test_every_field_of_a_result_is_true_of_the_note(vault: Vault) -> None:
     assert one.score > 0
     assert (one.created, one.origin, one.stale) == ("2026-11-20T10:00:00+00:00", "agent", False)
     assert (answer.query, answer.notice) == ("idle connections", HYPOTHESIS_NOTICE)
-    assert (answer.freshness.behind, answer.freshness.stale, answer.freshness.withheld) == (0, (), "")
+    assert (answer.freshness.behind, answer.freshness.stale, answer.freshness.held_back) == (0, (), "")
 
 
 def test_what_is_believed_to_be_false_is_found_and_marked(vault: Vault) -> None:

@@ -95,7 +95,7 @@ def test_a_blocked_turn_and_a_secret_leave_no_word(vault: Vault, root: Path) -> 
     said(vault, "Keep this.", {"content": f"The key is {KEY}."})
     text = "".join(path.read_text() for path in logged(root))
     assert KEY not in text and "harm" not in text
-    assert [bool(one.withheld) and one.text == "" for one in vault.list_turns().results] == [True] * 3
+    assert [bool(one.absence) and one.text == "" for one in vault.list_turns().results] == [True] * 3
     with pytest.raises(NotFound, match="not kept"):
         vault.get_turn(vault.list_turns().results[0].id, replay=True)
 
@@ -206,7 +206,7 @@ class TestForgetting:
         assert b"Ottoline" not in b"".join(path.read_bytes() for path in logged(root))
         assert (vault.list_turns().total, vault.list_turns().problems) == (before, ())
         kept = {one.turn: one for one in vault.list_turns().results}
-        assert {turn: one.withheld for turn, one in kept.items()} == {"1": "forgotten", "2": "", "3": "forgotten"}
+        assert {turn: one.absence for turn, one in kept.items()} == {"1": "forgotten", "2": "", "3": "forgotten"}
         fate = vault.get_turn("1").candidates[0]
         assert (fate.id, fate.became, fate.content) == (first, "forgotten", "")
         assert vault.get_turn("2").text == "Nothing of the kind."
@@ -220,7 +220,7 @@ class TestForgetting:
         said(vault, "My sister is called Ottoline.", sister, turn="1")
         vault.drain()
         assert b"Ottoline" not in b"".join(path.read_bytes() for path in logged(root))
-        assert vault.get_turn("1").withheld == "forgotten"
+        assert vault.get_turn("1").absence == "forgotten"
 
     def test_a_turn_that_is_taken_while_it_is_forgotten_is_not_kept(self, vault: Vault, root: Path) -> None:
         sister = {"content": "The player's sister is Ottoline Vane."}
@@ -232,7 +232,7 @@ class TestForgetting:
         vault.local.begin_forgetting([first])
         vault.ids_being_forgotten.add(first)
         said(vault, "My sister is called Ottoline.", sister, turn="1")
-        assert vault.get_turn(found.turn_id).withheld == "forgotten"
+        assert vault.get_turn(found.turn_id).absence == "forgotten"
         assert b"Ottoline" not in b"".join(path.read_bytes() for path in logged(root))
 
 

@@ -45,7 +45,7 @@ class Diagnosis(SavedAnswer, kw_only=True):
 
 
 class Reindexed(Struct, kw_only=True):
-    """The differences found between the files and the indexes; `withheld` says why removals were not applied."""
+    """The differences found between the files and the indexes; `held_back` says why removals were not applied."""
 
     added: int
     modified: int
@@ -54,7 +54,7 @@ class Reindexed(Struct, kw_only=True):
     count: int
     problems: int
     stale: tuple[str, ...]
-    withheld: str
+    held_back: str
     seconds: float
 
 
@@ -93,7 +93,7 @@ def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progre
         count=refresh.count,
         problems=refresh.problems,
         stale=tuple(refresh.stale),
-        withheld=refresh.withheld,
+        held_back=refresh.held_back,
         seconds=round(refresh.seconds, 3),
     )
 

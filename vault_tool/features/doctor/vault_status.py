@@ -130,7 +130,7 @@ def status(vault: Context) -> Status:
     embeddings = status_of(vault)
     remarks = (
         *in_a_line(vault),
-        *_advice(vault.looks.last.withheld, tracked, problems),
+        *_advice(vault.looks.last.held_back, tracked, problems),
         *_unknown_authors(vault, problems_found),
     )
     held = waiting_for_review(vault)
@@ -210,9 +210,9 @@ def _git_status(vault: Context, pending: Sequence[git.UncommittedFile], remotes:
     )
 
 
-def _advice(withheld: str, tracked: GitStatus, problems: Mapping[str, int]) -> Iterator[str]:
-    if withheld:
-        yield withheld
+def _advice(held_back: str, tracked: GitStatus, problems: Mapping[str, int]) -> Iterator[str]:
+    if held_back:
+        yield held_back
     if tracked.obstacle:
         yield tracked.obstacle
     if problems.get("error") or problems.get("warning"):

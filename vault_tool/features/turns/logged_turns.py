@@ -39,12 +39,12 @@ _FORGOTTEN = "forgotten"
 
 
 class TurnLine(TurnSource, kw_only=True):
-    """One kept turn: how it was judged, and how much was recalled and extracted; `withheld` says why it has no text."""
+    """One kept turn: how it was judged, and how much was recalled and extracted; `absence` says why it has no text."""
 
     gate: Gate
     recalled: int
     candidates: int
-    withheld: str = ""
+    absence: str = ""
 
 
 class TurnList(Struct, kw_only=True):
@@ -84,12 +84,12 @@ class ExtractedThen(Struct, kw_only=True):
 class TurnShown(TurnSource, Envelope, kw_only=True):
     """One turn whole, with what became of it; `replay` says, where it was asked for, what the same recalls now."""
 
-    stands_before = "withheld"
+    stands_before = "absence"
 
     gate: Gate
     recalled: tuple[RecalledThen, ...]
     candidates: tuple[ExtractedThen, ...]
-    withheld: str = ""
+    absence: str = ""
     replay: Replay | None = None
     freshness: Freshness = NOT_COMPARED
 
@@ -111,7 +111,7 @@ def keep(
             for n, candidate in enumerate(taken)
         ),
     )  # fmt: skip
-    why = _withheld(vault, turn, gate)
+    why = _why_absent(vault, turn, gate)
     with suppress(*UNKEPT):
         log.keep(turn.without_text(why) if why else turn, settings.turn_log_turns * settings.turn_log, settings.turn_log_bytes)
         # Forgetting that began since the look above has perhaps been through the log already.
@@ -120,7 +120,7 @@ def keep(
                 log.forget([candidate.id], lambda text: False)
 
 
-def _withheld(vault: Context, turn: LoggedTurn, gate: Gate) -> str:
+def _why_absent(vault: Context, turn: LoggedTurn, gate: Gate) -> str:
     """The reason why no text of a turn is kept; empty where it is."""
     if any(_is_forgotten(vault, candidate.id) for candidate in turn.candidates):
         return _FORGOTTEN
@@ -185,7 +185,7 @@ def get_turn(vault: Context, turn_id: str, *, replay: bool = False) -> TurnShown
     fates = _Fates(vault, turn, gate, queued, inbox)
     return TurnShown(
         id=turn.id, at=turn.at, session=turn.session, user=turn.user, world=turn.world, turn=turn.turn, text=turn.text,
-        gate=gate, withheld=turn.withheld, recalled=tuple(recalled), candidates=tuple(map(fates.of, turn.candidates)),
+        gate=gate, absence=turn.absence, recalled=tuple(recalled), candidates=tuple(map(fates.of, turn.candidates)),
         replay=replayed(vault, turn) if replay else None,
     )  # fmt: skip
 
@@ -220,7 +220,7 @@ def _gate(turn: LoggedTurn) -> Gate:
 def _line(turn: LoggedTurn) -> TurnLine:
     return TurnLine(
         id=turn.id, at=turn.at, session=turn.session, user=turn.user, world=turn.world, turn=turn.turn, text=turn.text,
-        gate=_gate(turn), recalled=len(turn.recalled), candidates=len(turn.candidates), withheld=turn.withheld,
+        gate=_gate(turn), recalled=len(turn.recalled), candidates=len(turn.candidates), absence=turn.absence,
     )  # fmt: skip
 
 

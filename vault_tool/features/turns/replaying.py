@@ -53,7 +53,7 @@ def replayed(vault: Context, turn: LoggedTurn) -> Replay:
     """Ask for a kept turn again; NotFound where its text is not kept."""
     if not turn.text:
         raise NotFound(
-            f"what was said in this turn is not kept: {turn.withheld}", f"{step('get_turn', turn_id=turn.id)} shows the rest"
+            f"what was said in this turn is not kept: {turn.absence}", f"{step('get_turn', turn_id=turn.id)} shows the rest"
         )
     recollection = recollect(
         vault, turn.text, user=turn.user, world=turn.world, session=turn.session, limit=turn.limit, budget=turn.budget,

@@ -43,10 +43,10 @@ class LoggedBeat(Struct, kw_only=True):
     weak: bool | None = None
 
 
-class LoggedTurn(TurnSource, kw_only=True):
+class LoggedTurn(TurnSource, kw_only=True, rename={"absence": "withheld"}):
     """One turn as it went: the judge's five fields, what was recalled within which bounds, and what was extracted.
 
-    `withheld` says why what was said is not here: nothing of it is kept then but ids.
+    `absence` says why what was said is not here: nothing of it is kept then but ids.
     """
 
     mode: str
@@ -58,12 +58,12 @@ class LoggedTurn(TurnSource, kw_only=True):
     budget: int
     recalled: tuple[LoggedBeat, ...]
     candidates: tuple[LoggedCandidate, ...]
-    withheld: str = ""
+    absence: str = ""
 
     def without_text(self, why: str) -> LoggedTurn:
         """The same turn without any of its texts."""
         silent = tuple(replace(candidate, content="") for candidate in self.candidates)
-        return replace(self, text="", note="", candidates=silent, withheld=why)
+        return replace(self, text="", note="", candidates=silent, absence=why)
 
 
 class TurnLog:
@@ -137,7 +137,7 @@ class TurnLog:
                 if data is not None and turn is None and tells(unescaped(data)):
                     folder.discard(name)
                     blanked += 1
-                elif turn is not None and not turn.withheld and _is_about(turn, ids, tells):
+                elif turn is not None and not turn.absence and _is_about(turn, ids, tells):
                     # Not of a turn that left meanwhile: it would come back.
                     if folder.exists(name):
                         write_in(folder, name, _line(turn.without_text("forgotten")), mode=PRIVATE_FILE)
@@ -180,7 +180,8 @@ def _turn(name: str, data: bytes | None) -> LoggedTurn | None:
         stored: dict[str, Any] = read_own(data) if data and named else {}
         turn = LoggedTurn(
             **{name: _text(stored[name]) for name in ("id", "at", "session", "user", "world", "turn", "text")},
-            **{name: _text(stored[name]) for name in ("mode", "risk", "note", "withheld")},
+            **{name: _text(stored[name]) for name in ("mode", "risk", "note")},
+            absence=_text(stored["withheld"]),
             flags=tuple(map(_text, stored["flags"])),
             extractMemory=stored["extractMemory"] is True, limit=int(stored["limit"]), budget=int(stored["budget"]),
             recalled=tuple(LoggedBeat(**beat) for beat in stored["recalled"]),

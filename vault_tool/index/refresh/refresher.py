@@ -65,7 +65,7 @@ def _read_by_a_walk(paths: Collection[str]) -> set[str]:
 class Refresh(Struct):
     """The result of a comparison with the files. Counts are of notes; a moved note is one that was modified.
 
-    `withheld` says why vanished notes were not forgotten; `behind` counts files that left while we looked, which the
+    `held_back` says why vanished notes were not forgotten; `behind` counts files that left while we looked, which the
     next comparison settles; `rebuilt` says that the indexes were built anew.
     """
 
@@ -76,7 +76,7 @@ class Refresh(Struct):
     count: int = 0
     problems: int = 0
     stale: tuple[str, ...] = ()
-    withheld: str = ""
+    held_back: str = ""
     seconds: float = 0.0
     behind: int = 0
     rebuilt: bool = False
@@ -200,7 +200,7 @@ class Refresher:
         walked: bool = False,
         confirm: bool = False,
     ) -> Refresh:
-        """Apply a difference. After a walk vanished files are looked for once more, and losses in bulk are withheld."""
+        """Apply a difference. After a walk vanished files are looked for once more, and losses in bulk are held back."""
         history, head, doubt = self._history(catalog, head)
         # Written after the walk passed by, and indexed by another process meanwhile: not gone at all.
         back = reader.present(self._root, changes.gone) if walked and changes.gone and not scan.partial else {}
@@ -224,13 +224,13 @@ class Refresher:
         reason = self._removal_doubt(catalog, scan, gone, seen, head, confirm=confirm) if walked and gone else ""
         gone = () if reason else gone
         seen = diff.with_moved_copies(self._root, catalog, seen, gone)
-        # While losses are withheld, HEAD stays where it was known: git may still explain them.
+        # While losses are held back, HEAD stays where it was known: git may still explain them.
         all_facts = {**(facts or {}), **({} if reason else head.facts), **history.facts}
         if seen or another_time:
             all_facts |= self._clock_fact(catalog, now)
         stats, times = diff.to_remember(catalog, read.touched, scan.started_ns)
         if not (seen or gone or stats or times or all_facts):
-            return replace(report(catalog), withheld=reason, behind=read.vanished)
+            return replace(report(catalog), held_back=reason, behind=read.vanished)
         before = catalog.files([*(file.path for file in seen), *gone])
         with self._store.writing(catalog):
             seen, gone = self._as_they_are_now(catalog, history, seen, gone, head.now)
@@ -244,7 +244,7 @@ class Refresher:
             ingest.apply(catalog, difference)
         for follow in followers if taken_in else ():
             follow(taken_in)
-        return replace(report(catalog, diff.tally(seen, gone, before)), withheld=reason, behind=read.vanished)
+        return replace(report(catalog, diff.tally(seen, gone, before)), held_back=reason, behind=read.vanished)
 
     def _is_another_time(self, catalog: Catalog) -> bool:
         """Whether the clock was put back since a note was taken in, or came to where one is dated ahead no longer."""
