@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Self
 
 # What begins a step of a hint, and stands around what only some doors say (`util/hints.py`): variation selectors, which nobody
 # sees.
@@ -39,10 +40,18 @@ class VaultError(Exception):
 
     exit_code: Exit = Exit.USAGE
 
+    lists_choices = False
+    """Whether the sentence or the hint lists all that there is to choose from, so that no door shortens it."""
+
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(bare(message))
         self.message = message
         self.hint = hint
+
+    def listing(self) -> Self:
+        """The error, with what there is to choose from told whole."""
+        self.lists_choices = True
+        return self
 
     @property
     def marked(self) -> str:

@@ -96,3 +96,11 @@ def test_a_next_step_is_said_as_it_is_typed_at_every_terminal(term: str, lab: Pa
     shown = on_terminal([*VT, "status"], lab, {**os.environ, "TERM": term})
     assert MARK not in shown and "Vault.embed" not in shown
     assert "`vt embed --download` fetches the local model" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "last"), [("link a NOPE b why", "CONTINUES_THREAD"), ("list --status nope", "'all'"), ("list --class x", "edge")]
+)
+def test_all_that_there_is_to_choose_from_is_told(line: str, last: str, lab: Path) -> None:
+    said = vt(*line.split(), cwd=lab).stderr
+    assert "…" not in said and last in said and said.count("\n") == 1, said

@@ -60,7 +60,7 @@ def test_a_merge_that_nobody_settled_leaves_ours_in_force(root: Path) -> None:
         assert f"commit {with_settings} are in force" in found.freshness.settings
     told = problem(root)
     assert (told.severity, told.code, told.line) == (Severity.ERROR, "settings-unusable", 1)
-    assert "merge" in told.message and "editor" in told.hint
+    assert "merge" in told.message and "review" in told.hint
 
 
 @pytest.mark.in_git

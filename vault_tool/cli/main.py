@@ -103,6 +103,10 @@ def _run(words: list[str]) -> int:
         return int(group.invoke(context) or Exit.DONE)
 
 
+def _is_of_choices(fault: BaseException) -> bool:
+    return isinstance(fault, click.BadParameter) and fault.param is not None and isinstance(fault.param.type, click.Choice)
+
+
 def _report(fault: BaseException, words: Sequence[str]) -> int:
     if isinstance(fault, BrokenPipeError):
         return Exit.DONE
@@ -110,7 +114,8 @@ def _report(fault: BaseException, words: Sequence[str]) -> int:
     debug = _asked_for("--debug", words)
     if debug:
         output.say("".join(traceback.format_exception(fault)).rstrip())
-    output.say(output.error_line(failure.message, failure.hint, None if debug else output.ERROR_LENGTH))
+    is_whole = debug or (fault.lists_choices if isinstance(fault, VaultError) else _is_of_choices(fault))
+    output.say(output.error_line(failure.message, failure.hint, None if is_whole else output.ERROR_LENGTH))
     lean = _asked_for("--lean", words)
     if lean or _asked_for("--json", words):
         with suppress(StorageError):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from vault_tool.files import frontmatter, page_titles, two_versions
+from vault_tool.files import conflict_markers, frontmatter, page_titles, two_versions
 from vault_tool.files.frontmatter import Plain, Raw, lists
 from vault_tool.files.frontmatter.lists import Form
 from vault_tool.model.fields import BODY_REQUIRED, SCHEMA, FieldKind
@@ -20,7 +20,7 @@ from vault_tool.model.types import RecordClass, Registry, is_type_name
 from vault_tool.util import note_links
 from vault_tool.util.clock import stamped, until
 from vault_tool.util.deferred import deferred_pattern
-from vault_tool.util.hints import shell, step
+from vault_tool.util.hints import step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import body_hash, content_hash, first_sentence, one_line, prose_lines, unwrap_link
 
@@ -154,7 +154,7 @@ def _conflict_markers(path: str, data: bytes) -> Iterator[Problem]:
     closed = [number for number, line in lines if line.startswith(">>>>>>> ")]
     if opened and closed and opened[0] < closed[-1]:
         for number in opened:
-            hint = f"choose what to keep, remove the markers, then {shell('git add')} the file"
+            hint = conflict_markers.what_to_do()
             yield error(path, number, "conflict-markers", "the note holds both sides of a merge conflict", hint)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from vault_tool.config import Config, load, load_known
 from vault_tool.errors import ConfigError, GitError
 from vault_tool.files import git
+from vault_tool.files.conflict_markers import what_to_do
 from vault_tool.files.layout import SETTINGS_FILE
 from vault_tool.model.problems import Problem, error, warning
 from vault_tool.util.hints import if_there, shell, step
@@ -73,7 +74,8 @@ def in_force(root: Path, repo: git.Repo | None) -> SettingsInForce:
     except ConfigError as fault:
         marker = next((number for number, line in enumerate(text.splitlines(), 1) if _MARKER.match(line)), 0)
         if marker:
-            return _instead(root, repo, f"{SETTINGS_FILE} has the marks of a merge that nobody settled", marker)
+            message = f"{SETTINGS_FILE} has the marks of a merge that nobody settled"
+            return _instead(root, repo, message, marker, what_to_do())
         message = _all_faults(text) or fault.message
         return _instead(root, repo, message, _line_in(text, message))
 
@@ -87,13 +89,14 @@ def _all_faults(text: str) -> str:
     return ""
 
 
-def _instead(root: Path, repo: git.Repo | None, message: str, line: int) -> SettingsInForce:
+def _instead(
+    root: Path, repo: git.Repo | None, message: str, line: int, hint: str = "mend the line in an editor"
+) -> SettingsInForce:
     message = one_line(message, 400)
     committed = next(_committed(repo), None) if repo is not None else None
     commit, config = committed or ("", Config())
     used = f"the settings of commit {commit[:7]} are in force" if commit else "the usual settings are in force"
     at = f" (line {line})" if line and "line" not in message else ""
-    hint = "mend the line in an editor"
     if commit:
         hint += if_there(f"; {shell(f'git show {commit[:7]}:./{SETTINGS_FILE}')} is what is in force")
     problem = error(SETTINGS_FILE, line, "settings-unusable", f"{message}; {used}", hint)

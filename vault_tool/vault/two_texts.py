@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
 from vault_tool.errors import GitError, Refused
-from vault_tool.files import conflict_copies, frontmatter, git, reader, two_versions
+from vault_tool.files import conflict_copies, conflict_markers, frontmatter, git, reader, two_versions
 from vault_tool.files.conflict_copies import Judgement
 from vault_tool.files.frontmatter.head_writer import inline
 from vault_tool.files.git.survey import TreeEntry
-from vault_tool.files.layout import MADE_PAGES, is_around, path_fault
+from vault_tool.files.layout import MADE_PAGES, SETTINGS_FILE, is_around, path_fault
 from vault_tool.files.parse import parse
 from vault_tool.index.catalog import CONFLICT
+from vault_tool.model.problems import Problem, warning
 from vault_tool.util.clock import stamp
+from vault_tool.util.hints import step
 from vault_tool.util.structs import Struct
 from vault_tool.vault.context import Context
 
 COPY, FIELD, PLACE, MERGE = "copy", "field", "place", "merge"
 
 _FILES = ("100644", "100755")
-_MARKER = re.compile(rb"(<{7,}|={7,}|>{7,}|\|{7,})(?: .*)?")
 
 
 class TwoTexts(Struct, kw_only=True):
     """Two texts of one thing, of which a person keeps one, or both: of a whole note, of a field, or of a place of the body.
 
     `this` is what stands in the note now, or first, and `that` the other: a copy's text, a field's kept one, or the second. Of
-    a file that git left unmerged they are this branch's and what came, empty where it is gone on that side; `by_hand` is the
-    file itself, where a person began to settle it with words or a choice of their own. `who` and `when` say who committed the
-    note last, and `that_when` when the other text was written, where that is known.
+    a file that git left unmerged they are this branch's and what came, empty where it is gone on that side, and of one that has
+    git's markers without git knowing of it, what stands before and after the line between. `by_hand` is the file itself, where
+    a person began to settle it with words or a choice of their own, or a marker is missing. `who` and `when` say who committed
+    the note last, and `that_when` when the other text was written, where that is known.
     """
 
     key: str
@@ -55,8 +56,11 @@ def two_texts(vault: Context) -> tuple[TwoTexts, ...]:
     """All that is to be settled, as of the last comparison with the files, by path; of what the asker may see."""
     catalog = vault.whole_index.catalog
     conflicts = [conflict for path in catalog.of_kind(CONFLICT) if not is_around(path) for conflict in _copies(vault, path)]
-    if vault.repo is not None and (git.obstacle(vault.repo) or catalog.with_problem("conflict-markers")):
-        conflicts += _unmerged(vault, vault.repo)
+    marked = _marked_paths(vault)
+    files = unmerged_files(vault) if vault.repo is not None and (marked or git.obstacle(vault.repo)) else {}
+    if vault.repo is not None and files:
+        conflicts += _unmerged(vault, vault.repo, files)
+    conflicts += [conflict for path in marked if path not in files for conflict in _marked(vault, path)]
     conflicts += [
         conflict for path in catalog.with_problem("unsettled") if not is_around(path) for conflict in _kept(vault, path)
     ]
@@ -121,8 +125,7 @@ def _is_plain(sides: git.Unmerged) -> bool:
     return bool(plain) and all(entry.mode in _FILES for entry in plain)
 
 
-def _unmerged(vault: Context, repo: git.Repo) -> Iterator[TwoTexts]:
-    files = unmerged_files(vault)
+def _unmerged(vault: Context, repo: git.Repo, files: Mapping[str, git.Unmerged]) -> Iterator[TwoTexts]:
     blobs = git.blobs(repo, {entry.oid for side in files.values() for entry in (side.base, side.this, side.that) if entry})
 
     def text(entry: TreeEntry | None) -> bytes:
@@ -136,9 +139,42 @@ def _unmerged(vault: Context, repo: git.Repo) -> Iterator[TwoTexts]:
         yield replace(_named(vault, path, MERGE, by_hand, this, that), place="", by_hand=by_hand, that_when=written)
 
 
-def is_marker(line: bytes) -> bool:
-    """Whether a line is one that git writes around the sides of a conflict, or between them."""
-    return _MARKER.fullmatch(line) is not None
+def left_by_git(vault: Context, path: str) -> Problem:
+    """The problem of a file that git holds for unmerged, with what is to be done about it."""
+    ends = bool(vault.repo and git.merging(vault.repo))
+    anew = f"{step('review')} makes it anew, with the last file in conflict"
+    hint = anew if path in MADE_PAGES else conflict_markers.what_to_do(ends_merge=ends)
+    return warning(path, 0, "merge-conflict", "git has not settled a merge of this file", hint)
+
+
+def marked_sides(vault: Context, path: str, data: bytes) -> conflict_markers.Sides | None:
+    """The two texts of a file with git's markers, by the markers alone; None where one is missing."""
+    if path == SETTINGS_FILE:
+        opened = [number for number, line in enumerate(data.split(b"\n"), 1) if conflict_markers.is_opening(line)]
+    else:
+        problems = parse(path, data, vault.settings.types).problems
+        opened = [problem.line for problem in problems if problem.code == "conflict-markers"]
+    return conflict_markers.sides(data, opened)
+
+
+def _marked_paths(vault: Context) -> list[str]:
+    """The files that have git's markers, whether git knows of it or not: notes and settings."""
+    paths = [path for path in vault.whole_index.catalog.with_problem("conflict-markers") if not is_around(path)]
+    with suppress(OSError, Refused):
+        if any(map(conflict_markers.is_opening, reader.read(vault.root, SETTINGS_FILE).split(b"\n"))):
+            paths.append(SETTINGS_FILE)
+    return paths
+
+
+def _marked(vault: Context, path: str) -> Iterator[TwoTexts]:
+    with suppress(OSError, Refused):
+        data = reader.read(vault.root, path)
+        sides = marked_sides(vault, path, data)
+        if sides is None:
+            whole = data.decode("utf-8", "replace")
+            yield replace(_named(vault, path, MERGE, whole, "", ""), place="", by_hand=whole)
+        else:
+            yield _named(vault, path, MERGE, "", *(text.decode("utf-8", "replace") for text in (sides.this, sides.that)))
 
 
 def _by_hand(vault: Context, path: str, texts: Sequence[bytes]) -> str:
@@ -150,7 +186,7 @@ def _by_hand(vault: Context, path: str, texts: Sequence[bytes]) -> str:
     except (OSError, Refused):
         return ""
     lines = data.splitlines()
-    unmarked = [line for line in lines if not is_marker(line)]
+    unmarked = [line for line in lines if not conflict_markers.is_marker(line)]
     known = {line for text in texts for line in text.splitlines()}
     if data in texts or (len(unmarked) < len(lines) and known.issuperset(unmarked)):
         return ""

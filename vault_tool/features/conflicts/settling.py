@@ -8,11 +8,11 @@ from shlex import quote
 
 from vault_tool.errors import NotFound, Refused, StaleEdit, UsageError
 from vault_tool.features.history.history import commit
-from vault_tool.files import frontmatter, git, reader, two_versions, writer
+from vault_tool.files import conflict_markers, frontmatter, git, reader, two_versions, writer
 from vault_tool.files.frontmatter import Change, Plain, RemoveItems, Set, Value
 from vault_tool.files.frontmatter.head_reader import read_head
 from vault_tool.files.layout import MADE_PAGES
-from vault_tool.files.merging.note_merge import merge
+from vault_tool.files.merging.note_merge import Merged, merge
 from vault_tool.files.merging.other_files import merge_file
 from vault_tool.files.parse import parse
 from vault_tool.importing.notes import own_id
@@ -26,11 +26,23 @@ from vault_tool.vault.generated_pages import resolve_page_conflicts
 from vault_tool.vault.operation import Saved, put, writing
 from vault_tool.vault.pending import caught_up, index_written, take_in_authors
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
-from vault_tool.vault.two_texts import COPY, FIELD, MERGE, TwoTexts, common_base, is_marker, original, two_texts, unmerged_files
+from vault_tool.vault.two_texts import (
+    COPY,
+    FIELD,
+    MERGE,
+    TwoTexts,
+    common_base,
+    marked_sides,
+    original,
+    two_texts,
+    unmerged_files,
+)
 
 _ACT = "settle what two machines wrote"
 
 KEEP = ("this", "that", "both")
+
+_MARKED = {"conflict-markers": "take the markers out, and what does not stay between them"}
 
 _VERSIONS = 50
 """How many committed versions of a note are looked at for the one that a copy came of."""
@@ -71,9 +83,9 @@ def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") ->
     """Keep `this`, `that` or `both` of two texts, or write another `text`; `key` is one that `unsettled` gives, or its beginning.
 
     `both` of a conflict copy is the merge of the two: where both changed one place, both texts of it stay to be settled. What
-    goes is in a commit before it goes, and the rest is one commit. Files that git left unmerged are settled the same way; the
-    last of them makes the pages anew that are in conflict and commits the merge. Raises Refused where no person asks,
-    UsageError for what cannot be kept so, NotFound for a key that stands for nothing (more).
+    goes is in a commit before it goes, and the rest is one commit. Files that git left unmerged, or with its markers, are
+    settled the same way; the last of a merge makes the pages anew that are in conflict and commits the merge. Raises Refused
+    where no person asks, UsageError for what cannot be kept so, NotFound for a key that stands for nothing (more).
     """
     vault = resolve.for_act(vault, _ACT)
     if bool(text) == bool(keep) or (keep and keep not in KEEP):
@@ -81,8 +93,8 @@ def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") ->
             "one thing is to be kept: this, that, both, or a text", f"say one of {', '.join(KEEP)}, or give the text"
         )
     meant = _find(two_texts(vault), key)
-    if meant.what == MERGE:
-        return _settle_unmerged(vault, meant, keep, text)
+    if meant.what == MERGE and vault.repo is not None and _is_of_an_operation(vault, vault.repo, meant.path):
+        return _settle_unmerged(vault, vault.repo, meant, keep, text)
     if meant.what == COPY:
         _commit_both(vault, meant)
     with writing(vault, "review") as op:
@@ -92,6 +104,9 @@ def settle_texts(vault: Context, key: str, keep: str = "", *, text: str = "") ->
         if conflict.what == COPY:
             after, remarks = _whole(vault, conflict, keep, text, before)
             op.remove(conflict.place)
+        elif conflict.what == MERGE:
+            after, remarks = _between_markers(vault, conflict, keep, text)
+            _require_keepable(vault, conflict, after)
         else:
             after = _field(conflict, keep, text, before) if conflict.what == FIELD else _place(conflict, keep, text, before)
         _require_note(vault, conflict.path, after)
@@ -125,21 +140,29 @@ def text_to_edit(conflict: TwoTexts) -> str:
     return "\n".join(filter(None, (conflict.this, conflict.that)))
 
 
-def _settle_unmerged(vault: Context, meant: TwoTexts, keep: str, text: str) -> Settled:
+def _is_of_an_operation(vault: Context, repo: git.Repo, path: str) -> bool:
+    """Whether git is to be told that a file is settled: it holds it for unmerged, or an operation of git waits for it."""
+    return git.obstacle(repo) is not None or path in unmerged_files(vault)
+
+
+def _settle_unmerged(vault: Context, repo: git.Repo, meant: TwoTexts, keep: str, text: str) -> Settled:
     """Write the text that stays of a file in conflict and enter it in git's index by its content; the last one ends the merge."""
     with caught_up(vault, "review"):
         conflict = _find(two_texts(vault), meant.key)
-        repo, sides = vault.repo, unmerged_files(vault).get(conflict.path)
-        if repo is None or sides is None:
-            raise StaleEdit(f"{conflict.path} was settled meanwhile", f"look at it again: {step('review')}")
+        sides = unmerged_files(vault).get(conflict.path)
         remarks: tuple[str, ...] = ()
         if conflict.path not in MADE_PAGES:
-            after, remarks = _chosen(vault, repo, conflict, sides, keep, text)
+            after, remarks = (
+                _between_markers(vault, conflict, keep, text)
+                if sides is None
+                else _chosen(vault, repo, conflict, sides, keep, text)
+            )
             _require_keepable(vault, conflict, after)
             if text:
                 screening.refuse_secrets(vault, [screening.new_text(conflict.path, text.encode("utf-8"))])
             index_written(vault, [_written(vault, conflict.path, after)])
-            git.resolve_conflicts(repo, {conflict.path: after}, vault.settings.lock_wait)
+            executable = [conflict.path] if sides is not None and sides.executable else []
+            git.resolve_conflicts(repo, {conflict.path: after}, vault.settings.lock_wait, executable)
         saved = _finished(vault, repo)
         return _answer(vault, saved, conflict, keep, remarks)
 
@@ -163,7 +186,22 @@ def _chosen(
         return texts.get(keep), ()
     if "this" not in texts or "that" not in texts:
         return texts.get("this", texts.get("that")), ()
-    merged = merge_file(conflict.path, texts.get("base"), texts["this"], texts["that"])
+    return _merged(merge_file(conflict.path, texts.get("base"), texts["this"], texts["that"]))
+
+
+def _between_markers(vault: Context, conflict: TwoTexts, keep: str, text: str) -> tuple[bytes, tuple[str, ...]]:
+    """The text that stays of a file with git's markers whose two texts git does not have, and what a rule decided."""
+    sides = marked_sides(vault, conflict.path, _read(vault, conflict.path))
+    if text:
+        return text.encode("utf-8"), ()
+    if sides is None:
+        raise UsageError(f"a marker of the conflict in {conflict.path} is missing", "keep it as another text, without markers")
+    if keep == "both":
+        return _merged(merge_file(conflict.path, sides.base, sides.this, sides.that))
+    return sides.this if keep == "this" else sides.that, ()
+
+
+def _merged(merged: Merged | None) -> tuple[bytes, tuple[str, ...]]:
     if merged is None:
         raise UsageError("the two cannot be merged: one cannot be read, or they are of two types", "keep one, or write the text")
     return merged.data, merged.told
@@ -175,8 +213,8 @@ def _require_keepable(vault: Context, conflict: TwoTexts, after: bytes | None) -
     screening.refuse_return(vault, own_id(after), conflict.title, "keep the side on which it is gone")
     _require_note(vault, conflict.path, after)
     # A line of equals signs alone is also what stands below a heading.
-    if any(is_marker(line) and not line.startswith(b"=") for line in after.splitlines()):
-        raise UsageError("that text holds the markers of a conflict", "take them out, and what does not stay between them")
+    if any(conflict_markers.is_marker(line) and not line.startswith(b"=") for line in after.splitlines()):
+        raise UsageError("that text holds the markers of a conflict", _MARKED["conflict-markers"])
 
 
 def _written(vault: Context, path: str, after: bytes | None) -> writer.Written:
@@ -269,10 +307,7 @@ def _whole(vault: Context, conflict: TwoTexts, keep: str, text: str, note: bytes
         return copy, ()
     if keep == "this":
         return b"", ()
-    merged = merge(_base(vault, conflict, note, copy), note, copy)
-    if merged is None:
-        raise UsageError("the two cannot be merged: one cannot be read, or they are of two types", "keep one, or write the text")
-    return merged.data, merged.told
+    return _merged(merge(_base(vault, conflict, note, copy), note, copy))
 
 
 def _base(vault: Context, conflict: TwoTexts, note: bytes, copy: bytes) -> bytes | None:
@@ -355,4 +390,5 @@ def _require_note(vault: Context, path: str, data: bytes) -> None:
     parsed = parse(path, data, vault.settings.types)
     wrong = [problem for problem in parsed.problems if problem.severity is Severity.ERROR]
     if wrong:
-        raise UsageError(f"that text cannot be kept: {wrong[0].message}", wrong[0].hint or "write it anew")
+        hint = _MARKED.get(wrong[0].code, wrong[0].hint) or "write it anew"
+        raise UsageError(f"that text cannot be kept: {wrong[0].message}", hint)

@@ -33,6 +33,7 @@ from vault_tool.vault import (
     settings_in_force,
 )
 from vault_tool.vault.context import Context
+from vault_tool.vault.two_texts import left_by_git
 
 if TYPE_CHECKING:
     from vault_tool.features.erasing.waiting_tombstones import WaitingTombstone
@@ -87,10 +88,7 @@ def vault_problems(vault: Context, pending: Sequence[git.UncommittedFile], *, th
         yield from store.health(thorough=thorough)
     if vault.repo is not None:
         for path in sorted(git.in_conflict(vault.repo)):
-            generated = path in layout.MADE_PAGES
-            settles = f"{step('review')} settles it, and the last such file ends the merge"
-            hint = f"{step('review')} makes it anew, with the last file in conflict" if generated else settles
-            yield warning(path, 0, "merge-conflict", "git has not settled a merge of this file", hint)
+            yield left_by_git(vault, path)
 
 
 def _secrets(vault: Context) -> Iterator[Problem]:

@@ -14,9 +14,9 @@ from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.parse import parse
 from vault_tool.index.relations import lineage
 from vault_tool.model.ids import new_id
-from vault_tool.model.problems import Problem, error, warning
+from vault_tool.model.problems import Problem, error
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.hints import shell, step
+from vault_tool.util.hints import step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, screening
@@ -29,6 +29,7 @@ from vault_tool.vault.pending import Saved, caught_up
 from vault_tool.vault.person import is_owner
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.statuses import CURRENT, statuses
+from vault_tool.vault.two_texts import left_by_git
 
 # So many ids and paths of one commit `log` lists.
 LISTED = 50
@@ -230,8 +231,7 @@ def _content(vault: Context, pending: git.UncommittedFile) -> tuple[bytes | None
     That is what cannot be read, a link, a conflict that nobody settled, or what looks like a secret.
     """
     if pending.state == "conflicted":
-        hint = f"choose what to keep, remove the markers, then {shell(f'git add {pending.path}')}"
-        return None, [warning(pending.path, 0, "merge-conflict", "git has not settled a merge of this file", hint)]
+        return None, [left_by_git(vault, pending.path)]
     if pending.state == "deleted":
         return None, []
     try:

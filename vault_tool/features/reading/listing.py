@@ -193,7 +193,7 @@ def listed(vault: Context, ids: Iterable[str]) -> tuple[ListedMemory, ...]:
 
 def _require_one_of(what: str, value: str, known: Sequence[str]) -> None:
     if value and value not in known:
-        raise UsageError(f"`{one_line(value, 40)}` is no {what}", f"one of {', '.join(known)}")
+        raise UsageError(f"`{one_line(value, 40)}` is no {what}", f"one of {', '.join(known)}").listing()
 
 
 class _Cursor(Struct):

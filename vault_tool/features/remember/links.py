@@ -305,7 +305,7 @@ def _edge_type(vault: Context, named: str) -> str:
     spec = vault.settings.types.spec(kind)
     if not is_type_name(kind) or not spec.known or spec.record_class is not RecordClass.EDGE:
         kinds = ", ".join(s.name for s in vault.settings.types.of_class(RecordClass.EDGE))
-        raise UsageError(f"`{one_line(named, 40)}` is not a type of edge", f"the types are {kinds}")
+        raise UsageError(f"`{one_line(named, 40)}` is not a type of edge", f"the types are {kinds}").listing()
     return kind
 
 

@@ -6,6 +6,7 @@ import re
 
 import yaml
 
+from vault_tool.files.conflict_markers import what_to_do
 from vault_tool.files.frontmatter.values import HeadFault
 
 IN_QUOTES = "put the value in double quotes"
@@ -59,7 +60,7 @@ def conflict(text: str, first_line: int) -> HeadFault | None:
     if marker is None:
         return None
     line = first_line + text.count("\n", 0, marker.start())
-    return HeadFault(line, "conflict-markers", "a merge conflict is not resolved", "choose a side and delete the markers")
+    return HeadFault(line, "conflict-markers", "a merge conflict is not resolved", what_to_do())
 
 
 def _line_of(mark: object) -> int | None:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from shlex import quote
 
 from msgspec.structs import replace
 
 from vault_tool.errors import GitError
+from vault_tool.files.conflict_markers import what_to_do
 from vault_tool.files.git.hooked import after_commit, filtered, hooked, staged_alike
 from vault_tool.files.git.index import enter, refresh, wait_for_lock
 from vault_tool.files.git.publish import Step, build, build_each, keep_tidy, publish
 from vault_tool.files.git.repo import OURS, SERVED, Repo, head, obstacle
 from vault_tool.files.git.run import output
-from vault_tool.files.git.survey import REGULAR, Survey, TreeEntry, converted, hooks, survey
+from vault_tool.files.git.survey import EXECUTABLE, REGULAR, Survey, TreeEntry, converted, hooks, survey
 from vault_tool.util.hints import shell
 from vault_tool.util.structs import Struct
 
@@ -221,10 +222,10 @@ def _with_changed(
     return replace(before, staged={**before.staged, **{name: others[name] for name in alike}}), {**targets, **entered}
 
 
-def resolve_conflicts(repo: Repo, contents: Mapping[str, bytes | None], limit: float) -> None:
+def resolve_conflicts(repo: Repo, contents: Mapping[str, bytes | None], limit: float, executable: Collection[str] = ()) -> None:
     """Enter these contents (None: no file) for conflicted files of the vault, by which git knows that their conflict is settled.
 
-    Raises `IndexLocked` after `limit` seconds.
+    Those of `executable` can be run. Raises `IndexLocked` after `limit` seconds.
     """
     by_name = {repo.inside(path): content for path, content in contents.items()}
     before = survey(repo, by_name)
@@ -233,7 +234,8 @@ def resolve_conflicts(repo: Repo, contents: Mapping[str, bytes | None], limit: f
     for name in texts.keys() - ids.keys():
         stored = output(repo.work_tree, "store a text", "hash-object", "-w", "--no-filters", "--stdin", feed=texts[name])
         ids[name] = stored.decode().strip()
-    enter(repo, {name: TreeEntry(REGULAR, ids[name]) if name in ids else None for name in by_name}, limit)
+    modes = {repo.inside(path): EXECUTABLE for path in executable}
+    enter(repo, {name: TreeEntry(modes.get(name, REGULAR), ids[name]) if name in ids else None for name in by_name}, limit)
 
 
 def unknown_committer() -> str:
@@ -247,7 +249,7 @@ def _objection(before: Survey, contents: Mapping[str, bytes | None]) -> str:
     if not (before.settings.author and before.settings.committer):
         return unknown_committer()
     if before.unmerged:
-        return f"{min(before.unmerged)} is in conflict; settle it, then {shell(f'git add {quote(min(before.unmerged))}')}"
+        return f"{min(before.unmerged)} is in conflict; {what_to_do(ends_merge=True)}"
     if hidden := sorted(name for name in before.ignored if contents[name] is not None):
         return f"{hidden[0]} is ignored by git; {shell(f'git check-ignore -v {quote(hidden[0])}')} says by which rule"
     if before.nested:

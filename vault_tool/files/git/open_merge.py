@@ -6,7 +6,7 @@ from vault_tool.errors import GitError
 from vault_tool.files.git.committing import HOOK_LIMIT
 from vault_tool.files.git.repo import Repo, fields, merging
 from vault_tool.files.git.run import first_line, honouring, output
-from vault_tool.files.git.survey import TreeEntry
+from vault_tool.files.git.survey import EXECUTABLE, TreeEntry
 from vault_tool.util.structs import Struct
 
 
@@ -16,6 +16,13 @@ class Unmerged(Struct):
     base: TreeEntry | None = None
     this: TreeEntry | None = None
     that: TreeEntry | None = None
+
+    @property
+    def executable(self) -> bool:
+        """Whether the file that stays can be run: as the side has it that changed this, or alone has the file."""
+        modes = [entry.mode for entry in (self.this, self.that) if entry is not None]
+        changed = [mode for mode in modes if self.base is None or mode != self.base.mode]
+        return EXECUTABLE in (changed or modes)
 
 
 _STAGES = {"1": "base", "2": "this", "3": "that"}

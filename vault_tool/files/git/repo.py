@@ -147,6 +147,7 @@ def merging(repo: Repo) -> list[str]:
 
 
 _LEFT_TEXTS = f": {step('review')} settles what git left in conflict"
+_LEFT_MERGE = f"{_LEFT_TEXTS}, and ends the merge with the last of it"
 
 _UNDER_WAY = (
     ("rebase-merge", "a rebase", ("git rebase --continue", "git rebase --abort")),
@@ -167,8 +168,9 @@ def obstacle(repo: Repo) -> str | None:
     """
     for mark, what, commands in _UNDER_WAY:
         if (repo.git_dir / mark).exists():
-            settles = "" if mark == "BISECT_LOG" else if_there(_LEFT_TEXTS)
-            how = if_there(f"{'; then' if settles else ':'} {', or '.join(map(shell, commands))}")
+            settles = "" if mark == "BISECT_LOG" else if_there(_LEFT_MERGE if mark == "MERGE_HEAD" else _LEFT_TEXTS)
+            then = "; else" if mark == "MERGE_HEAD" else "; then" if settles else ":"
+            how = if_there(f"{then} {', or '.join(map(shell, commands))}")
             return f"{what} is in progress in {repo.work_tree}; finish it first{settles}{how}"
     return None
 

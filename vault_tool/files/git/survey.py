@@ -17,6 +17,7 @@ from vault_tool.util.structs import Struct
 INDEX_HOOKS = frozenset({"pre-commit", "prepare-commit-msg", "commit-msg", "post-index-change"})
 _HOOKS = (*INDEX_HOOKS, "post-commit", "reference-transaction")
 REGULAR = "100644"
+EXECUTABLE = "100755"
 # What git keeps of a name or address: it strips what stands around it, and takes one that is nothing else for none.
 _NAMED = re.compile(r"[A-Za-z0-9]")
 _AUTHOR = re.compile(r"[^\x00-\x1f<>]+ <[^\x00-\x20<>]+@[^\x00-\x20<>@]+>")
