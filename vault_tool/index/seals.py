@@ -30,7 +30,7 @@ _SOON = 0.5
 MORE_ROOM = "free some space and try again"
 
 # The version of everything below `_cache/`; another one, older or newer, is built anew beside it and never read.
-FORMAT = 11
+FORMAT = 12
 
 
 class IndexState(Enum):

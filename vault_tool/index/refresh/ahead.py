@@ -1,14 +1,18 @@
 """Dates ahead of the clock: what is told of notes that have one, and which are read again once the clock says something else.
 
-A date is what a head or a file's name says. A file's own time is none, and a date that is ahead by less than a day is as good as
-now: clocks of two machines differ, and a day alone is of another zone.
+A date is what a head or a file's name says. A file's own time is none, and a date that is ahead by less than a day counts as it
+is written: clocks of two machines differ, and a day alone is of another zone. What counts must not depend on the moment at which
+a note was taken in, so whatever the clock decided is decided again once the clock would say something else. Of
+other records than observations only what others brought is placed: one understanding follows another by what it supersedes.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 
 from vault_tool.errors import Refused
@@ -17,29 +21,46 @@ from vault_tool.files.layout import is_around
 from vault_tool.importing.dates import FIELDS
 from vault_tool.index.catalog import Catalog
 from vault_tool.model.problems import DATED_AHEAD, Problem, note
-from vault_tool.model.snapshot import Entry
+from vault_tool.model.snapshot import Entry, is_from_others
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time, stamp
 
-_DATES = ("created", "observed")
-_NEAR = timedelta(days=1)
+NEAR = timedelta(days=1)
+_TIMES = ("created", "observed", "updated")
+
+
+def moments(entry: Entry, now: datetime) -> dict[str, datetime]:
+    """The times of a record that are ahead of the clock, by the names of their fields."""
+    lately = _lately(now)
+    times: dict[str, datetime] = {}
+    for name in _TIMES:  # asked of each note of a rebuild: the first letters spare reading most
+        value = entry.head.get(name)
+        if isinstance(value, str) and value.lstrip() >= lately and (at := parse_time(value)) is not None and at > now:
+            times[name] = at
+    return times
+
+
+@lru_cache(maxsize=1)
+def _lately(now: datetime) -> str:
+    return stamp(now - NEAR)[:10]
+
+
+def late(times: Mapping[str, datetime], now: datetime) -> dict[str, datetime]:
+    """Those of some times that do not count as they are written: they are ahead by more than a day."""
+    return {name: at for name, at in times.items() if at > now + NEAR}
 
 
 def dates(entry: Entry, now: datetime) -> dict[str, datetime]:
-    """The dates of an observation that are ahead of the clock, by the names of their fields.
+    """The dates of an observation that are ahead of the clock and are told of, by the names of their fields.
 
-    Of other records none counts: one understanding follows another by what it supersedes, and a starter text is of its vault.
+    Of other records none is: one understanding follows another by what it supersedes, and a starter text is of its vault.
     """
-    moments: dict[str, datetime] = {}
-    if entry.record_class is not RecordClass.OBSERVATION:
-        return moments
+    times = late(moments(entry, now), now) if entry.record_class is RecordClass.OBSERVATION else {}
+    if not times:
+        return times
     # A note of the folder around that says no date has its file's time in the place of one.
-    by_file = stamp(datetime.fromtimestamp(entry.mtime_ns / 1_000_000_000, UTC)) if is_around(entry.path) else ""
-    for name in _DATES:
-        value = entry.head.get(name)
-        if isinstance(value, str) and value != by_file and (at := parse_time(value)) is not None and at > now + _NEAR:
-            moments[name] = at
-    return moments
+    by_file = _file_time(entry) if is_around(entry.path) else ""
+    return {name: at for name, at in times.items() if entry.head.get(name) != by_file}
 
 
 def problem(root: Path | None, path: str, ahead: dict[str, datetime]) -> Problem:
@@ -49,11 +70,39 @@ def problem(root: Path | None, path: str, ahead: dict[str, datetime]) -> Problem
     return note(path, line, DATED_AHEAD, f"`{name}` says {day}" if name else f"its name says {day}")
 
 
-def to_read_again(catalog: Catalog, now: datetime) -> set[str]:
-    """The notes whose dates count otherwise by the clock of now than by the one by which they were taken in."""
-    paths = set(catalog.with_problem(DATED_AHEAD))
-    paths.update(entry.path for entry in catalog.snapshot().entries if dates(entry, now))
-    return paths
+def placed(catalog: Catalog) -> set[str]:
+    """The files that may hold a time which counts as of a commit: HEAD may say another now."""
+    return {*catalog.with_problem(DATED_AHEAD), *catalog.of_kind("signals")}
+
+
+def to_read_again(catalog: Catalog, now: datetime) -> tuple[set[str], str]:
+    """The files whose times may count otherwise by the clock of now than by the one by which they were taken in, and the latest
+    time of the others that is ahead and counts as it is written.
+
+    An observation whose time does not count as it is written has a problem that says so; of judgements and of what others
+    brought nothing does, so that all of these are read.
+    """
+    paths, latest = placed(catalog), ""
+    for entry in catalog.snapshot().entries:
+        times = moments(entry, now)
+        is_observation = entry.record_class is RecordClass.OBSERVATION
+        brought = not is_observation and is_from_others(entry.origin)
+        if brought or _at_midnight(entry) or (is_observation and late(times, now)):
+            paths.add(entry.path)
+        elif is_observation:
+            latest = max(latest, *map(stamp, times.values()), "")
+    return paths, latest
+
+
+def _file_time(entry: Entry) -> str:
+    return stamp(datetime.fromtimestamp(entry.mtime_ns / 1_000_000_000, UTC))
+
+
+def _at_midnight(entry: Entry) -> bool:
+    """Whether a note of the folder around may have the beginning of a day in the place of its file's time."""
+    return is_around(entry.path) and any(
+        str(entry.head.get(name, "")).endswith("T00:00:00+00:00") and str(entry.head[name]) < _file_time(entry) for name in _TIMES
+    )
 
 
 def _line(root: Path | None, path: str, name: str) -> int:

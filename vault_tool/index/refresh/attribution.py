@@ -34,10 +34,42 @@ from vault_tool.model.authority import Act, Effect, authority, by_origin
 from vault_tool.model.problems import Problem
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import PUT, Entry, Put
+from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.structs import Struct
 
-_TIMES = ("created", "observed", "updated")
 _ASKED_ONE_BY_ONE = 8
+_NEXT = timedelta(seconds=1)
+
+
+class Clocked(Struct):
+    """The fact `clock` of a catalogue: by which clock its notes were taken in, and when they must be read once more."""
+
+    last: str = ""
+    """The latest time that counts as it is written, or the latest moment at which notes were taken in."""
+    first: str = ""
+    """The first moment at which a time that does not count as it is written will; empty where all count so."""
+    day: str = ""
+    """The day to whose beginning times were put, if any was."""
+
+    @classmethod
+    def read(cls, fact: str) -> Clocked:
+        """A fact as it was written."""
+        return cls(*fact.split(" "))
+
+    def says_another(self, now: datetime) -> bool:
+        """Whether times count otherwise by the clock of now: it was put back, came to a time, or to another day."""
+        present = stamp(now)
+        return self.last > stamp(now + ahead.NEAR) or "" < self.first <= present or self.day not in ("", present[:10])
+
+    def beside(self, other: Clocked) -> Clocked:
+        """What holds of all notes, where these and others were taken in."""
+        firsts = [first for first in (self.first, other.first) if first]
+        return Clocked(max(self.last, other.last), min(firsts, default=""), max(self.day, other.day))
+
+    def fact(self) -> str:
+        """The text that a catalogue keeps."""
+        return f"{self.last} {self.first} {self.day}"
 
 
 class Attribution:
@@ -49,8 +81,7 @@ class Attribution:
         self._repo = repo
         self._head = head
         self._now = now
-        self._late = stamp(now)
-        self._lately = stamp(now - timedelta(days=1))[:10]
+        self._present, self._near = stamp(now), stamp(now + ahead.NEAR)
         self._texts: dict[str, dict[str, Foreign]] = defaultdict(dict)
         for text in texts:
             self._texts[text.path][text.text] = text
@@ -59,15 +90,15 @@ class Attribution:
         self._at_head: dict[str, str] = {}
         self._asked = 0
         self._root = root
-        self.first_ahead: datetime | None = None
-        """Until when one of those that were taken in is dated ahead: the first that will be so no longer."""
+        self.clocked = Clocked(self._present)
+        """By which clock times were placed, and when they must be placed once more."""
 
     def of(self, seen: Iterable[Seen]) -> Iterator[Seen]:
         """The same, where others' texts say who brought them, and no time is later than it can be."""
         for file in seen:
             if file.signals:
-                yield replace(file, signals=tuple(self._signal(file.path, signal) for signal in file.signals))
-            elif file.entry is not None and (file.path in self._texts or file.entry.pulled or _is_late(file.entry, self._lately)):
+                yield replace(file, signals=tuple(self._signals(file.path, file.signals)))
+            elif file.entry is not None and self._is_concerned(file.entry):
                 entry = self._entry(file.entry)
                 text = file.text if file.text is None or PUT not in entry.head else named_anew(file.text, entry)
                 attributed = (
@@ -77,17 +108,19 @@ class Attribution:
             else:
                 yield file
 
+    def _is_concerned(self, entry: Entry) -> bool:
+        return entry.path in self._texts or entry.pulled or bool(ahead.moments(entry, self._now))
+
     def _problems(self, file: Seen, entry: Entry) -> tuple[Problem, ...]:
         """The problems of a file, with those of its dates that are ahead of the clock."""
-        dates = ahead.dates(entry, self._now) if _is_late(entry, self._lately) else {}
+        dates = ahead.dates(entry, self._now)
         if not dates:
             return file.problems
-        self.first_ahead = min(filter(None, (self.first_ahead, *dates.values())))
         return (*file.problems, ahead.problem(self._root, file.path, dates))
 
     def _entry(self, entry: Entry) -> Entry:
         theirs = self._bringer(entry)
-        late = [name for name in _TIMES if (at := _time(entry.head.get(name))) is not None and at > self._now]
+        late = self._late(entry, brought=theirs is not None)
         pinned_by = self._pinned_by_another(entry) if theirs is None and entry.pinned else None
         put = self._put_by_others(entry) if theirs is None else []
         if theirs is None and not late and not entry.pulled and pinned_by is None and not put:
@@ -112,9 +145,28 @@ class Attribution:
             head.pop("pinned", None)
             head = self._unhidden(entry, head)
         if late:
-            limit = theirs.at if theirs is not None else self._committed_at(entry.path)
-            head |= dict.fromkeys(late, self._earlier(limit))
+            head |= dict.fromkeys(late, self._instead(entry, late, theirs))
         return replace(entry, head=head)
+
+    def _instead(self, entry: Entry, late: Mapping[str, datetime], theirs: Foreign | None) -> str:
+        """The time that counts in the place of late ones: nothing was observed after it was written down."""
+        if theirs is not None:
+            return self._earlier(theirs.at, *late.values())
+        created = parse_time(entry.text("created")) if "created" not in late else None
+        if created is not None:
+            return self._placed(stamp(created), *late.values())
+        return self._earlier(self._committed_at(entry.path), *late.values())
+
+    def _late(self, entry: Entry, *, brought: bool) -> dict[str, datetime]:
+        """The times of a record that do not count as they are written."""
+        times = ahead.moments(entry, self._now)
+        if not times or not (brought or entry.record_class is RecordClass.OBSERVATION):
+            return {}
+        late = ahead.late(times, self._now)
+        self.clocked = self.clocked.beside(
+            Clocked(max((stamp(at) for name, at in times.items() if name not in late), default=""))
+        )
+        return late
 
     def _unhidden(self, entry: Entry, head: dict[str, Any]) -> dict[str, Any]:
         """A head of others' words over the owner's, with the end and the user that the owner's had: no one else hides them."""
@@ -181,19 +233,39 @@ class Attribution:
                 )
         return False
 
-    def _signal(self, path: str, signal: Signal) -> Signal:
-        theirs = texts.get(digest(signal)) if (texts := self._texts.get(path)) else None
-        if theirs is not None:
-            signal = replace(signal, origin=theirs.author)
-        if signal.at > self._late:
-            signal = replace(signal, at=self._earlier(theirs.at if theirs is not None else self._committed_at(path)))
-        return signal
+    def _signals(self, path: str, signals: Iterable[Signal]) -> Iterator[Signal]:
+        """The judgements of a journal. One that is ahead counts as of its commit, or a second after the line before it."""
+        before = ""
+        for signal in signals:
+            theirs = texts.get(digest(signal)) if (texts := self._texts.get(path)) else None
+            judged = replace(signal, origin=theirs.author) if theirs is not None else signal
+            late = parse_time(signal.at) if signal.at > self._near else None
+            if late is not None:
+                after = parse_time(before) if theirs is None else None
+                limit = theirs.at if theirs is not None else None if after is not None else self._committed_at(path)
+                at = self._earlier(limit, late) if after is None else self._placed(stamp(after + _NEXT), late)
+                judged = replace(judged, at=at)
+            elif signal.at > self._present:
+                self.clocked = self.clocked.beside(Clocked(signal.at))
+            before = judged.at
+            yield judged
 
-    def _earlier(self, at: int | None) -> str:
-        """A commit's time, or now where there is none; its author may have set it into the future as well."""
-        if at is None or at >= self._now.timestamp():
-            return self._late
-        return stamp(datetime.fromtimestamp(at, UTC))
+    def _earlier(self, at: int | None, *late: datetime) -> str:
+        """The time that counts in the place of some that are ahead: a commit's, or the beginning of this day.
+
+        The latter where there is no commit, or its author set that into the future as well.
+        """
+        committed = datetime.fromtimestamp(at, UTC) if at is not None else None
+        if committed is not None and committed <= self._now + ahead.NEAR:
+            self.clocked = self.clocked.beside(Clocked(stamp(committed)))
+            return self._placed(stamp(committed), *late)
+        self.clocked = self.clocked.beside(Clocked(day=self._present[:10]))
+        today = self._now.astimezone(UTC).replace(hour=0, minute=0, second=0)
+        return self._placed(stamp(today), *late, *((committed,) if committed is not None else ()))
+
+    def _placed(self, at: str, *late: datetime) -> str:
+        self.clocked = self.clocked.beside(Clocked(first=stamp(min(late) - ahead.NEAR)))
+        return at
 
     def _committed_at(self, path: str) -> int | None:
         if self._repo is None or not self._head or is_around(path):
@@ -230,25 +302,3 @@ def attribution(
     path_set = set(paths)
     texts = [text for text in known if text.commit not in history.lost] + [text for text in history.came if text.path in path_set]
     return Attribution(repo, head, now, texts, root)
-
-
-def clock_fact(known: str, first: datetime | None, now: datetime) -> str:
-    """The fact `clock` of a catalogue into which notes were taken: on which day, and when the `first` of them, or of those
-    before, is ahead no longer.
-    """
-    before = known.partition(" ")[2]
-    ends = [end for end in (before, stamp(first) if first else "") if end > stamp(now)]
-    return f"{stamp(now)[:10]} {min(ends, default='')}"
-
-
-def _is_late(entry: Entry, lately: str) -> bool:
-    """Whether a time may lie in the future: by its first letters, which spares reading most."""
-    for name in _TIMES:  # asked of each note of a rebuild, where a generator costs more than what it looks at
-        value = entry.head.get(name)
-        if isinstance(value, str) and value.lstrip() >= lately:
-            return True
-    return False
-
-
-def _time(value: object) -> datetime | None:
-    return parse_time(value) if isinstance(value, str) else None

@@ -21,7 +21,7 @@ from vault_tool.index.authorship import HistoryDelta
 from vault_tool.index.catalog import UNREADABLE
 from vault_tool.index.database import failure
 from vault_tool.index.fulltext.index_format import Builder
-from vault_tool.index.refresh.attribution import Attribution, clock_fact
+from vault_tool.index.refresh.attribution import Attribution
 from vault_tool.index.refresh.diff import Progress, digest_of_faults, trusted_stat
 from vault_tool.index.refresh.ingest import Bulk
 from vault_tool.index.refresh.reading import Seen, Vanished, ignored_around, passed_over, see, with_head, without
@@ -97,7 +97,7 @@ class Build(Struct):
                     if file.text is not None:
                         builder.add(file.text)
             own = {"nonce": nonce, "seq": "1", "changes": "0", "faults": digest_of_faults(scan.faults)}
-            own["clock"] = clock_fact("", attribution.first_ahead, self.now)
+            own["clock"] = attribution.clocked.fact()
             filled = {folder: names for folder, names in listings.items() if names}
             # Both write without holding Python's lock, so that neither waits for the other.
             with _concurrently(builder.finish):

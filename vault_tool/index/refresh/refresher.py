@@ -6,7 +6,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +24,7 @@ from vault_tool.index.store import Replaced, Store
 from vault_tool.index.text_search import TextSearch
 from vault_tool.index.trusted_authors import TrustedAuthors
 from vault_tool.model.types import RecordClass
-from vault_tool.util.clock import Clock, stamp
+from vault_tool.util.clock import Clock
 from vault_tool.util.structs import Struct
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     Follower: TypeAlias = Callable[[Sequence[tuple[str, Entry | None, Entry | None]]], None]
 
 _ATTEMPTS = 5
-_DAY = timedelta(days=1)
 _SMALL = 2000
 _NOTHING = Tally()
 
@@ -114,7 +112,7 @@ class Refresher:
         self._around = around
         self._followers = followers
         self._looks: Mapping[str, reader.FolderScan] = {}
-        self._first_ahead: datetime | None = None
+        self._clocked = attribution.Clocked()
 
     def refresh(self, *, full: bool, confirm: bool, refresh_names: bool, progress: Progress | None) -> Refresh:
         """Compare all files; see `Index.refresh`."""
@@ -184,7 +182,9 @@ class Refresher:
         digests = {"faults": diff.digest_of_faults(scan.faults), "forgotten": _digest(self._graves(catalog))}
         facts = {name: digest for name, digest in digests.items() if catalog.meta(name) != digest}
         # The usual case: no lock is taken and nothing is written.
-        if not (changes or facts or head.facts or self._is_another_time(catalog)):
+        if not (
+            changes or facts or head.facts or attribution.Clocked.read(catalog.meta("clock")).says_another(self._clock.now())
+        ):
             return report(catalog)
         return self._update(catalog, scan, changes, known, head, facts, walked=True, confirm=confirm)
 
@@ -209,9 +209,14 @@ class Refresher:
         facts = _with_graves(catalog, facts, forgotten, walked=walked)
         changed = authorship.changed_since(self._repo, catalog, head.now) if doubt and self._repo is not None else frozenset()
         again = {*history.touched(catalog), *changed, *self._to_follow(catalog, head, facts or {}, forgotten)}
-        self._first_ahead, now = None, self._clock.now()
-        if another_time := walked and self._is_another_time(catalog):
-            again |= ahead.to_read_again(catalog, now)
+        now, clocked = self._clock.now(), attribution.Clocked.read(catalog.meta("clock"))
+        if another_time := walked and clocked.says_another(now):
+            otherwise, latest = ahead.to_read_again(catalog, now)
+            again |= otherwise
+            clocked = attribution.Clocked(latest)
+        elif head.moved and clocked.first:  # a commit may say when a note was written of which another said it, or none
+            again |= ahead.placed(catalog)
+        self._clocked = clocked
         if walked or gone:
             again |= diff.to_judge_again(catalog, suspects, gone)
         again = _read_by_a_walk(again)
@@ -227,7 +232,7 @@ class Refresher:
         # While losses are held back, HEAD stays where it was known: git may still explain them.
         all_facts = {**(facts or {}), **({} if reason else head.facts), **history.facts}
         if seen or another_time:
-            all_facts |= self._clock_fact(catalog, now)
+            all_facts["clock"] = self._clocked.fact()
         stats, times = diff.to_remember(catalog, read.touched, scan.started_ns)
         if not (seen or gone or stats or times or all_facts):
             return replace(report(catalog), held_back=reason, behind=read.vanished)
@@ -245,17 +250,6 @@ class Refresher:
         for follow in followers if taken_in else ():
             follow(taken_in)
         return replace(report(catalog, diff.tally(seen, gone, before)), held_back=reason, behind=read.vanished)
-
-    def _is_another_time(self, catalog: Catalog) -> bool:
-        """Whether the clock was put back since a note was taken in, or came to where one is dated ahead no longer."""
-        day, _, first = catalog.meta("clock").partition(" ")
-        now = self._clock.now()
-        return day > stamp(now + _DAY)[:10] or "" < first <= stamp(now)
-
-    def _clock_fact(self, catalog: Catalog, now: datetime) -> dict[str, str]:
-        known = catalog.meta("clock")
-        fact = attribution.clock_fact(known, self._first_ahead, now)
-        return {"clock": fact} if fact != known else {}
 
     def _to_follow(self, catalog: Catalog, head: HeadMove, facts: Mapping[str, str], forgotten: Graves | None) -> set[str]:
         """The notes to read again though their files did not change: HEAD moved, or other memories are forgotten than before."""
@@ -306,7 +300,7 @@ class Refresher:
         paths = [file.path for file in seen]
         attributed = attribution.attribution(self._repo, catalog, history, paths, self._clock.now(), head, self._root)
         served = tuple(reading.without(attributed.of(shown), forgotten))
-        self._first_ahead = min(filter(None, (self._first_ahead, attributed.first_ahead)), default=None)
+        self._clocked = self._clocked.beside(attributed.clocked)
         if not any(file.entry is not None and "title" in file.entry.head for file in served):
             return served
         return former_titles.followed(self._repo, catalog, head, served, self._config.types, moved=moved)
