@@ -148,7 +148,7 @@ def test_a_judgement_dated_ahead_follows_the_line_before_it_on_every_day(tmp_pat
 @pytest.mark.without_git
 def test_what_was_observed_in_a_time_to_come_keeps_the_order_of_writing(tmp_path: Path) -> None:
     root = Path(Vault.init(tmp_path / "notes", no_git=True, clock=FixedClock(NOW)).root)
-    ids = []
+    ids: list[str] = []
     for hours in range(8):
         with opened(root, hours / 4) as vault:
             text = f"The kiln of room {hours} needs {hours + 3} hours to cool."

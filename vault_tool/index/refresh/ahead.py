@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from datetime import UTC, datetime
 from pathlib import Path
 
 from vault_tool.errors import Refused
@@ -20,29 +19,19 @@ from vault_tool.files import reader
 from vault_tool.files.layout import is_around
 from vault_tool.importing.dates import FIELDS
 from vault_tool.index.catalog import Catalog
+from vault_tool.index.refresh.diff import NEAR
 from vault_tool.model.problems import DATED_AHEAD, Problem, note
 from vault_tool.model.snapshot import Entry, is_from_others
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time, stamp
 
-NEAR = timedelta(days=1)
-_TIMES = ("created", "observed", "updated")
+TIMES = ("created", "observed", "updated")
 
 
 def moments(entry: Entry, now: datetime) -> dict[str, datetime]:
     """The times of a record that are ahead of the clock, by the names of their fields."""
-    lately = _lately(now)
-    times: dict[str, datetime] = {}
-    for name in _TIMES:  # asked of each note of a rebuild: the first letters spare reading most
-        value = entry.head.get(name)
-        if isinstance(value, str) and value.lstrip() >= lately and (at := parse_time(value)) is not None and at > now:
-            times[name] = at
-    return times
-
-
-@lru_cache(maxsize=1)
-def _lately(now: datetime) -> str:
-    return stamp(now - NEAR)[:10]
+    times = {name: parse_time(entry.text(name)) for name in TIMES}
+    return {name: at for name, at in times.items() if at is not None and at > now}
 
 
 def late(times: Mapping[str, datetime], now: datetime) -> dict[str, datetime]:
@@ -101,7 +90,7 @@ def _file_time(entry: Entry) -> str:
 def _at_midnight(entry: Entry) -> bool:
     """Whether a note of the folder around may have the beginning of a day in the place of its file's time."""
     return is_around(entry.path) and any(
-        str(entry.head.get(name, "")).endswith("T00:00:00+00:00") and str(entry.head[name]) < _file_time(entry) for name in _TIMES
+        str(entry.head.get(name, "")).endswith("T00:00:00+00:00") and str(entry.head[name]) < _file_time(entry) for name in TIMES
     )
 
 

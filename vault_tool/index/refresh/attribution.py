@@ -29,6 +29,7 @@ from vault_tool.index.authorship import (
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.fulltext.documents import named_anew
 from vault_tool.index.refresh import ahead
+from vault_tool.index.refresh.diff import NEAR, Clocked
 from vault_tool.index.refresh.reading import Seen
 from vault_tool.model.authority import Act, Effect, authority, by_origin
 from vault_tool.model.problems import Problem
@@ -36,40 +37,9 @@ from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import PUT, Entry, Put
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time, stamp
-from vault_tool.util.structs import Struct
 
 _ASKED_ONE_BY_ONE = 8
 _NEXT = timedelta(seconds=1)
-
-
-class Clocked(Struct):
-    """The fact `clock` of a catalogue: by which clock its notes were taken in, and when they must be read once more."""
-
-    last: str = ""
-    """The latest time that counts as it is written, or the latest moment at which notes were taken in."""
-    first: str = ""
-    """The first moment at which a time that does not count as it is written will; empty where all count so."""
-    day: str = ""
-    """The day to whose beginning times were put, if any was."""
-
-    @classmethod
-    def read(cls, fact: str) -> Clocked:
-        """A fact as it was written."""
-        return cls(*fact.split(" "))
-
-    def says_another(self, now: datetime) -> bool:
-        """Whether times count otherwise by the clock of now: it was put back, came to a time, or to another day."""
-        present = stamp(now)
-        return self.last > stamp(now + ahead.NEAR) or "" < self.first <= present or self.day not in ("", present[:10])
-
-    def beside(self, other: Clocked) -> Clocked:
-        """What holds of all notes, where these and others were taken in."""
-        firsts = [first for first in (self.first, other.first) if first]
-        return Clocked(max(self.last, other.last), min(firsts, default=""), max(self.day, other.day))
-
-    def fact(self) -> str:
-        """The text that a catalogue keeps."""
-        return f"{self.last} {self.first} {self.day}"
 
 
 class Attribution:
@@ -81,7 +51,8 @@ class Attribution:
         self._repo = repo
         self._head = head
         self._now = now
-        self._present, self._near = stamp(now), stamp(now + ahead.NEAR)
+        self._present, self._near = stamp(now), stamp(now + NEAR)
+        self._lately = stamp(now - NEAR)[:10]
         self._texts: dict[str, dict[str, Foreign]] = defaultdict(dict)
         for text in texts:
             self._texts[text.path][text.text] = text
@@ -109,7 +80,16 @@ class Attribution:
                 yield file
 
     def _is_concerned(self, entry: Entry) -> bool:
-        return entry.path in self._texts or entry.pulled or bool(ahead.moments(entry, self._now))
+        return entry.path in self._texts or entry.pulled or self._may_be_ahead(entry)
+
+    def _may_be_ahead(self, entry: Entry) -> bool:
+        for name in ahead.TIMES:  # asked of each note of a rebuild, where a generator costs more than what it looks at
+            value = entry.head.get(name)
+            if isinstance(value, str) and value.lstrip() >= self._lately:
+                written = value.endswith("+00:00")  # as the vault writes a time, so that its letters say when it is
+                if not written or value > self._present:
+                    return True
+        return False
 
     def _problems(self, file: Seen, entry: Entry) -> tuple[Problem, ...]:
         """The problems of a file, with those of its dates that are ahead of the clock."""
@@ -256,7 +236,7 @@ class Attribution:
         The latter where there is no commit, or its author set that into the future as well.
         """
         committed = datetime.fromtimestamp(at, UTC) if at is not None else None
-        if committed is not None and committed <= self._now + ahead.NEAR:
+        if committed is not None and committed <= self._now + NEAR:
             self.clocked = self.clocked.beside(Clocked(stamp(committed)))
             return self._placed(stamp(committed), *late)
         self.clocked = self.clocked.beside(Clocked(day=self._present[:10]))
@@ -264,7 +244,7 @@ class Attribution:
         return self._placed(stamp(today), *late, *((committed,) if committed is not None else ()))
 
     def _placed(self, at: str, *late: datetime) -> str:
-        self.clocked = self.clocked.beside(Clocked(first=stamp(min(late) - ahead.NEAR)))
+        self.clocked = self.clocked.beside(Clocked(first=stamp(min(late) - NEAR)))
         return at
 
     def _committed_at(self, path: str) -> int | None:

@@ -9,6 +9,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from vault_tool.files.reader import Listing, Reader, Scan, Stat, present
 from vault_tool.index.catalog import CONFLICT, FORGOTTEN, NOTES, UNREADABLE, Catalog, Known
 from vault_tool.index.refresh import reading
 from vault_tool.model.problems import Problem
+from vault_tool.util.clock import stamp
 from vault_tool.util.hints import step
 from vault_tool.util.structs import Struct
 
@@ -35,11 +37,44 @@ Progress = Callable[[int, int], None]
 # Stands for the stat of a file whose content must be compared again, whatever its stat says.
 DOUBT: Stat = (-1, -1, -1, -1)
 
+# A time that is ahead of the clock by no more counts as it is written.
+NEAR = timedelta(days=1)
+
 _TICK = 20_000_000
 _SECOND = 1_000_000_000
 
 _FEW = 5
 _FEW_NAMES = 50
+
+
+class Clocked(Struct):
+    """The fact `clock` of a catalogue: by which clock its notes were taken in, and when they must be read once more."""
+
+    last: str = ""
+    """The latest time that counts as it is written, or the latest moment at which notes were taken in."""
+    first: str = ""
+    """The first moment at which a time that does not count as it is written will; empty where all count so."""
+    day: str = ""
+    """The day to whose beginning times were put, if any was."""
+
+    @classmethod
+    def read(cls, fact: str) -> Clocked:
+        """A fact as it was written."""
+        return cls(*fact.split(" "))
+
+    def says_another(self, now: datetime) -> bool:
+        """Whether times count otherwise by the clock of now: it was put back, came to a time, or to another day."""
+        present = stamp(now)
+        return self.last > stamp(now + NEAR) or "" < self.first <= present or self.day not in ("", present[:10])
+
+    def beside(self, other: Clocked) -> Clocked:
+        """What holds of all notes, where these and others were taken in."""
+        firsts = [first for first in (self.first, other.first) if first]
+        return Clocked(max(self.last, other.last), min(firsts, default=""), max(self.day, other.day))
+
+    def fact(self) -> str:
+        """The text that a catalogue keeps."""
+        return f"{self.last} {self.first} {self.day}"
 
 
 class Changes(Struct):

@@ -112,7 +112,7 @@ class Refresher:
         self._around = around
         self._followers = followers
         self._looks: Mapping[str, reader.FolderScan] = {}
-        self._clocked = attribution.Clocked()
+        self._clocked = diff.Clocked()
 
     def refresh(self, *, full: bool, confirm: bool, refresh_names: bool, progress: Progress | None) -> Refresh:
         """Compare all files; see `Index.refresh`."""
@@ -182,9 +182,7 @@ class Refresher:
         digests = {"faults": diff.digest_of_faults(scan.faults), "forgotten": _digest(self._graves(catalog))}
         facts = {name: digest for name, digest in digests.items() if catalog.meta(name) != digest}
         # The usual case: no lock is taken and nothing is written.
-        if not (
-            changes or facts or head.facts or attribution.Clocked.read(catalog.meta("clock")).says_another(self._clock.now())
-        ):
+        if not (changes or facts or head.facts or diff.Clocked.read(catalog.meta("clock")).says_another(self._clock.now())):
             return report(catalog)
         return self._update(catalog, scan, changes, known, head, facts, walked=True, confirm=confirm)
 
@@ -209,11 +207,11 @@ class Refresher:
         facts = _with_graves(catalog, facts, forgotten, walked=walked)
         changed = authorship.changed_since(self._repo, catalog, head.now) if doubt and self._repo is not None else frozenset()
         again = {*history.touched(catalog), *changed, *self._to_follow(catalog, head, facts or {}, forgotten)}
-        now, clocked = self._clock.now(), attribution.Clocked.read(catalog.meta("clock"))
+        now, clocked = self._clock.now(), diff.Clocked.read(catalog.meta("clock"))
         if another_time := walked and clocked.says_another(now):
             otherwise, latest = ahead.to_read_again(catalog, now)
             again |= otherwise
-            clocked = attribution.Clocked(latest)
+            clocked = diff.Clocked(latest)
         elif head.moved and clocked.first:  # a commit may say when a note was written of which another said it, or none
             again |= ahead.placed(catalog)
         self._clocked = clocked
