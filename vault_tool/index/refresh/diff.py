@@ -68,7 +68,7 @@ class Clocked(Struct):
         return self.last > stamp(now + NEAR) or "" < self.first <= present or self.day not in ("", present[:10])
 
     def beside(self, other: Clocked) -> Clocked:
-        """What holds of all notes, where these and others were taken in."""
+        """The fact of all notes, where these and others were taken in."""
         firsts = [first for first in (self.first, other.first) if first]
         return Clocked(max(self.last, other.last), min(firsts, default=""), max(self.day, other.day))
 
