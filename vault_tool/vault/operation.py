@@ -15,7 +15,7 @@ from msgspec import field
 from msgspec.structs import replace
 
 from vault_tool.errors import EditRefused, Refused, StaleEdit, StorageError, UsageError
-from vault_tool.files import frontmatter, journals, layout, tombstones, writer
+from vault_tool.files import frontmatter, journals, layout, writer
 from vault_tool.files.episode_text import LONGEST_LINE as EPISODE_LINE
 from vault_tool.files.episode_text import entry_text
 from vault_tool.files.local import LocalFolder, PendingOperation, PlannedWrite
@@ -29,7 +29,7 @@ from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.hints import step
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
-from vault_tool.vault import core_of_day, drafts, screening, served_writer, together
+from vault_tool.vault import core_of_day, drafts, no_return, screening, served_writer, together
 from vault_tool.vault.context import NOT_COMPARED, Context, Freshness, Progress
 from vault_tool.vault.pending import UNKNOWN, Saved, caught_up, commit, held, index_written, write_intent
 from vault_tool.vault.request import Envelope
@@ -90,7 +90,7 @@ class Operation:
 
     def create_as_written(self, record: Record, data: bytes) -> str:
         """Plan a new record whose file holds exactly `data`, as its person wrote it."""
-        screening.refuse_forgotten(self.vault, record)
+        no_return.refuse(self.vault, record)
         path = self.place(record)
         self._plan.created[path] = data
         folder, _, name = path.rpartition("/")
@@ -182,8 +182,7 @@ class Operation:
         """Plan a judgement; UsageError for one that no line of a journal may hold, Refused for one on what was forgotten."""
         if len(signal_line(signal).encode()) > SIGNAL_LINE:
             raise UsageError("what is said of the memory is too long", "give a sentence, and references as evidence")
-        graves = self.vault.forgotten()
-        if graves and any(tombstones.cites(reference, graves) for reference in signal.evidence):
+        if no_return.citable(self.vault, signal.evidence) != tuple(signal.evidence):
             raise Refused("its evidence is a memory that was forgotten", "leave that reference out")
         self._plan.signals.append(signal)
 

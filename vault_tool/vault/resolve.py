@@ -22,7 +22,7 @@ from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.hints import option, step
 from vault_tool.util.note_links import is_note
 from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
-from vault_tool.vault import beside
+from vault_tool.vault import beside, no_return
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import acting, is_owner
 
@@ -53,7 +53,7 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
     if len(matches) == 1:
         return matches[0]
     if not matches:
-        if canonical(name) in vault.forgotten():
+        if no_return.is_buried(vault, canonical(name) or ""):
             raise NotFound(f"{name} was forgotten", "its id alone is kept, so that it does not return")
         _require_visible(vault, name)
         _require_no_page(vault, name)

@@ -17,7 +17,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import if_there, step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import body_hash, normal_body
-from vault_tool.vault import asked_reviews, screening
+from vault_tool.vault import asked_reviews, no_return, screening
 from vault_tool.vault.context import Context
 from vault_tool.vault.drafts import undecided
 
@@ -97,9 +97,9 @@ def hold(
     if waiting is not None:
         return waiting
     # The ids of turns' candidates are the same each time: what a person refused must not come again with a repeat.
-    if record.id in inbox.decided() or record.id in vault.forgotten():
+    if record.id in inbox.decided() or no_return.is_buried(vault, record.id):
         return QueuedForReview(record.id, "", reason, record.id)
-    screening.refuse_forgotten(vault, record)
+    no_return.refuse(vault, record)
     data = render(record)
     if screen and not vault.allow_secrets:
         screening.refuse_secrets(vault, [screening.new_note(data)])

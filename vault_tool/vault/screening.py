@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from vault_tool.errors import Refused
-from vault_tool.files import frontmatter, git, reader, secrets, tombstones
+from vault_tool.files import frontmatter, git, reader, secrets
 from vault_tool.index.screened import Screened
 from vault_tool.model.problems import Problem, warning
 from vault_tool.model.signals import EpisodeEntry, Signal
@@ -17,7 +17,6 @@ from vault_tool.util.structs import Struct
 
 if TYPE_CHECKING:
     from vault_tool.files.secrets import Secret
-    from vault_tool.model.records import Record  # 8 ms, and whoever only looks makes none
     from vault_tool.vault.context import Context, Who
 
 # How a person who means it keeps what looks like a secret.
@@ -61,20 +60,6 @@ def log_entry(entry: EpisodeEntry) -> ScreenedText:
     """The words of an entry of the day's log."""
     texts = (entry.title, entry.summary, entry.type, entry.session, entry.path, *entry.tags)
     return ScreenedText("the log's entry", "\n".join(texts), derived=True)
-
-
-def refuse_forgotten(vault: Context, record: Record) -> None:
-    """Refuse a record that refers to what was forgotten, or has its id."""
-    graves = vault.forgotten()
-    gone = record.id if record.id in graves else tombstones.cited(record, graves)
-    if gone:
-        raise Refused(f"it cites {gone}, which was forgotten", "leave that id out")
-
-
-def refuse_return(vault: Context, identity: str, title: str, hint: str) -> None:
-    """Refuse a text that has the id of what was forgotten."""
-    if identity in vault.forgotten():
-        raise Refused(f"{title} was forgotten", hint)
 
 
 def judgement(signal: Signal) -> ScreenedText:

@@ -17,7 +17,7 @@ from vault_tool.model.ids import new_id
 from vault_tool.model.records import from_head
 from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
-from vault_tool.vault import screening
+from vault_tool.vault import no_return
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.request import looks, verb, within
@@ -60,7 +60,7 @@ def create_file(vault: Context, path: str, text: str) -> Saved:
         if _body(data) != text:
             raise UsageError(f"{path} cannot be kept as it is", "leave out what is no text")
         record = from_head(RecordClass.OBSERVATION, parse(path, data, vault.settings.types).head, text)
-        screening.refuse_forgotten(vault, record)
+        no_return.refuse(vault, record)
         op.restore(path, data)
         return op.carry_out(path, [record.id])
 

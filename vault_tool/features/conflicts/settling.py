@@ -19,7 +19,7 @@ from vault_tool.importing.notes import own_id
 from vault_tool.model.problems import Severity
 from vault_tool.util.hints import if_there, shell, step
 from vault_tool.util.text import counted, one_line
-from vault_tool.vault import person, resolve, screening
+from vault_tool.vault import no_return, person, resolve, screening
 from vault_tool.vault.context import Context
 from vault_tool.vault.drafts import undecided
 from vault_tool.vault.generated_pages import resolve_page_conflicts
@@ -210,7 +210,7 @@ def _merged(merged: Merged | None) -> tuple[bytes, tuple[str, ...]]:
 def _require_keepable(vault: Context, conflict: TwoTexts, after: bytes | None) -> None:
     if after is None:
         return
-    screening.refuse_return(vault, own_id(after), conflict.title, "keep the side on which it is gone")
+    no_return.refuse_id(vault, own_id(after), conflict.title, "keep the side on which it is gone")
     _require_note(vault, conflict.path, after)
     # A line of equals signs alone is also what stands below a heading.
     if any(conflict_markers.is_marker(line) and not line.startswith(b"=") for line in after.splitlines()):

@@ -28,7 +28,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, normal_name, one_line
-from vault_tool.vault import resolve, review_policy
+from vault_tool.vault import no_return, resolve, review_policy
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE, body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -352,7 +352,7 @@ def _structural(op: Operation, primary: Entry, gone: Entry, reason: str) -> Unde
     # Two clones that merge the same two write the same bytes: of who and when git tells.
     label = "\n".join(["merged", primary.id, gone.id, draft.summary, draft.body])
     identity = derived_id(resolve.workspace_id(vault), label)
-    taken = bool(vault.index.catalog.get(identity)) or identity in vault.forgotten()
+    taken = no_return.is_taken(vault, identity)
     record = replace(
         draft, id=draft.id if taken else identity, created=None, session="", model="",
         supersedes=tuple(entry.id for entry in (*before, *pair)), sources=inherited((*before, *pair), ()),

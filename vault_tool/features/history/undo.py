@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from vault_tool.errors import Ambiguous, NotFound, Refused, VaultError
 from vault_tool.features.remember.judging import mark_signal
-from vault_tool.files import git, layout, reader, tombstones
+from vault_tool.files import git, layout, reader
 from vault_tool.files.bin import DecidedDraft, DraftBin
 from vault_tool.files.inbox import About
 from vault_tool.files.parse import parse, record
@@ -24,7 +24,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.hints import shell, step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, normal_body, normal_name, one_line
-from vault_tool.vault import drafts, resolve
+from vault_tool.vault import drafts, no_return, resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.note_history import note_history
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -337,13 +337,11 @@ def _require_unchanged(vault: Context, path: str, blob: str) -> bytes | None:
 
 def _require_remembered(vault: Context, back: _Reversal) -> None:
     """Refuse what would bring a forgotten memory back, or what cites one."""
-    graves = vault.forgotten()
-    for path, data in (*back.revived.items(), *((path, new) for path, (_, new) in back.rewritten.items())):
-        noted = record(path, data, vault.settings.types) if graves else None
-        gone = (noted.id if noted.id in graves else tombstones.cited(noted, graves)) if noted is not None else ""
-        if gone:
+    texts = (*back.revived.items(), *((path, new) for path, (_, new) in back.rewritten.items()))
+    for path, data in texts if vault.forgotten() else ():
+        if buried := no_return.buried_in(vault, record(path, data, vault.settings.types)):
             raise Refused(
-                f"{path} would tell of {gone} again, which was forgotten", f"{step('diff', since=...)} shows what it was"
+                f"{path} would tell of {buried} again, which was forgotten", f"{step('diff', since=...)} shows what it was"
             )
 
 

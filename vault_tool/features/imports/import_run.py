@@ -19,7 +19,7 @@ from vault_tool.features.imports.copies import Copy, ImportedCopies
 from vault_tool.features.imports.copy_paths import CopyPaths
 from vault_tool.features.imports.import_log import ImportLog
 from vault_tool.features.imports.imported import Imported, together
-from vault_tool.files import frontmatter, git, layout, tombstones, writer
+from vault_tool.files import frontmatter, git, layout, writer
 from vault_tool.files.foreign import ForeignFile
 from vault_tool.files.parse import parse
 from vault_tool.files.parse import record as record_in
@@ -34,7 +34,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import CHANGES
 from vault_tool.util.hints import option, shell, step
 from vault_tool.util.text import body_hash, content_hash, normal_name, slug
-from vault_tool.vault import resolve, screening
+from vault_tool.vault import no_return, resolve, screening
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.new_observation import resolve_subjects, subject_named
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -266,7 +266,7 @@ class Intake:
 
     def _was_forgotten(self, path: str, identity: str) -> bool:
         """Whether an id was forgotten here; what has it is then named, and must not be taken in."""
-        if identity in self.vault.forgotten():
+        if no_return.is_buried(self.vault, identity):
             self.skip(path, "forgotten", "it is a memory that was forgotten here")
             return True
         return False
@@ -350,8 +350,7 @@ class Intake:
     def create(self, op: Operation, identity: str, data: bytes, path: str) -> None:
         """Plan a record that the import itself makes (an edge), unless the vault has it."""
         new_record = record_in(path, data, self.vault.settings.types)
-        gone = identity in (graves := self.vault.forgotten()) or (new_record is not None and tombstones.cited(new_record, graves))
-        if self.entry(identity) is None and identity not in self._claimed and not gone:
+        if self.entry(identity) is None and identity not in self._claimed and not no_return.buried_in(self.vault, new_record):
             self._claimed.add(identity)
             op.put(path, data)
             self.planned("edges")

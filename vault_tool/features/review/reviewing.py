@@ -15,7 +15,7 @@ from vault_tool.features.review.other_decisions import decided_settings, decided
 from vault_tool.features.review.what_waits import Accepted, Waiting
 from vault_tool.features.turns.gate import CONSENT_MODE
 from vault_tool.features.understandings.understandings import heads_above, holding_the_place
-from vault_tool.files import frontmatter, tombstones
+from vault_tool.files import frontmatter
 from vault_tool.files.bin import BIN, DecidedDraft, DraftBin
 from vault_tool.files.frontmatter import Set
 from vault_tool.files.inbox import INBOX, About, Inbox
@@ -30,7 +30,7 @@ from vault_tool.model.supersession import Place, place_of
 from vault_tool.util.hints import option, step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.vault import contests, drafts, person, repeats, resolve, screening, vouching
+from vault_tool.vault import contests, drafts, no_return, person, repeats, resolve, screening, vouching
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import resolve_subjects
 from vault_tool.vault.operation import Operation, Saved, SavedAnswer, writing
@@ -158,14 +158,14 @@ def review(
         accepted, saved = _accept(op, inbox, _unique(chosen), _unique(others), join, dropped, as_user)
         left = _waiting_notes(vault, inbox, as_user)
         # The draft of what was forgotten is gone by now: refused, as it was asked for.
-        over = [each for each in map(canonical, refuse) if each in vault.forgotten() and before.get(each or "") == "refused"]
+        buried = [each for each in map(canonical, refuse) if each and no_return.is_buried(vault, each)]
         lying = {draft.id for draft in DraftBin(vault.root).refused(vault.now())} if dropped else frozenset()
         return Reviewed(
             **(saved if saved.commit else replace(apart.saved, warnings=(*apart.saved.warnings, *saved.warnings))).fields(
                 *(contests.unsettled(vault) if listing else ())
             ),
             accepted=(*apart.accepted, *accepted),
-            refused=(*apart.refused, *(note.id for note in dropped), *filter(None, over)),
+            refused=(*apart.refused, *(note.id for note in dropped), *(each for each in buried if before.get(each) == "refused")),
             binned=tuple(note.id for note in dropped if note.id in lying),
             kept=apart.refused_to_forget,
             restored=restored,
@@ -343,9 +343,8 @@ def _bin(vault: Context, inbox: Inbox, note: _Note, as_user: str, *, accepted: b
     draft = DecidedDraft(note.id, note.name, data, note.about, vault.now(), accepted)
     consent = bool(as_user) or note.about.context.get("mode") == CONSENT_MODE
     record = record_in(note.path, data, vault.settings.types)
-    forgotten = vault.forgotten()
-    graves = note.id in forgotten or (record is not None and tombstones.cited(record, forgotten))
-    if consent or graves or screening.looks_secret(draft.told):
+    buried = no_return.is_buried(vault, note.id) or no_return.buried_in(vault, record)
+    if consent or buried or screening.looks_secret(draft.told):
         DraftBin(vault.root).discard(note.id)
     else:
         DraftBin(vault.root).keep(draft)
@@ -372,8 +371,7 @@ def _restored(vault: Context, inbox: Inbox, named: Sequence[str]) -> tuple[str, 
     for note in chosen:
         if vault.index.catalog.get(note.id):
             raise Refused(f"there is a memory with the id of {note.name} already", "it was accepted meanwhile")
-        if note.id in vault.forgotten():
-            raise Refused(f"{note.name} has the id of a memory that was forgotten", "it stays where it is for a month at most")
+        no_return.refuse_id(vault, note.id, note.name, "it stays where it is for a month at most")
     for note in chosen:
         drafts.wait_again(vault, note.id, note.name, note.data, note.about)
         DraftBin(vault.root).discard(note.id)
@@ -451,18 +449,15 @@ def _require_new(vault: Context, note: _Note) -> None:
     if vault.index.catalog.get(note.id):
         message = f"there is a memory with the id of {note.path} already"
         raise Refused(message, "give it an `id` of its own in an editor, or refuse it")
-    if note.id in vault.forgotten():
-        raise Refused(f"{note.path} has the id of a memory that was forgotten", "refuse it, or give it an `id` of its own")
     record = _record(note)
+    hint = f"take the id out of it: {step('review', edited=note.name)}, or refuse it"
+    no_return.refuse(vault, record, note.path, hint, own="refuse it, or give it an `id` of its own")
     if isinstance(record, Observation) and (twin := repeats.twin_of(vault, record)):
         known = resolve.short(vault, twin.id)
         raise Refused(
             f"{note.path} says what {known} says already",
             f"refuse it; {step('edit', memory_id=known)} reviews the one that is there",
         )
-    if cited := tombstones.cited(record, vault.forgotten()):
-        hint = f"take the id out of it: {step('review', edited=note.name)}, or refuse it"
-        raise Refused(f"{note.path} cites {cited}, which was forgotten", hint)
 
 
 def _superseded(vault: Context, note: _Note, record: Understanding, beside: Sequence[str], join: bool) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from vault_tool.util.clock import moment
 from vault_tool.util.hints import step
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
+from vault_tool.vault import no_return
 from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, Recalled
@@ -106,7 +107,7 @@ def _why_here(turn: LoggedTurn, beat: Beat, change: Change, match_was: float | N
 def _why_gone(vault: Context, turn: LoggedTurn, identity: str, hit: Recalled | None) -> str:
     seen = vault.seen_by(turn.user)
     entry = next(iter(seen.index.catalog.get(identity)), None)
-    if identity in vault.forgotten():
+    if no_return.is_buried(vault, identity):
         return "forgotten"
     if entry is None and seen.whole_index.catalog.get(identity):
         return "withheld: consent to it was refused or withdrawn"

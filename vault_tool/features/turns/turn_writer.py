@@ -12,13 +12,12 @@ from msgspec.structs import replace
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.features.turns.turns import QueuedTurn, Turns, TurnSource
-from vault_tool.files import tombstones
 from vault_tool.files.render import body_text
 from vault_tool.model.made_titles import given_title
 from vault_tool.model.records import Observation, Subject
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, normal_name, one_line
-from vault_tool.vault import resolve, review_policy, screening
+from vault_tool.vault import no_return, resolve, review_policy, screening
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved
 
@@ -108,8 +107,7 @@ def _draft(vault: Context, turn: QueuedTurn, candidate: Mapping[str, Any], ident
     body = body_text(candidate["content"])
     thread = candidate["thread"]
     # What was forgotten since the turn is not cited; refused for that, it would keep every turn behind it waiting.
-    graves = vault.forgotten()
-    evidence = tuple(source for source in candidate["evidence"] if not tombstones.cites(source, graves))
+    evidence = no_return.citable(vault, candidate["evidence"])
     return Observation(
         id=identity, type=candidate["kind"], body=body, title=given_title(candidate["title"], body),
         tags=tuple(candidate["tags"]), importance=candidate["importance"], confidence=candidate["confidence"],
@@ -121,7 +119,7 @@ def _draft(vault: Context, turn: QueuedTurn, candidate: Mapping[str, Any], ident
 
 def _is_known(vault: Context, draft: Observation, twin_key: tuple[str, ...]) -> bool:
     catalog = vault.index.catalog
-    if catalog.get(draft.id) or draft.id in vault.forgotten():
+    if no_return.is_taken(vault, draft.id):
         return True
     twins = (entry for entry in catalog.by_body(twin_key[0]) if entry.record_class is RecordClass.OBSERVATION)
     return any((twin_key[0], twin.type, twin.text("project"), twin.text("user")) == twin_key for twin in twins)
