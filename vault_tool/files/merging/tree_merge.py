@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from vault_tool.errors import EditRefused
 from vault_tool.files import frontmatter
+from vault_tool.files.conflict_copies import originals, says_so
 from vault_tool.files.git.survey import TreeEntry
 from vault_tool.files.layout import MADE_PAGES, FileKind, conflict_name, file_kind, name_key
 from vault_tool.files.merging.note_merge import Merged, merge
@@ -147,6 +148,7 @@ class _Merging:
         self._stays = stays
         self._notes: dict[tuple[str, str], Note] = {}
         self._texts: dict[str, bytes] = {}
+        self._copies: dict[str, tuple[str, str]] = {}
         self.out = Outcome()
 
     def outcome(self) -> Outcome:
@@ -155,7 +157,7 @@ class _Merging:
         for unit in self._with_subjects_of_one_name(self._joined_subjects(units)):
             results.extend(self._resolved(unit))
         results = list(self._without_dropped(self._folded(results, units)))
-        self._place(results)
+        self._place(self._with_copies_beside_their_notes(results))
         return self.out
 
     # What there is.
@@ -191,6 +193,10 @@ class _Merging:
                 if identity := self._note(path, tree.get(path)).id:
                     ids[number][identity].append(path)
                     keys[number][path] = identity
+        self._copies = _copies(ids)
+        for number in range(len(trees)):
+            for path in self._copies.keys() & keys[number].keys():
+                ids[number][keys[number].pop(path)].remove(path)
         doubled = {identity for by_id in ids for identity, places in by_id.items() if len(places) > 1}
         for number, tree in enumerate(trees):
             for path, identity in list(keys[number].items()):
@@ -198,11 +204,11 @@ class _Merging:
                     del keys[number][path]
             # A text whose head cannot be read, or a page that one side adopted, is the memory that its path has elsewhere.
             for path in tree:
-                if path in still or path in keys[number] or file_kind(path) is not FileKind.NOTE:
+                if path in still or path in self._copies or path in keys[number] or file_kind(path) is not FileKind.NOTE:
                     continue
                 for other in keys:
                     identity = other.get(path, "")
-                    if identity and identity not in ids[number]:
+                    if identity and not ids[number].get(identity):
                         keys[number][path] = identity
                         ids[number][identity].append(path)
                         break
@@ -415,6 +421,19 @@ class _Merging:
 
     # Where it lies.
 
+    def _with_copies_beside_their_notes(self, results: list[Result]) -> list[Result]:
+        """The results, where a copy of a note that one side moved goes along: its name alone says what it is a copy of."""
+        places = {result.key: result.path for result in results}
+        taken = set(places.values())
+        beside: list[Result] = []
+        for result in results:
+            identity, original = self._copies.get(result.path, ("", ""))
+            target = places.get(identity, original)
+            if original and target != original and original not in taken:
+                result = replace(result, path=target.removesuffix(".md") + result.path.removeprefix(original.removesuffix(".md")))
+            beside.append(result)
+        return beside
+
     def _place(self, results: list[Result]) -> None:
         touched = {*self._sides.base, *self._sides.ours, *self._sides.theirs}
         taken = {name_key(path) for path in self._sides.others if path not in touched}
@@ -431,6 +450,24 @@ class _Merging:
             self.out.tree[path] = replace(result, path=path)
             if result.is_copy:
                 self.out.copies.append(path)
+
+
+def _copies(ids: Iterable[Mapping[str, Collection[str]]]) -> dict[str, tuple[str, str]]:
+    """The files that are copies of a memory by their names and its id, each with that id and the note that it is named after.
+
+    A copy is followed by its path, so that its memory can be followed by its id. The note is empty where no side has it.
+    """
+    paths: dict[str, set[str]] = defaultdict(set)
+    for by_id in ids:
+        for identity, places in by_id.items():
+            paths[identity].update(places)
+    copies: dict[str, tuple[str, str]] = {}
+    for identity, together in paths.items():
+        named = {path: next((note for note, _ in originals(path) if note in together), "") for path in together}
+        of_note = {path: (identity, note) for path, note in named.items() if note or says_so(path)}
+        if len(of_note) < len(together):
+            copies |= of_note
+    return copies
 
 
 def one_link(older: bytes, newer: bytes, identity: str) -> bytes | None:
