@@ -240,6 +240,51 @@ def test_pasted_lines_have_their_date_and_kind(vault: Vault, tmp_path: Path) -> 
     }  # fmt: skip
 
 
+PASTED_OTHERWISE = """Here is what I know:
+
+```
+[2026-03] - Moved to Kiel.
+(2026-04-05) Bought a kiln.
+2026-02-01: Started at the bakery.
+– Runs on Sundays.
+  and on holidays.
+[long-term] - Keeps two cats.
+1. [May 2025] - Learned to sail.
+```
+
+Is there anything else?
+"""
+
+
+def test_pasted_lines_in_other_forms_are_memories_of_their_own(vault: Vault, tmp_path: Path) -> None:
+    text = put(tmp_path / "f", {"list.txt": PASTED_OTHERWISE}) / "list.txt"
+    vault.import_from(text, kind="memories")
+    assert {text: entry.text("observed")[:10] for text, entry in _of(vault).items()} == {
+        "Moved to Kiel.": "2026-03-01", "Bought a kiln.": "2026-04-05", "Started at the bakery.": "2026-02-01",
+        "Runs on Sundays.\nand on holidays.": "", "[long-term] - Keeps two cats.": "", "Learned to sail.": "2025-05-01",
+    }  # fmt: skip
+    assert vault.import_from(text, kind="memories").imported == 0
+
+
+def test_mem0s_answer_with_its_graph_is_mem0s(vault: Vault, tmp_path: Path) -> None:
+    graph = [{"source": "ann", "relationship": "likes", "target": "tea"}]
+    answer = {"results": [{"id": "m-1", "memory": "Likes tea.", "user_id": ""}], "relations": graph}
+    done = vault.import_from(put(tmp_path / "f", {"mem0.json": json.dumps(answer)}))
+    assert (done.form, done.imported, done.skipped) == ("mem0's memories", 1, {"relations": 1})
+
+
+@pytest.mark.parametrize("kind", ["", "claude-mem"])
+def test_the_folder_of_a_tool_is_its_database(vault: Vault, tmp_path: Path, kind: str) -> None:
+    folder = put(tmp_path / "f", {"settings.json": "{}", "logs/a.log": "x"})
+    database(folder / "claude-mem.db")
+    done = vault.import_from(folder, kind=kind)
+    assert done.form == "claude-mem's memory" and done.imported == 2
+    assert vault.import_from(folder / "claude-mem.db").imported == 0
+    other = put(tmp_path / "g", {"memory.jsonl": GRAPH})
+    database(other / "claude-mem.db")
+    assert vault.import_from(other).form == "the memory server's graph"
+
+
 def test_claude_mems_kinds(vault: Vault, tmp_path: Path) -> None:
     done = vault.import_from(put(tmp_path / "f", {"export.json": CLAUDE_MEM}))
     assert {entry.title: entry.type for entry in _of(vault).values()} == {"Port clash": "fix", "Mend": "insight"}

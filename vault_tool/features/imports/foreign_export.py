@@ -71,7 +71,7 @@ def import_from(
     run, also of a later export, adds what is new and brings up to date what changed. The import is called as its kind, or
     `name`. Interrupted, whole notes are left and a second run does the rest.
     """
-    path = Path(source).expanduser()
+    path = _source(Path(source).expanduser(), kind)
     wants = _Wants(vault, since, only, subject_names)
     with ExportFiles(path if path.is_symlink() else path.resolve()) as files:
         form = _kind(files, kind, str(source))
@@ -91,6 +91,15 @@ def import_from(
     done = intake.report(str(source), taking.places.root)
     remarks = (*taking.remarks, *taking.alone())
     return replace(done, form=KINDS[form].words, tried=TRIED, warnings=(*done.warnings, *remarks))
+
+
+def _source(path: Path, kind: str) -> Path:
+    """The export itself: of a folder that is none, the database of a tool in it."""
+    database = foreign_rows.database_within(path) if kind in ("", foreign_rows.CLAUDE_MEM, foreign_rows.MEM0) else None
+    if database is None:
+        return path
+    with ExportFiles(path) as files:
+        return path if kind_of(files) else database
 
 
 def _kind(files: ExportFiles, asked: str, shown: str) -> str:

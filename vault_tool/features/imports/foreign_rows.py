@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from sqlite3 import Connection
 
 from vault_tool.errors import Refused
@@ -13,6 +14,8 @@ from vault_tool.importing.sources.foreign_items import Item, LeftOut, Wanted
 from vault_tool.index import foreign_database
 
 CLAUDE_MEM, MEM0 = "claude-mem", "mem0"
+# The names that claude-mem and mem0 give their databases.
+_FILES = ("claude-mem.db", "history.db")
 _FEATURES = ("observations", "session_summaries")
 
 
@@ -21,6 +24,14 @@ def is_database(files: ExportFiles) -> bool:
     with suppress(Refused, IndexError):
         return files.source.is_file() and files.files[0].begin(16) == foreign_database.HEADER
     return False
+
+
+def database_within(folder: Path) -> Path | None:
+    """The database of one of these tools in the folder where it keeps it; None where there is none, or more than one."""
+    if not folder.is_dir():
+        return None
+    databases = [path for path in map(folder.joinpath, _FILES) if path.is_file() and not path.is_symlink()]
+    return databases[0] if len(databases) == 1 else None
 
 
 def database_kind(files: ExportFiles, asked: str) -> str:

@@ -28,7 +28,8 @@ from vault_tool.importing.sources.shapes import ENDS, first_values
 
 def fits(files: ExportFiles) -> bool:
     """Whether a file holds entities or relations as that server writes them."""
-    return any(_kind(key, mapping(value)) for file in files.ending(*ENDS) for key, value in first_values(file))
+    pieces = ((key, mapping(value)) for file in files.ending(*ENDS) for key, value in first_values(file))
+    return any(_kind(key, record) == "entity" or (_kind(key, record) and _is_between_two(record)) for key, record in pieces)
 
 
 def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
@@ -59,6 +60,11 @@ def _kind(key: str, record: Mapping[str, Any]) -> str:
     if type_given == "relation" or key == "relations" or (type_given is None and "relationType" in record):
         return "relation"
     return ""
+
+
+def _is_between_two(record: Mapping[str, Any]) -> bool:
+    """Whether a relation says from where to where it leads: another tool's relations have other words for it."""
+    return any(name in record for name in ("from", "from_", "fromEntity")) or "relationType" in record
 
 
 def _entity(file: ExportFile, number: int, record: Mapping[str, Any]) -> Iterator[Item]:

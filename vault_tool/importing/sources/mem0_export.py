@@ -25,6 +25,8 @@ from vault_tool.importing.sources.foreign_items import (
 from vault_tool.importing.sources.shapes import ENDS, first_values
 
 _LISTS = frozenset({"", "results", "memories", "data", "items"})
+# What its graph draws from the memories, which are taken themselves.
+_GRAPH = "relations"
 _COUNTS = frozenset({"count", "total", "total_count"})
 
 
@@ -45,6 +47,8 @@ def items(files: ExportFiles, wishes: Wanted) -> Iterator[Item]:
             elif piece.key in _LISTS:
                 taken += 1
                 yield _memory(file, piece.number, mapping(piece.value))
+            elif piece.key == _GRAPH:
+                yield LeftOut(reason=_GRAPH)
         if total > taken:
             yield Remark(text=f"{file.path} has {taken} memories of {total}: it is one page of several, export the others too")
 
