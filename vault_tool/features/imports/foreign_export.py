@@ -93,8 +93,8 @@ def import_from(
     return replace(done, form=KINDS[form].words, tried=TRIED, warnings=(*done.warnings, *remarks))
 
 
+def _source(path: Path, kind: str) -> Path:
     """The file or folder that is the export: the database of a tool where the folder itself is none."""
-    """The export itself: of a folder that is none, the database of a tool in it."""
     database = foreign_rows.database_within(path) if kind in ("", foreign_rows.CLAUDE_MEM, foreign_rows.MEM0) else None
     if database is None:
         return path
