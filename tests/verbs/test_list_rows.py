@@ -80,6 +80,20 @@ def test_what_is_kept_follows_every_change(root: Path, clock: FixedClock, seed: 
             _looks_alike(page)
 
 
+def test_the_newest_goes_and_another_comes_between_two_looks(root: Path, clock: FixedClock) -> None:
+    with Vault.open(root, person=True, clock=clock) as page, Vault.open(root, person=True, clock=clock) as other:
+        other.remember("The pump is old.", ["Pump"])
+        newest = root / other.show(other.remember("The crane is new.", ["Pump"]).id).path
+        _looks_alike(page)
+        newest.unlink()
+        other.fresh()
+        for at in range(8):
+            text = f"---\nid: 11111111-1111-4111-8111-11111111111{at}\ntype: fact\n---\nThe bell rings {at}.\n"
+            (root / "vault" / "observations" / f"bell-{at}.md").write_text(text)
+        other.fresh()
+        _looks_alike(page)
+
+
 def test_a_change_of_one_memory_reads_no_other(root: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch) -> None:
     with Vault.open(root, person=True, clock=clock) as vault:
         for at in range(5):

@@ -79,6 +79,77 @@ def test_it_is_what_a_look_at_all_finds(vault: Vault, root: Path, seed: int) -> 
     assert len({problem.code for problem in whole}) > 6
 
 
+@pytest.mark.parametrize("seed", range(max(4, examples(60))))
+def test_it_follows_what_comes_changes_and_goes(vault: Vault, root: Path, tmp_path: Path, seed: int) -> None:
+    _messy(tmp_path / "spare", seed, (12, 40)[seed % 2])
+    rng = random.Random(seed)
+    spare = sorted((tmp_path / "spare").rglob("*.md"))
+    rng.shuffle(spare)
+    there: list[Path] = []
+    while spare:
+        for _ in range(rng.choice([1, 1, 2, 9])):
+            if spare:
+                taken = spare.pop()
+                there.append(root / taken.relative_to(tmp_path / "spare"))
+                there[-1].parent.mkdir(parents=True, exist_ok=True)
+                taken.rename(there[-1])
+        if rng.random() < 0.15:
+            there.pop(rng.randrange(len(there))).unlink()
+        if rng.random() < 0.1:
+            changed = rng.choice(there)
+            changed.write_text(changed.read_text().replace("Place 1", "Place 7").replace("type: fact", "type: problem"))
+        vault.fresh()
+        catalog = vault.index.catalog
+        whole = check(catalog.snapshot(), vault.settings.types, frozenset())
+        assert note_check.checked(catalog, vault.settings.types, frozenset()) == whole
+
+
+def _head(number: int, kind: str = "fact", **head: str) -> str:
+    lines = "".join(f"{name}: {value}\n" for name, value in head.items())
+    return f"---\nid: {uuid.UUID(int=number, version=4)}\ntype: {kind}\n{lines}---\n"
+
+
+FIRST, SECOND, THIRD = (str(uuid.UUID(int=number, version=4)) for number in (1, 2, 3))
+LINK = {"from_id": FIRST, "to_id": SECOND}
+CIRCLE = _head(10, "single_subject", subjects="[Quay]", title="U", supersedes=f"[{uuid.UUID(int=11, version=4)}]")
+COMES = {
+    "the same id": ("vault/notes/copy.md", f"{_head(1)}Another text.\n", "duplicate-id"),
+    "the same text": ("vault/notes/twin.md", f"{_head(20, 'problem')}Text 1.\n", "duplicate-body"),
+    "a subject of the same name": ("vault/subjects/q.md", f"{_head(21, 'subject', name='QUAY')}It.\n", "duplicate-subject-name"),
+    "an alias of a subject": (
+        "vault/subjects/pier.md", f"{_head(22, 'subject', name='Pier', aliases='[Quay]')}It.\n", "duplicate-subject-name",
+    ),
+    "a path that differs in case": ("vault/notes/N1.md", f"{_head(23)}Else.\n", "path-twins"),
+    "a page that differs in case": ("vault/notes/N2.md", "# A page\n", "path-twins"),
+    "the same link": ("vault/edges/again.md", f"{_head(24, 'SOLVES', **LINK)}Why.\n", "doubled-link"),
+    "what closes a circle": ("vault/understandings/u3.md", f"{CIRCLE}U.\n", "supersession-cycle"),
+    "what was missing": ("vault/notes/found.md", f"{_head(99)}Found.\n", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", COMES)
+def test_one_file_that_comes_puts_others_in_the_wrong(vault: Vault, root: Path, case: str) -> None:
+    path, text, code = COMES[case]
+    for number in range(1, 6):
+        write(root, f"vault/notes/n{number}.md", f"{_head(number, 'problem', subjects='[Quay]')}Text {number}.\n")
+    write(root, "vault/subjects/the-quay.md", f"{_head(8, 'subject', name='Quay')}A quay.\n")
+    write(root, "vault/edges/e.md", f"{_head(9, 'SOLVES', **LINK)}Why.\n")
+    ten, lost = uuid.UUID(int=10, version=4), uuid.UUID(int=99, version=4)
+    head = _head(11, "single_subject", subjects="[Quay]", title="V", supersedes=f"[{ten}]")
+    write(root, "vault/understandings/u.md", f"{head}V.\n")
+    write(root, "vault/edges/lost.md", f"{_head(12, 'CAUSES', from_id=FIRST, to_id=str(lost))}Why.\n")
+    vault.fresh()
+    types = vault.settings.types
+    before = note_check.checked(vault.index.catalog, types, frozenset())
+    write(root, path, text)
+    vault.fresh()
+    after = note_check.checked(vault.index.catalog, types, frozenset())
+    assert after == check(vault.index.catalog.snapshot(), types, frozenset())
+    assert (
+        code in {problem.code for problem in after} - {problem.code for problem in before} if code else len(after) < len(before)
+    )
+
+
 def test_few_are_looked_at_where_all_is_in_order(vault: Vault, root: Path) -> None:
     for number in range(300):
         identity = str(uuid.UUID(int=number + 1, version=4))

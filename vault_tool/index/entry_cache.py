@@ -9,14 +9,12 @@ from msgspec.structs import replace
 
 from vault_tool.index.database import Database
 from vault_tool.index.schema import DROPPED, ENTRY, entries_at, entry_of
+from vault_tool.index.since import MANY, highest
 from vault_tool.model.snapshot import Entry, owners_first
 from vault_tool.util.gc_paused import no_collection
 
 # So many entries take about 60 MB, and a third of a second once.
 _MOST = 20_000
-
-# Of more changes at once it begins anew.
-_MANY = 500
 
 # Who asked so often for some that were not here yet is one who stays: an answer asks three times at most.
 _OFTEN = 6
@@ -26,7 +24,7 @@ class EntryCache:
     """Entries by path. Of a small vault all of them, as soon as it is worth it; of a large one those that were asked for."""
 
     def __init__(self, catalog: Database) -> None:
-        self._newest = _highest(catalog)
+        self._newest = highest(catalog)
         self._entries: dict[str, Entry] = {}
         self._of_session: dict[str, set[str]] = {}
         self._of_id: dict[str, tuple[str, ...]] = {}
@@ -79,11 +77,11 @@ class EntryCache:
 
     def followed(self, catalog: Database, seq: str) -> EntryCache:
         """The same with what changed since the catalogue's state `seq`, by whatever process."""
-        before, self._newest = self._newest, _highest(catalog)
+        before, self._newest = self._newest, highest(catalog)
         dropped = int(catalog.meta(DROPPED) or 0) > int(seq or 0)
         # Where nothing is kept there is nothing to follow: the first question of a command must not pay for the next.
         anew = not self._entries or len(self._entries) > _MOST or (dropped and not self._whole)
-        if anew or self._newest - before > _MANY:
+        if anew or self._newest - before > MANY:
             self._entries, self._of_session, self._of_id, self._whole = {}, {}, {}, False
         else:
             if dropped:
@@ -109,10 +107,6 @@ class EntryCache:
                     self._of_id[entry.id] = (*copies, path)
                 if session := entry.text("session"):
                     self._of_session.setdefault(session, set()).add(path)
-
-
-def _highest(catalog: Database) -> int:
-    return int(catalog.rows("SELECT coalesce(max(n), 0) FROM entries")[0][0])
 
 
 def _is_small(catalog: Database) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from vault_tool.files.layout import AROUND, is_around
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.schema import ENTRY, entry_of
+from vault_tool.index.since import MANY, highest
 from vault_tool.index.slight import slight
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, MEMORIES
@@ -20,9 +21,6 @@ FACETS = ("type", "subject", "tag", "by", "session", "project", "folder")
 
 # Where a memory stands in a list: the value that it is sorted by, then its path; the highest come first.
 Place = tuple[float, str]
-
-# Of more changes at once all is read anew.
-_MANY = 500
 
 
 def facet_values(entry: Entry) -> tuple[tuple[str, ...], ...]:
@@ -70,7 +68,7 @@ class ListRows:
 
     def __init__(self, catalog: Catalog) -> None:
         self._begin()
-        self._newest = _highest(catalog)
+        self._newest = highest(catalog)
         with no_collection():
             for entry in slight(catalog):
                 self._put(entry)
@@ -154,10 +152,10 @@ class ListRows:
 
     def _followed(self, catalog: Catalog) -> ListRows:
         """The same with what changed since, by whatever process."""
-        before, highest = self._newest, _highest(catalog)
-        if highest < before or highest - before > _MANY:
+        before, now = self._newest, highest(catalog)
+        if now < before or now - before > MANY:
             return ListRows(catalog)
-        self._newest = highest
+        self._newest = now
         # Each row that is written has a higher number than all before it.
         for row in catalog.rows(f"SELECT {ENTRY} FROM entries WHERE n > ?", (before,)):
             entry = entry_of(row)
@@ -173,7 +171,3 @@ class ListRows:
             for path in self._rows.keys() - present:
                 self._take_out(path)
         return self
-
-
-def _highest(catalog: Catalog) -> int:
-    return int(catalog.rows("SELECT coalesce(max(n), 0) FROM entries")[0][0])

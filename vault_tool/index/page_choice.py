@@ -14,6 +14,7 @@ from vault_tool.files.layout import CACHE
 from vault_tool.files.local_trust import place
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.database import marks
+from vault_tool.index.places_kept import unless_observations
 from vault_tool.index.schema import ENTRY, PROJECT, REVIEW, entry_of
 from vault_tool.index.seals import SealedFile, lock
 from vault_tool.model.snapshot import Entry
@@ -153,7 +154,8 @@ def newest_of_project(catalog: Catalog, names: Collection[str], most: int) -> tu
 
 def reviewed_last(catalog: Catalog, most: int) -> frozenset[str]:
     """The ids that the owner reviewed last."""
-    rows = catalog.rows(f"SELECT target FROM main.signals WHERE {REVIEW} ORDER BY rowid DESC LIMIT ?", (most,))
+    # The `+` has SQLite read the index of reviews: in the order of rows it would read every judgement to its end.
+    rows = catalog.rows(f"SELECT target FROM main.signals WHERE {REVIEW} ORDER BY +rowid DESC LIMIT ?", (most,))
     return frozenset(row[0] for row in rows)
 
 
@@ -161,7 +163,11 @@ def present_count(catalog: Catalog, superseded: Collection[str], overtaken: Coll
     """How many memories nothing superseded, by id, or overtook, by path, without those that are given whole."""
     given_whole = f"SELECT count(*) FROM entries WHERE class = ? AND type IN ({marks(KEPT_TYPES)})"
     whole = catalog.rows(given_whole, (RecordClass.UNDERSTANDING.value, *KEPT_TYPES))[0][0]
-    query = f"SELECT path FROM entries WHERE class IN (?, ?) AND type NOT IN ({marks(KEPT_TYPES)}) AND {{}} IN ({{{{}}}})"
-    gone = set(catalog.rows_in(query.format("id"), superseded, *_MEMORIES, *KEPT_TYPES))
-    gone |= set(catalog.rows_in(query.format("path"), overtaken, *_MEMORIES, *KEPT_TYPES))
-    return memory_count(catalog) - int(whole) - len(gone)
+    replaced = unless_observations(catalog, "paths replaced", lambda: _listed(catalog, "id", superseded))
+    return memory_count(catalog) - int(whole) - len(replaced | _listed(catalog, "path", overtaken))
+
+
+def _listed(catalog: Catalog, field: str, values: Collection[str]) -> frozenset[str]:
+    """The paths of the memories with these ids, or at these paths, without those that are given whole."""
+    query = f"SELECT path FROM entries WHERE class IN (?, ?) AND type NOT IN ({marks(KEPT_TYPES)}) AND {field} IN ({{}})"
+    return frozenset(row[0] for row in catalog.rows_in(query, values, *_MEMORIES, *KEPT_TYPES))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.database import marks
+from vault_tool.index.places_kept import unless_observations
 from vault_tool.index.schema import ENTRY_OF_E, REFERENCES, entry_of
 from vault_tool.index.slight import slight
 from vault_tool.index.visibility import Request, visible
@@ -35,7 +36,7 @@ def supersession(catalog: Catalog) -> Mapping[str, tuple[str, ...]]:
 
     Nor does what its writer had no authority to put in its place. Computed once for a state of the catalogue.
     """
-    return catalog.derived("superseded", lambda: _supersession(catalog))
+    return unless_observations(catalog, "superseded", lambda: _supersession(catalog))
 
 
 def successors(catalog: Catalog, identity: str) -> tuple[str, ...]:
@@ -175,6 +176,12 @@ class Regions:
         self._evidence: dict[str, dict[str, Piece]] = {}
         self._touching: dict[str, list[Entry]] = {}
 
+    def without_observations(self) -> Regions:
+        """The same, with no observation looked up yet."""
+        other = Regions(self._catalog, self._now)
+        other._by_name, other._by_key, other._touching = self._by_name, self._by_key, self._touching
+        return other
+
     def called(self, name: str) -> Region:
         """The region that a memory tagged with `name` belongs to; one of its own where two subjects claim the name."""
         normal = normal_name(name)
@@ -312,8 +319,8 @@ def beside(catalog: Catalog, understanding: Entry) -> list[Entry]:
 
 
 def forked(catalog: Catalog) -> list[tuple[str, ...]]:
-    """The ids of all understandings that nothing replaces, where several have one place: kept until the catalogue changes."""
-    return catalog.derived("forked", lambda: _forked(catalog))
+    """The ids of all understandings that nothing replaces, where several have one place."""
+    return unless_observations(catalog, "forked", lambda: _forked(catalog))
 
 
 def _forked(catalog: Catalog) -> list[tuple[str, ...]]:
@@ -328,7 +335,7 @@ def _forked(catalog: Catalog) -> list[tuple[str, ...]]:
 
 def regions_of(catalog: Catalog) -> Regions:
     """The regions with all that was ever tagged with them, expired or not: kept until the catalogue changes."""
-    return catalog.derived("regions", lambda: Regions(catalog))
+    return unless_observations(catalog, "regions", lambda: Regions(catalog), Regions.without_observations)
 
 
 def understood_names(catalog: Catalog) -> set[str]:

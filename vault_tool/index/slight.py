@@ -15,7 +15,8 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 
 # The `+` has SQLite read the rows as they lie: by the index of classes each would be looked up for itself.
-_ROWS = "SELECT path, id, class, type, title, head, body_hash, stale FROM entries WHERE +class IN ({}) ORDER BY n DESC"
+_COLUMNS = "path, id, class, type, title, head, body_hash, stale"
+_ROWS = f"SELECT {_COLUMNS} FROM entries WHERE +class IN ({{}}) ORDER BY n DESC"
 
 
 def slight(catalog: Catalog, *classes: RecordClass, at_once: bool = False) -> Iterator[Entry]:
@@ -35,15 +36,17 @@ def observations_of(catalog: Catalog, identities: Iterable[str]) -> Iterator[Ent
     yield from catalog.by_paths([row[0] for row in catalog.rows_in(query, identities)]).values()
 
 
-def with_any_field(catalog: Catalog, *names: str) -> Iterator[Entry]:
-    """The memories whose heads have one of these fields, as `slight` gives them, in no order."""
+def with_any_field(catalog: Catalog, *names: str, above: int = 0) -> Iterator[tuple[int, Entry]]:
+    """The memories whose heads have one of these fields, as `slight` gives them, by their numbers, in no order: all, or those
+    whose number is above one.
+    """
     # A head is JSON without spaces: what is left out here has none of them, and of the rest the head itself decides.
     beginnings = " OR ".join(f"instr(CAST(head AS TEXT), '\"{name}\":') > 0" for name in names)
-    rows = f"SELECT path, id, class, type, title, head, body_hash, stale FROM entries WHERE +class IN ({_quoted(MEMORIES)})"
-    for path, identity, kind, type_, title, head, body_hash, stale in catalog.each(f"{rows} AND ({beginnings})"):
+    rows = f"SELECT n, {_COLUMNS} FROM entries WHERE n > ? AND +class IN ({_quoted(MEMORIES)}) AND ({beginnings})"
+    for number, path, identity, kind, type_, title, head, body_hash, stale in catalog.each(rows, (above,)):
         entry = Entry(path, identity, RecordClass(kind), type_, title, orjson.loads(head), "", body_hash, stale=bool(stale))
         if not entry.head.keys().isdisjoint(names):
-            yield entry
+            yield number, entry
 
 
 def narrowed(entry: Entry, fields: Sequence[str]) -> Entry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ import orjson
 
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.database import marks
-from vault_tool.index.schema import ENTRY, entry_of
+from vault_tool.index.schema import ENTRY, entry_of, names_of
 from vault_tool.model.fields import OF_ENDS, OF_WORDS
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.supersession import cycles
@@ -83,6 +84,39 @@ def in_a_circle(catalog: Catalog) -> set[int]:
         edges.setdefault(newer, []).append(older)
     members = {member for cycle in cycles(edges) for member in cycle}
     return {row[0] for row in catalog.rows_in("SELECT n FROM entries WHERE id IN ({})", members)}
+
+
+def beside(catalog: Catalog, entries: Collection[Entry]) -> set[int]:
+    """The records at which a rule may find something since these are there: what has an id, a text or a name of theirs, is
+    tagged with one of these subjects, refers to one of them, or begins where an edge of them begins.
+    """
+    ids, bodies = {entry.id for entry in entries}, {entry.body_hash for entry in entries} - {""}
+    names = {name for entry in entries for name in names_of(entry)}
+    starts = {entry.text("from_id") for entry in entries if entry.record_class is RecordClass.EDGE}
+    asked = (
+        ("SELECT n FROM entries WHERE id IN ({})", ids),
+        ("SELECT n FROM entries WHERE body_hash <> '' AND body_hash IN ({})", bodies),
+        ("SELECT n FROM names WHERE normal IN ({})", names),
+        ("SELECT n FROM memberships WHERE normal IN ({})", names),
+        ("SELECT n FROM relations WHERE target IN ({})", ids),
+        ("SELECT n FROM relations WHERE field = 'from_id' AND target IN ({})", starts),
+    )
+    return {row[0] for query, values in asked for row in catalog.rows_in(query, values)}
+
+
+def path_twins_of(catalog: Catalog, entries: Collection[Entry]) -> set[str]:
+    """The paths that are twins of one of these records', with these; all twins where a path of the vault is not plain ASCII."""
+    paths = {entry.path for entry in entries}
+    is_plain = not catalog.rows("SELECT 1 FROM entries WHERE length(CAST(path AS BLOB)) <> length(path) LIMIT 1")
+    pages = catalog.of_kind("page")
+    if paths and not (is_plain and all(path.isascii() for path in pages)):
+        return path_twins(catalog)
+    # SQLite folds the letters of ASCII alone.
+    alike = {row[0] for row in catalog.rows_in("SELECT path FROM entries WHERE path COLLATE NOCASE IN ({})", paths)}
+    folded = {path.lower() for path in paths}
+    alike |= {path for path in pages if path.lower() in folded}
+    many = Counter(path.lower() for path in alike)
+    return {path for path in alike if many[path.lower()] > 1}
 
 
 def path_twins(catalog: Catalog) -> set[str]:

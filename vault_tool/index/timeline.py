@@ -129,10 +129,11 @@ def ages(catalog: Catalog, record_class: RecordClass) -> Iterator[tuple[int, str
     return ((n, id_, gen if isinstance(gen, int) else None, created or "") for n, id_, gen, created in rows)
 
 
-def questioned(catalog: Catalog) -> list[str]:
-    """The ids of memories that were ever called questionable; whether that still stands, belief says."""
-    query = "SELECT DISTINCT target FROM signals WHERE CAST(data AS TEXT) LIKE '%\"questionable\"%' ORDER BY target"
-    return [row[0] for row in catalog.rows(query)]
+def questioned(catalog: Catalog, journals: Collection[str] | None = None) -> list[str]:
+    """The ids of memories that were ever called questionable, in any journal or in these; belief says if they still are."""
+    query = "SELECT DISTINCT target FROM signals WHERE CAST(data AS TEXT) LIKE '%\"questionable\"%'"
+    asked = catalog.rows(query) if journals is None else catalog.rows_in(f"{query} AND path IN ({{}})", journals)
+    return sorted({row[0] for row in asked})
 
 
 def written_in(catalog: Catalog, session: str) -> tuple[Entry, ...]:

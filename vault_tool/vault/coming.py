@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.since import highest, present_of
 from vault_tool.index.slight import with_any_field
 from vault_tool.index.visibility import visible
 from vault_tool.model.fields import OF_ENDS
@@ -45,8 +47,12 @@ def coming(vault: Context, within: timedelta = SPAN) -> list[Coming]:
     """The dates within this span of the memories that are told now, the nearest first, with each look that was missed."""
     now = vault.clock.now()
     last = now + within
-    dated = vault.index.catalog.derived("dated", lambda: tuple(with_any_field(vault.index.catalog, *OF_ENDS)))
-    near = [(at, field, entry) for entry in dated for field, at in _dates(vault, entry, now) if at <= last]
+    near = [
+        (at, field, entry)
+        for entry in _Dated.of(vault.index.catalog).memories
+        for field, at in _dates(vault, entry, now)
+        if at <= last
+    ]
     if not near:
         return []
     request = request_of(vault)
@@ -54,6 +60,33 @@ def coming(vault: Context, within: timedelta = SPAN) -> list[Coming]:
     known = statuses(vault, list({entry.path: entry for _, _, entry in listed}.values()))
     rows = [Coming(at, field, entry, known[entry.path]) for at, field, entry in listed]
     return sorted((row for row in rows if row.status.status not in NO_ANSWER), key=lambda row: (row.at, row.entry.id, row.field))
+
+
+class _Dated:
+    """The memories whose heads say an end or a look, in the memory of a process that stays: what changed is taken in."""
+
+    def __init__(self) -> None:
+        self._newest = 0
+        self._by_number: dict[int, Entry] = {}
+
+    @classmethod
+    def of(cls, catalog: Catalog) -> _Dated:
+        """Those of a catalogue as it is."""
+        dated: _Dated = catalog.derived("dated", lambda: cls()._followed(catalog), lambda known, _: known._followed(catalog))
+        return dated
+
+    @property
+    def memories(self) -> Collection[Entry]:
+        """These memories, in no order."""
+        return self._by_number.values()
+
+    def _followed(self, catalog: Catalog) -> _Dated:
+        before, self._newest = self._newest, highest(catalog)
+        # A record that is written anew has another number.
+        present = present_of(catalog, self._by_number)
+        self._by_number = {number: entry for number, entry in self._by_number.items() if number in present}
+        self._by_number.update(with_any_field(catalog, *OF_ENDS, above=before))
+        return self
 
 
 def _dates(vault: Context, entry: Entry, now: datetime) -> Iterator[tuple[str, datetime]]:

@@ -132,6 +132,15 @@ class Looks(threading.local):
         return freshness
 
 
+class Hearing(Protocol):
+    """What is told of changes: how often the files were compared, and what was heard of since one of these comparisons."""
+
+    comparisons: int
+
+    def heard_since(self, comparison: int) -> frozenset[str] | None:
+        """The files that changed since; None where others may have."""
+
+
 class Context:
     """An open vault: its root, its settings, its indexes and who is asking. Verbs are functions of it."""
 
@@ -156,6 +165,8 @@ class Context:
         """Whether a write may hold what looks like a secret: said for one command, or by a program that knows better."""
         self.is_current: Callable[[], bool] | None = None
         """Asked before every answer, where a watcher lives in this process: true spares the comparison with the files."""
+        self.hearing: Hearing | None = None
+        """What a process that is told of changes heard; None where nothing is vouched for."""
         self.is_past = False
         """Whether it is the vault as it was known at a time, which nothing is written to."""
         self.hurried_until: float | None = None
@@ -309,7 +320,7 @@ class Context:
         other.location = self.location
         other.viewer, other.sees_withheld = self.viewer, self.sees_withheld
         other.environ, other.presence = self.environ, self.presence
-        other.is_current = self.is_current
+        other.is_current, other.hearing = self.is_current, self.hearing
         return other
 
     def require_present(self) -> None:

@@ -15,7 +15,7 @@ from vault_tool.consolidation.ledger import PacketName
 from vault_tool.consolidation.packets import ENOUGH, MORE, Due, is_contained, keys_of
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.relations import Piece, Region, Regions, regions_of, understood_names
-from vault_tool.index.timeline import entries_of, questioned
+from vault_tool.index.timeline import entries_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.structs import Struct
@@ -24,6 +24,7 @@ from vault_tool.vault.answers import body_of
 from vault_tool.vault.contests import all_overtaken
 from vault_tool.vault.context import Context
 from vault_tool.vault.open_pass import Passes, spoken_of
+from vault_tool.vault.questioned import Questioned
 
 # What names a packet: the keys of its subjects.
 Keys = tuple[str, ...]
@@ -142,7 +143,7 @@ class Finder:
         catalog = vault.index.catalog
         self._overtaken: set[str] = catalog.derived("overtaken", lambda: all_overtaken(vault))
         self._against: Mapping[str, set[str]] = catalog.derived("spoken against", lambda: _spoken_against(catalog))
-        self._questioned: Collection[str] = catalog.derived("questioned now", lambda: _questioned(vault))
+        self._questioned: Collection[str] = Questioned.of(vault).ids
 
     def found(self, touched: Touched) -> dict[Keys, Eligible]:
         """The packets with enough in them among those that were touched."""
@@ -313,10 +314,3 @@ def _spoken_against(catalog: Catalog) -> Mapping[str, set[str]]:
     for edge in catalog.of_class(RecordClass.EDGE, *_AGAINST):
         against[edge.text("from_id")].add(edge.text("to_id"))
     return against
-
-
-def _questioned(vault: Context) -> Collection[str]:
-    """The ids of what is questioned now."""
-    entries = entries_of(vault.index.catalog, questioned(vault.index.catalog))
-    believed = vault.standings.beliefs(entries)
-    return {identity for identity, belief in believed.items() if belief.questionable or belief.told}

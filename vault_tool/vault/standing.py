@@ -111,6 +111,13 @@ class Standings:
             for identity, entry in by_id.items()
         }
 
+    def judged_each(self, entries: Collection[Entry]) -> Iterator[tuple[Entry, Belief]]:
+        """The same of several, copies of one id too."""
+        signals: dict[str, list[Signal]] = defaultdict(list)
+        for signal in self._index.catalog.signals_of({entry.id for entry in entries}):
+            signals[signal.target].append(signal)
+        yield from ((entry, belief_in(entry, signals.get(entry.id, ()))) for entry in entries)
+
     def doubted(self, entry: Entry) -> bool:
         """Whether a memory is shown as doubtful."""
         return doubtful(self.judged(entry))

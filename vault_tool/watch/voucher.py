@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import Refused
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 # After so many seconds everything is compared, whatever was heard.
 _LONGEST = 120.0
 
+# Of so many comparisons it is known what was heard before each.
+_REMEMBERED = 100
+
 # Most seconds that a file of ours takes to be heard of.
 _PATIENCE = 0.5
 
@@ -31,6 +35,8 @@ class Voucher:
 
     def __init__(self) -> None:
         self.comparisons = 0
+        # By comparison the files that were heard of before it; None where more than these may have changed.
+        self._heard: deque[frozenset[str] | None] = deque(maxlen=_REMEMBERED)
         self._inbox = PendingPaths()
         self._observer: FileObserver | None = None
         self._is_deaf = False
@@ -39,7 +45,8 @@ class Voucher:
 
     def fresh(self, vault: Context) -> Freshness:
         """How fresh the indexes are, after a comparison where one is needed."""
-        if self._holds(vault):
+        news = self._news(vault)
+        if news is not None and not news and self._head == _head(vault):
             vault.is_current = lambda: True
             try:
                 return vault.fresh()
@@ -48,12 +55,21 @@ class Voucher:
         self._listen(vault)
         self.comparisons += 1
         # Whatever is heard of from here on asks for the next comparison.
-        self._inbox.take()
+        batch = self._inbox.take()
+        self._heard.append(None if news is None or batch.doubt else news | batch.touched.keys())
         self._head = _head(vault)
         freshness = vault.fresh()
         is_whole = not (freshness.held_back or freshness.behind)
         self._compared_at = time.monotonic() if is_whole else float("-inf")
         return freshness
+
+    def heard_since(self, comparison: int) -> frozenset[str] | None:
+        """The files that were heard of between a comparison and the last one; None where others may have changed."""
+        count = self.comparisons - comparison
+        if not 0 <= count <= len(self._heard):
+            return None
+        heard = list(self._heard)[len(self._heard) - count :]
+        return None if None in heard else frozenset().union(*(paths for paths in heard if paths is not None))
 
     def close(self) -> None:
         """Stop listening."""
@@ -61,15 +77,17 @@ class Voucher:
         if hearing is not None:
             hearing.stop()
 
-    def _holds(self, vault: Context) -> bool:
-        """Whether nothing changed since the last comparison: all that came before a file of ours was heard, and was nothing."""
-        hearing, head = self._observer, _head(vault)
-        if hearing is None or time.monotonic() - self._compared_at > _LONGEST or head is None or head != self._head:
-            return False
+    def _news(self, vault: Context) -> frozenset[str] | None:
+        """The files that changed since the last comparison: all that came before a file of ours was heard. None where others
+        may have changed.
+        """
+        hearing = self._observer
+        if hearing is None or time.monotonic() - self._compared_at > _LONGEST or self._head is None:
+            return None
         if not (hearing.alive and hearing.same_tree and self._is_proven(vault)):
-            return False
+            return None
         batch = self._inbox.take()
-        return not (batch.touched or batch.doubt)
+        return None if batch.doubt else frozenset(batch.touched)
 
     def _is_proven(self, vault: Context) -> bool:
         """Whether a file that we make and take away is heard of, and with it all that changed before it."""

@@ -127,11 +127,12 @@ async def ask(request: Request, use: Callable[[Vault], T]) -> T:
     def at_one_moment(vault: Vault) -> T:
         freshness = compared(request, vault)
         # What was held back, or left while we looked, may be there at the next look.
-        vault.is_current = None if freshness.held_back or freshness.behind else lambda: True
+        is_whole = not (freshness.held_back or freshness.behind)
+        vault.is_current, vault.hearing = (lambda: True, request.app.state.voucher) if is_whole else (None, None)
         try:
             return use(vault)
         finally:
-            vault.is_current = None
+            vault.is_current = vault.hearing = None
 
     return await run(at_one_moment)
 

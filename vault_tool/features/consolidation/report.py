@@ -13,8 +13,9 @@ from vault_tool.features.consolidation.open_intersections import Brief, brief, b
 from vault_tool.features.consolidation.passes import PacketPlan, changed_pairs, due
 from vault_tool.features.consolidation.subject_similarity import between, prepared, usual
 from vault_tool.features.consolidation.suggestions import ANSWERS, edge_suggestions
+from vault_tool.index.places_kept import unless_observations
 from vault_tool.index.relations import Region, regions_of, supersession, tagging
-from vault_tool.index.timeline import ages, entries_of, questioned, unlinked, unlinked_count
+from vault_tool.index.timeline import ages, unlinked, unlinked_count
 from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
@@ -25,6 +26,7 @@ from vault_tool.vault.answers import HYPOTHESIS_NOTICE, body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.open_pass import passes
+from vault_tool.vault.questioned import Questioned
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 
 # From so many shared observations without a relationship understanding a pair is asked about.
@@ -200,7 +202,8 @@ def needing_a_person(vault: Context) -> NeedingAPerson:
     """The counts of the report that a person is told first, without the rest of it. Indexes must be fresh."""
     seen, waits = _Survey(vault), due(vault)
     contradictions = sum(1 for _ in contested(seen.understandings))
-    return NeedingAPerson(contradictions, len(seen.questionable()), waits.observations, waits.packets)
+    questions = Questioned.of(vault).unsettled(vault.index.catalog)
+    return NeedingAPerson(contradictions, len(questions), waits.observations, waits.packets)
 
 
 def _reported(vault: Context, limit: int | None) -> ConsolidationReport:
@@ -243,12 +246,18 @@ class _Survey:
         self.vault = vault
         self.regions = regions_of(catalog)
         self.generation = catalog.generation()
+        self.understandings: list[tuple[Entry, Keys]] = unless_observations(catalog, "places", self._placed)
+
+    def _placed(self) -> list[tuple[Entry, Keys]]:
+        """The understandings that nothing supersedes, each with its regions."""
+        catalog = self.vault.index.catalog
         gone = supersession(catalog)
-        self._names = {entry.id: entry.title for entry in catalog.of_class(RecordClass.SUBJECT)}
-        current = [e for e in catalog.of_class(RecordClass.UNDERSTANDING) if e.id not in gone]
-        self.understandings: list[tuple[Entry, Keys]] = [
-            (entry, frozenset(region.key for region in self.regions.of(entry))) for entry in current
-        ]
+        current = [entry for entry in catalog.of_class(RecordClass.UNDERSTANDING) if entry.id not in gone]
+        return [(entry, frozenset(region.key for region in self.regions.of(entry))) for entry in current]
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return {entry.id: entry.title for entry in self.vault.index.catalog.of_class(RecordClass.SUBJECT)}
 
     @cached_property
     def sightings(self) -> list[Sighting]:
@@ -313,14 +322,12 @@ class _Survey:
 
     def questionable(self) -> list[Questionable]:
         catalog = self.vault.index.catalog
-        gone = supersession(catalog)
-        doubted = [entry for entry in entries_of(catalog, questioned(catalog)) if entry.id not in gone]
+        doubted = catalog.by_paths(Questioned.of(self.vault).unsettled(catalog))
         doubts = []
-        for weighed in self.vault.standings.weigh(doubted, live=False):
-            if open_ones := weighed.belief.questionable or weighed.belief.told:
-                last = open_ones[-1]
-                kind, title = weighed.entry.record_class.value, weighed.entry.title
-                doubts.append(Questionable(id=weighed.entry.id, kind=kind, title=title, reason=said_by(last), flagged_at=last.at))
+        for entry, belief in self.vault.standings.judged_each(doubted.values()):
+            last = (belief.questionable or belief.told)[-1]
+            kind = entry.record_class.value
+            doubts.append(Questionable(id=entry.id, kind=kind, title=entry.title, reason=said_by(last), flagged_at=last.at))
         return sorted(doubts, key=lambda doubt: doubt.flagged_at, reverse=True)
 
     def contested(self) -> Iterator[Contested]:

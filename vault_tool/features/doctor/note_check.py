@@ -9,11 +9,13 @@ from vault_tool.check import check, in_order, references
 from vault_tool.check.vocabulary import MOST_SUBJECTS
 from vault_tool.index import suspects
 from vault_tool.index.catalog import Catalog
+from vault_tool.index.since import Mark, added_only, mark_of
 from vault_tool.model.evidence import fault_in
 from vault_tool.model.fields import OF_WORDS
 from vault_tool.model.problems import Problem
 from vault_tool.model.snapshot import Snapshot
 from vault_tool.model.types import RecordClass, Registry
+from vault_tool.util.structs import Struct
 
 # Where so many are suspect, all are looked at at once.
 MOST = 20_000
@@ -26,11 +28,12 @@ def checked(catalog: Catalog, registry: Registry, forgotten: Collection[str]) ->
 
     The rules are the same: they are given the records at which one of them can find anything, and what these refer to.
     """
-    suspected = _suspects(catalog, registry)
-    if len(suspected) > MOST:
+    suspicion: _Suspicion = catalog.derived(
+        "suspects", lambda: _suspicion(catalog, registry), lambda known, _: _followed(known, catalog, registry)
+    )
+    if len(suspicion.numbers) > MOST:
         return check(catalog.snapshot(), registry, forgotten)
-    twins = suspects.path_twins(catalog)
-    looked_at = suspects.numbered(catalog, suspected, twins)
+    looked_at = suspects.numbered(catalog, suspicion.numbers, suspicion.twins)
     beside = suspects.looked_up_by(catalog, looked_at.values(), looked_at) - looked_at.keys()
     entries = sorted((*looked_at.values(), *suspects.numbered(catalog, beside).values()), key=lambda entry: entry.path)
     pages, problems = catalog.of_kind("page"), catalog.problems()
@@ -38,6 +41,35 @@ def checked(catalog: Catalog, registry: Registry, forgotten: Collection[str]) ->
     paths = {*(entry.path for entry in looked_at.values()), *pages, _WORKSPACE}
     whole = check(Snapshot(tuple(entries), pages, problems, catalog.barred()), registry, forgotten)
     return in_order({*problems, *(problem for problem in whole if problem.path in paths)})
+
+
+class _Suspicion(Struct):
+    """The numbers and paths at which a rule can find anything, of a catalogue as it was at `mark`, with its `pages` then.
+
+    Numbers of records that went may be among them, and records that are in order by now: the rules decide.
+    """
+
+    mark: Mark
+    pages: tuple[str, ...]
+    numbers: set[int]
+    twins: set[str]
+
+
+def _suspicion(catalog: Catalog, registry: Registry) -> _Suspicion:
+    """By a look at all records."""
+    numbers, twins = _suspects(catalog, registry), suspects.path_twins(catalog)
+    return _Suspicion(mark_of(catalog), catalog.of_kind("page"), numbers, twins)
+
+
+def _followed(known: _Suspicion, catalog: Catalog, registry: Registry) -> _Suspicion:
+    """The same where records only came: what is beside those is looked at, and all is where others went or were replaced."""
+    now, pages = mark_of(catalog), catalog.of_kind("page")
+    came = added_only(catalog, known.mark, now)
+    if came is None or pages != known.pages:
+        return _suspicion(catalog, registry)
+    entries = suspects.numbered(catalog, came).values()
+    numbers = {*known.numbers, *came, *suspects.beside(catalog, entries), *suspects.in_a_circle(catalog)}
+    return _Suspicion(now, pages, numbers, known.twins | suspects.path_twins_of(catalog, entries))
 
 
 def _suspects(catalog: Catalog, registry: Registry) -> set[int]:

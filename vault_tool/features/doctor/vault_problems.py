@@ -10,6 +10,7 @@ from vault_tool.features import stores
 from vault_tool.features.doctor import moved_notes
 from vault_tool.features.doctor.local_doubts import local_problems
 from vault_tool.features.doctor.note_check import checked
+from vault_tool.features.doctor.uncommitted_files import uncommitted_files
 from vault_tool.features.erasing import forgotten_words, waiting_tombstones
 from vault_tool.files import git, layout, local_trust, tombstones
 from vault_tool.files.git import rewriting
@@ -53,7 +54,7 @@ ANOTHER_ADDRESS = "another-address"
 def every_problem(vault: Context) -> tuple[Problem, ...]:
     """All problems of a vault, each once, by path and line: those that `status` counts, and those that need all texts read."""
     listed = {
-        *vault_problems(vault, uncommitted(vault), thorough=True),
+        *vault_problems(vault, uncommitted_files(vault), thorough=True),
         *_secrets(vault),
         *_purged_is_back(vault),
         *(dead_links.dead_links(vault) if vault.index.catalog.has_links() else ()),
@@ -148,14 +149,6 @@ def _renamed(vault: Context, pending: Sequence[git.UncommittedFile]) -> Iterator
         if before is not None and before.id == entry.id and old and normal_name(old) not in names_of(entry):
             hint = f"add `{old}` to its aliases, so that what is tagged with it stays there"
             yield note(entry.path, 1, "renamed-subject", f"the subject `{old}` is called `{entry.title}` now", hint)
-
-
-def uncommitted(vault: Context, quiet: Sequence[tuple[str, str]] | None = None) -> list[git.UncommittedFile]:
-    """The vault's own files that differ from HEAD: one comparison for whatever asks."""
-    if vault.repo is None:
-        return []
-    own = [layout.VAULT, layout.CORE_FILE, layout.REFLECTION_FILE, layout.SETTINGS_FILE, layout.TEMPLATES]
-    return git.uncommitted(vault.repo, own, quiet)
 
 
 def _no_owner(vault: Context) -> tuple[Problem, ...]:

@@ -9,10 +9,10 @@ from typing import ClassVar
 from vault_tool.features import stores
 from vault_tool.features.consolidation.passes import due
 from vault_tool.features.doctor.local_doubts import in_a_line
+from vault_tool.features.doctor.uncommitted_files import uncommitted_files
 from vault_tool.features.doctor.vault_problems import (
     ANOTHER_ADDRESS,
     NO_ADDRESS,
-    uncommitted,
     vault_problems,
     waiting_for_agreement,
 )
@@ -123,7 +123,7 @@ def status(vault: Context) -> Status:
     for (record_class, _), count in catalog.count_by_type().items():
         by_class[record_class] += count
     quiet, remotes = git.filters_and_remotes(vault.repo) if vault.repo is not None else ((), ())
-    pending = uncommitted(vault, quiet)
+    pending = uncommitted_files(vault, quiet)
     tracked = _git_status(vault, pending, remotes)
     problems_found = list(dict.fromkeys(vault_problems(vault, pending)))
     problems = Counter(problem.severity.value for problem in problems_found)

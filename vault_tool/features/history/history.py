@@ -91,7 +91,7 @@ def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     if memory_id:
         commits = note_history(vault, resolve.find(resolve.unrestricted(vault), memory_id, begun=True)).commits[:limit]
     else:
-        commits = tuple(git.log(repo, paths=_WHOLE, limit=limit))
+        commits = _newest_commits(vault, repo, limit)
     return Log(results=tuple(_brief(_redacted(vault, commit_entry)) for commit_entry in commits))
 
 
@@ -190,6 +190,25 @@ def keep_first(vault: Context, path: str) -> str:
     return f"what it said before is kept in {copy_path}"
 
 
+def _newest_commits(vault: Context, repo: git.Repo, limit: int) -> tuple[git.LogEntry, ...]:
+    """The newest commits that touched the vault. What a commit did never changes: a process that stays asks for each once."""
+    known: dict[str, git.LogEntry] = vault.whole_index.catalog.derived("commits told", dict, lambda commits, _: commits)
+    if not known:
+        newest = {entry.commit: entry for entry in git.log(repo, paths=_WHOLE, limit=limit)}
+    else:
+        names = git.newest(repo, paths=_WHOLE, limit=limit)
+        told = {entry.commit: entry for entry in git.log_of(repo, [name for name in names if name not in known])}
+        newest = {name: told.get(name) or known[name] for name in names}
+    if len(known) > _MOST_COMMITS:
+        known.clear()
+    # Its ids say whether it may be told; of its files only the first are.
+    known.update(
+        (name, replace(entry, paths=entry.paths[:LISTED], more=entry.more + len(entry.paths[LISTED:])))
+        for name, entry in newest.items()
+    )
+    return tuple(newest.values())
+
+
 def _redacted(vault: Context, entry: git.LogEntry) -> git.LogEntry:
     """A commit without its subject where it names memories that only the vault's owner may see."""
     if is_owner(vault) or vault.whole_index.catalog.withheld().isdisjoint(entry.ids):
@@ -199,8 +218,11 @@ def _redacted(vault: Context, entry: git.LogEntry) -> git.LogEntry:
 
 def _brief(entry: git.LogEntry) -> git.LogEntry:
     """A commit with the first of its ids and paths: an import has thousands."""
-    return replace(entry, ids=entry.ids[:LISTED], paths=entry.paths[:LISTED], more=len(entry.paths[LISTED:]))
+    return replace(entry, ids=entry.ids[:LISTED], paths=entry.paths[:LISTED], more=entry.more + len(entry.paths[LISTED:]))
 
+
+# So many commits a process keeps.
+_MOST_COMMITS = 500
 
 _WHOLE = [
     layout.VAULT,

@@ -36,6 +36,8 @@ _Told = TypeVar("_Told", "git.LogEntry", "git.CommitChanges")
 UNDO = "vault-undo"
 
 _NEWEST = 200
+# What a process keeps: so many commits, each of at most so many files.
+_MOST_COMMITS, _MOST_FILES = 500, 2000
 # A whole id of a commit, by either of git's hashes.
 _WHOLE = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHOWN = 10
@@ -111,7 +113,7 @@ def undo(vault: Context, target: str = "") -> Undone:
     with writing(vault, "undo") as op:
         git.require_free(repo, "nothing is undone now")
         commit = _resolve_operation(vault, repo, target.strip())
-        known = _committed(repo, [commit])
+        known = _committed(repo, [commit], _kept(vault))
         back = _reversal(vault, known, commit)
         done = known.changes[commit]
         ids = _planned(op, back)
@@ -147,7 +149,7 @@ def undoable(vault: Context, commits: Sequence[str]) -> dict[str, str]:
     except VaultError as fault:
         return dict.fromkeys(commits, fault.marked)
     whole = {name: name if _WHOLE.fullmatch(name) else git.resolve(repo, name) for name in commits}
-    known = _committed(repo, [commit for commit in whole.values() if commit])
+    known = _committed(repo, [commit for commit in whole.values() if commit], _kept(vault))
     return {name: _refusal(vault, known, commit) if commit else "no commit is called so" for name, commit in whole.items()}
 
 
@@ -221,10 +223,31 @@ def _creation(vault: Context, target: str) -> str:
     raise Refused(f"{entry.path} is not committed yet, so there is nothing to undo", f"{step('commit')} commits it")
 
 
-def _committed(repo: git.Repo, commits: Sequence[str]) -> _Committed:
+def _kept(vault: Context) -> dict[str, git.CommitChanges]:
+    """The changes of commits that a process that stays asked for: they never change."""
+    kept: dict[str, git.CommitChanges] = vault.whole_index.catalog.derived("commit changes", dict, lambda known, _: known)
+    if len(kept) > _MOST_COMMITS:
+        kept.clear()
+    return kept
+
+
+def _changes(repo: git.Repo, commits: Sequence[str], kept: dict[str, git.CommitChanges]) -> dict[str, git.CommitChanges]:
+    """The changes of some commits, of those alone that are not kept."""
+    changes = {
+        change.commit: change
+        for change in _told(repo, list(git.changes_of(repo, [name for name in commits if name not in kept]).values()))
+    }
+    for name, change in changes.items():
+        # Of a commit that is not the tool's it is enough to know that it changed something.
+        brief = change if change.op else replace(change, files=change.files[:1])
+        if len(brief.files) <= _MOST_FILES:
+            kept[name] = brief
+    return {name: changes.get(name) or kept[name] for name in commits if name in changes or name in kept}
+
+
+def _committed(repo: git.Repo, commits: Sequence[str], kept: dict[str, git.CommitChanges] | None = None) -> _Committed:
     """All that is to be known of some commits, by three or four processes however many they are."""
-    changes_found = list(git.changes_of(repo, commits).values())
-    changes = {change.commit: change for change in _told(repo, changes_found)}
+    changes = _changes(repo, commits, {} if kept is None else kept)
     files = (file for change in changes.values() if change.op and change.op not in _FINAL for file in change.files)
     # What an operation left of a note is its file as it is now, or the operation is not undone.
     blobs = {

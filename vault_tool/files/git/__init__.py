@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         work_tree_blobs,
     )
     from vault_tool.files.git.commit_changes import CommitChanges, blob_id, changes_of, off_branch
-    from vault_tool.files.git.commit_log import LogEntry, changed_between, diff, log, show, show_at, show_many
+    from vault_tool.files.git.commit_log import LogEntry, changed_between, diff, log, log_of, newest, show, show_at, show_many
     from vault_tool.files.git.commit_message import message
     from vault_tool.files.git.committing import Commit, FileChange, commit, commit_each, resolve_conflicts
     from vault_tool.files.git.note_commits import NoteLog, note_log, own_operations, renames
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         ignored,
         ignored_in,
         in_conflict,
+        staged,
         tracked,
         uncommitted,
         untracked_and_ignored,
@@ -73,12 +74,23 @@ _LATER = {
         ),
         "authors",
     ),
-    **dict.fromkeys(("LogEntry", "changed_between", "diff", "log", "show", "show_at", "show_many"), "commit_log"),
+    **dict.fromkeys(
+        ("LogEntry", "changed_between", "diff", "log", "log_of", "newest", "show", "show_at", "show_many"), "commit_log"
+    ),
     **dict.fromkeys(("NoteLog", "note_log", "own_operations", "renames"), "note_commits"),
     **dict.fromkeys(("CommitChanges", "blob_id", "changes_of", "off_branch"), "commit_changes"),
     **dict.fromkeys(
         (
-            *("UncommittedFile", "filters_and_remotes", "ignored", "ignored_in", "in_conflict", "tracked", "uncommitted"),
+            *(
+                "UncommittedFile",
+                "filters_and_remotes",
+                "ignored",
+                "ignored_in",
+                "in_conflict",
+                "staged",
+                "tracked",
+                "uncommitted",
+            ),
             "untracked_and_ignored",
         ),
         "worktree",
@@ -120,10 +132,12 @@ __all__ = [
     "is_ancestor",
     "last_to_touch",
     "log",
+    "log_of",
     "look_for",
     "merging",
     "message",
     "moved_by_us",
+    "newest",
     "note_log",
     "obstacle",
     "off_branch",
@@ -139,6 +153,7 @@ __all__ = [
     "show",
     "show_at",
     "show_many",
+    "staged",
     "tracked",
     "uncommitted",
     "unmerged",

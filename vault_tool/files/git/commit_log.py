@@ -63,12 +63,28 @@ def log(repo: Repo, *, paths: Iterable[str] = (), limit: int = 20, tip: str = "H
     """
     if head(repo).commit is None:
         return []
-    places = repo.places(paths)
+    return _told(repo, (f"--max-count={limit}", "--no-follow", "--full-diff"), (tip, "--", *repo.places(paths)))
+
+
+def newest(repo: Repo, *, paths: Iterable[str] = (), limit: int = 20) -> list[str]:
+    """The same commits of HEAD by their ids alone: what they changed is not looked for."""
+    if head(repo).commit is None:
+        return []
+    args = (f"--max-count={limit}", "--no-follow", "--no-renames", "--no-show-signature", "--format=%H")
+    return output(repo.work_tree, "read the log", "log", *args, "HEAD", "--", *repo.places(paths)).decode().split()
+
+
+def log_of(repo: Repo, commits: Sequence[str]) -> list[LogEntry]:
+    """These commits as the log tells them."""
+    named = "\n".join(map(checked, commits)).encode() + b"\n"
+    return _told(repo, ("--no-walk=unsorted", "--stdin"), (), named) if commits else []
+
+
+def _told(repo: Repo, reach: Sequence[str], of: Sequence[str], feed: bytes = b"") -> list[LogEntry]:
     mark = os.urandom(16).hex()
-    reach = ("--no-follow", "--no-renames", "--full-diff")
     form = "--format=" + "%x00".join([mark, *FORM]) + "%x00"
-    args = ("-z", "--name-only", f"--max-count={limit}", "--encoding=UTF-8", "--no-show-signature", *QUIET, *reach, form)
-    out = output(repo.work_tree, "read the log", "log", *args, tip, "--", *places)
+    args = ("-z", "--name-only", "--no-renames", "--encoding=UTF-8", "--no-show-signature", *QUIET, *reach, form)
+    out = output(repo.work_tree, "read the log", "log", *args, *of, feed=feed)
     texts = out.decode(errors="surrogateescape").split(f"{mark}\0")[1:]
     return [_entry(repo, text.split("\0")) for text in texts]
 

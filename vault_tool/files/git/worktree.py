@@ -97,6 +97,13 @@ def uncommitted(repo: Repo, paths: Iterable[str] = (), quiet: Config | None = No
     return [by_path[path] for path in sorted(chosen)]
 
 
+def staged(repo: Repo) -> set[str]:
+    """The vault's files of which git's index says other than HEAD: the files themselves are not looked at."""
+    args = ("diff-index", "--cached", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", "HEAD")
+    names = fields(output(repo.work_tree, "compare the files", *args, "--", *repo.places(())))
+    return {path for name in names if (path := repo.relative(name))}
+
+
 def without_filters(repo: Repo) -> Config:
     """Settings that keep the clean filters and conversion programs of the config from running during a comparison."""
     return filters_and_remotes(repo)[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -28,6 +29,7 @@ from vault_tool.index.schema import (
     signal_row,
     titles_of,
 )  # fmt: skip
+from vault_tool.index.since import highest
 from vault_tool.model.problems import Problem
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.structs import Struct
@@ -36,7 +38,7 @@ _BATCH = 2000
 _ENTRY_MARKS = ",".join("?" * (1 + len(schema.ENTRY.split(","))))
 _ADD_ENTRY = f"INSERT INTO entries VALUES ({_ENTRY_MARKS})"
 _ADD_PROBLEM = "INSERT INTO problems VALUES (?,?,?,?,?,?,?)"
-_ADD_SIGNAL = "INSERT INTO signals VALUES (?,?,?,?,?)"
+_ADD_SIGNAL = "INSERT INTO signals (rowid, path, at, id, target, data) VALUES (?,?,?,?,?,?)"
 _ADD_PAGE = "INSERT INTO pages VALUES (?,?,?)"
 _ADD_FILE = "INSERT OR REPLACE INTO files VALUES (?,?,?,?)"
 _ADD_FACT = "INSERT OR REPLACE INTO meta VALUES (?,?)"
@@ -45,6 +47,9 @@ _ADD_FOLDER = "INSERT OR REPLACE INTO folders VALUES (?,?,?)"
 _NAMES: Mapping[str, Callable[[Entry], Iterable[str]]] = MappingProxyType(
     {"names": names_of, "memberships": memberships_of, "titles": titles_of, "links": links_of}
 )
+
+# The facts that say which number was given last to a record, and to a line of a journal.
+_NUMBERED, _LINES = "numbered", "lines numbered"
 
 _WAIT = "INSERT OR REPLACE INTO lexical_pending VALUES (?,?,?)"
 
@@ -72,7 +77,9 @@ def apply(catalog: Catalog, difference: IndexDifference) -> None:
     connection = catalog.connection
     with catalog.transaction():
         seq = int(catalog.meta("seq") or 0) + 1
-        number = int(connection.execute("SELECT coalesce(max(n), 0) FROM entries").fetchone()[0])
+        # Those who follow changes take what has a higher number for new: the number of a record that went is given to none.
+        number = max(highest(catalog), int(catalog.meta(_NUMBERED) or 0))
+        lines = count(max(_last_line(catalog), int(catalog.meta(_LINES) or 0)) + 1)
         had = catalog.files([*(file.path for file in difference.seen), *difference.gone])
         for path in difference.gone:
             _take_out(connection, path)
@@ -83,7 +90,7 @@ def apply(catalog: Catalog, difference: IndexDifference) -> None:
             number += 1
             if not file.grown_from:
                 _take_out(connection, file.path)
-            _add(connection, number, file)
+            _add(connection, number, lines, file)
             if file.text is not None or (file.path in had and had[file.path].kind in _SEARCHED):
                 text = orjson.dumps(file.text, default=asdict) if file.text is not None else None
                 connection.execute(_WAIT, (file.path, text, seq))
@@ -96,7 +103,8 @@ def apply(catalog: Catalog, difference: IndexDifference) -> None:
         # Last, and in the same transaction: what is remembered of a file must never be newer than what was taken from it.
         known = _relist(catalog, difference)
         dropped = difference.gone or difference.touched or any(file.entry is None for file in difference.seen)
-        facts = {**difference.facts, "seq": str(seq), **({schema.DROPPED: str(seq)} if dropped else {})}
+        facts = {**difference.facts, "seq": str(seq), _NUMBERED: str(number), _LINES: str(next(lines) - 1)}
+        facts |= {schema.DROPPED: str(seq)} if dropped else {}
         connection.executemany(_ADD_FACT, facts.items())
     catalog.adopt_known(str(seq), known)
 
@@ -130,7 +138,11 @@ def _take_out(connection: sqlite3.Connection, path: str) -> None:
     connection.execute("DELETE FROM problems WHERE path = ? AND scan = 0", (path,))
 
 
-def _add(connection: sqlite3.Connection, number: int, file: Seen) -> None:
+def _last_line(catalog: Catalog) -> int:
+    return int(catalog.rows("SELECT coalesce(max(rowid), 0) FROM signals")[0][0])
+
+
+def _add(connection: sqlite3.Connection, number: int, lines: Iterator[int], file: Seen) -> None:
     if file.entry is not None:
         connection.execute(_ADD_ENTRY, entry_row(number, file.entry))
         for table, rows in _links(number, file.entry):
@@ -138,7 +150,7 @@ def _add(connection: sqlite3.Connection, number: int, file: Seen) -> None:
     if file.page is not None:
         connection.execute(_ADD_PAGE, (file.page.path, file.page.title, file.page.preview))
     connection.execute(_ADD_FILE, (file.path, file.kind, file.size, file.hash))
-    connection.executemany(_ADD_SIGNAL, (signal_row(file.path, signal) for signal in file.signals))
+    connection.executemany(_ADD_SIGNAL, ((next(lines), *signal_row(file.path, signal)) for signal in file.signals))
     connection.executemany(_ADD_PROBLEM, problem_rows(file.problems))
 
 
@@ -202,7 +214,7 @@ class Bulk:
         if file.page is not None:
             self._connection.execute(_ADD_PAGE, (file.page.path, file.page.title, file.page.preview))
         if file.signals:
-            self._connection.executemany(_ADD_SIGNAL, (signal_row(file.path, signal) for signal in file.signals))
+            self._connection.executemany(_ADD_SIGNAL, ((None, *signal_row(file.path, signal)) for signal in file.signals))
         if file.problems:
             self._connection.executemany(_ADD_PROBLEM, problem_rows(file.problems))
         if len(self._rows["files"]) >= _BATCH:
