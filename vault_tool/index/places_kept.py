@@ -1,4 +1,4 @@
-"""What only understandings and subjects say: kept while nothing but observations comes, which most writes are."""
+"""Values that understandings and subjects alone decide: kept while observations come, which most writes are."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def unless_observations(catalog: Catalog, name: str, make: Callable[[], T], carr
     `carried` on.
     """
 
-    def follow(kept: _Kept, _: object) -> _Kept:
+    def follow(state: _Kept, _: object) -> _Kept:
         now, barred = mark_of(catalog), catalog.barred()
-        came = added_only(catalog, kept.mark, now)
-        if came is None or barred != kept.barred:
+        came = added_only(catalog, state.mark, now)
+        if came is None or barred != state.barred:
             return _Kept(now, barred, make())
         others = came and catalog.rows(_OTHERS.format(marks(came)), (*came, RecordClass.OBSERVATION.value))
-        return _Kept(now, barred, make() if others else carried(kept.value))
+        return _Kept(now, barred, make() if others else carried(state.value))
 
-    kept: _Kept = catalog.derived(name, lambda: _Kept(mark_of(catalog), catalog.barred(), make()), follow)
-    value: T = kept.value
+    state: _Kept = catalog.derived(name, lambda: _Kept(mark_of(catalog), catalog.barred(), make()), follow)
+    value: T = state.value
     return value

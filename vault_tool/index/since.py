@@ -39,3 +39,13 @@ def added_only(catalog: Database, before: Mark, now: Mark) -> list[int] | None:
 def present_of(catalog: Database, numbers: Iterable[int]) -> set[int]:
     """Those of the numbers that records still have."""
     return {row[0] for row in catalog.rows_in("SELECT n FROM entries WHERE n IN ({})", numbers)}
+
+
+def paths_present(catalog: Database, paths: Iterable[str]) -> set[str]:
+    """Those of the paths that records still have."""
+    return {row[0] for row in catalog.rows_in("SELECT path FROM entries WHERE path IN ({})", paths)}
+
+
+def ids_above(catalog: Database, number: int) -> list[str]:
+    """The ids of the records whose number is above one: at most one more than `MANY`."""
+    return [row[0] for row in catalog.rows("SELECT id FROM entries WHERE n > ? LIMIT ?", (number, MANY + 1))]

@@ -133,7 +133,7 @@ class Looks(threading.local):
 
 
 class Hearing(Protocol):
-    """What is told of changes: how often the files were compared, and what was heard of since one of these comparisons."""
+    """The ear of a process: how often it compared the files, and what it heard of since one of these comparisons."""
 
     comparisons: int
 
@@ -166,7 +166,7 @@ class Context:
         self.is_current: Callable[[], bool] | None = None
         """Asked before every answer, where a watcher lives in this process: true spares the comparison with the files."""
         self.hearing: Hearing | None = None
-        """What a process that is told of changes heard; None where nothing is vouched for."""
+        """The ear of a process that hears of changes; None where nothing is vouched for."""
         self.is_past = False
         """Whether it is the vault as it was known at a time, which nothing is written to."""
         self.hurried_until: float | None = None

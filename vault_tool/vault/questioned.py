@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
-from vault_tool.index import timeline
+from vault_tool.index import judgements, timeline
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.relations import supersession
-from vault_tool.index.since import MANY, highest
+from vault_tool.index.since import MANY, highest, ids_above, paths_present
 from vault_tool.model.snapshot import Entry
 from vault_tool.vault.context import Context
 
@@ -21,7 +21,7 @@ class Questioned:
     def __init__(self, vault: Context) -> None:
         catalog = vault.index.catalog
         self._newest = highest(catalog)
-        self._journals = _journals(catalog)
+        self._journals = judgements.progress(catalog)
         # A memory of which a question was taken back stays among them: the belief about it says that none is open.
         self._asked = set(timeline.questioned(catalog))
         self._judged_in: dict[str, set[str]] = {}
@@ -50,36 +50,28 @@ class Questioned:
         """The same with what changed since, by whatever process."""
         catalog = vault.index.catalog
         before, self._newest = self._newest, highest(catalog)
-        written = catalog.rows("SELECT id FROM entries WHERE n > ? LIMIT ?", (before, MANY + 1))
-        journals = _journals(catalog)
+        written, journals = ids_above(catalog, before), judgements.progress(catalog)
         changed = {path for path in journals.keys() | self._journals if journals.get(path) != self._journals.get(path)}
         if self._newest < before or len(written) > MANY or len(changed) > _JOURNALS:
             return Questioned(vault)
         self._journals = journals
-        affected = {identity for (identity,) in written} & self._asked
+        affected = set(written) & self._asked
         for path in changed:
             affected |= self._judged_in.pop(path, set())
         asked = set(timeline.questioned(catalog, changed)) if changed else set()
         came, self._asked = asked - self._asked, self._asked | asked
-        judged = {row[0] for row in catalog.rows_in("SELECT DISTINCT target FROM signals WHERE path IN ({})", changed)}
-        affected |= judged & self._asked
-        self._note(catalog, came | (judged & self._asked))
-        present = {row[0] for row in catalog.rows_in("SELECT path FROM entries WHERE path IN ({})", self._open)}
-        kept = {path: identity for path, identity in self._open.items() if path in present and identity not in affected}
-        self._open = {**kept, **_open_among(vault, affected)}
+        judged = judgements.judged_in(catalog, changed) & self._asked
+        affected |= judged
+        self._note(catalog, came | judged)
+        present = paths_present(catalog, self._open)
+        still_open = {path: identity for path, identity in self._open.items() if path in present and identity not in affected}
+        self._open = {**still_open, **_open_among(vault, affected)}
         return self
 
     def _note(self, catalog: Catalog, ids: Iterable[str]) -> None:
         """Note in which journals memories were judged."""
-        for path, target in catalog.rows_in("SELECT DISTINCT path, target FROM signals WHERE target IN ({})", ids):
+        for path, target in judgements.journals_of(catalog, ids):
             self._judged_in.setdefault(path, set()).add(target)
-
-
-def _journals(catalog: Catalog) -> Mapping[str, tuple[int, int]]:
-    """How far each journal was taken in: a line that is written has a higher number than all before it."""
-    # Of everything: what one user is not told of has its number all the same.
-    rows = catalog.rows("SELECT path, max(rowid), count(*) FROM main.signals GROUP BY path")
-    return {path: (newest, lines) for path, newest, lines in rows}
 
 
 def _open_among(vault: Context, ids: Collection[str]) -> dict[str, str]:

@@ -56,7 +56,7 @@ def uncommitted_files(vault: Context, quiet: Quiet = None) -> list[git.Uncommitt
 def _asked_anew(
     repo: git.Repo, before: _Known, heard: frozenset[str], commit: str, quiet: Quiet
 ) -> list[git.UncommittedFile]:  # fmt: skip
-    """What differs now: git is asked for what was heard of, differed before, is staged, or is other in HEAD."""
+    """The files that differ now: of those heard of, that differed before, are staged or changed in HEAD."""
     names = {*heard, *git.staged(repo), *(name for file in before.files for name in (file.path, file.was) if name)}
     if before.commit != commit:
         names |= git.changed_between(repo, before.commit, commit).keys()

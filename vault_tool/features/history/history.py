@@ -197,8 +197,8 @@ def _newest_commits(vault: Context, repo: git.Repo, limit: int) -> tuple[git.Log
         newest = {entry.commit: entry for entry in git.log(repo, paths=_WHOLE, limit=limit)}
     else:
         names = git.newest(repo, paths=_WHOLE, limit=limit)
-        told = {entry.commit: entry for entry in git.log_of(repo, [name for name in names if name not in known])}
-        newest = {name: told.get(name) or known[name] for name in names}
+        unknown = {entry.commit: entry for entry in git.log_of(repo, [name for name in names if name not in known])}
+        newest = {name: unknown.get(name) or known[name] for name in names}
     if len(known) > _MOST_COMMITS:
         known.clear()
     # Its ids say whether it may be told; of its files only the first are.

@@ -225,29 +225,29 @@ def _creation(vault: Context, target: str) -> str:
 
 def _kept(vault: Context) -> dict[str, git.CommitChanges]:
     """The changes of commits that a process that stays asked for: they never change."""
-    kept: dict[str, git.CommitChanges] = vault.whole_index.catalog.derived("commit changes", dict, lambda known, _: known)
-    if len(kept) > _MOST_COMMITS:
-        kept.clear()
-    return kept
+    by_commit: dict[str, git.CommitChanges] = vault.whole_index.catalog.derived("commit changes", dict, lambda known, _: known)
+    if len(by_commit) > _MOST_COMMITS:
+        by_commit.clear()
+    return by_commit
 
 
-def _changes(repo: git.Repo, commits: Sequence[str], kept: dict[str, git.CommitChanges]) -> dict[str, git.CommitChanges]:
-    """The changes of some commits, of those alone that are not kept."""
+def _changes(repo: git.Repo, commits: Sequence[str], by_commit: dict[str, git.CommitChanges]) -> dict[str, git.CommitChanges]:
+    """The changes of some commits; git is asked for those alone that are not among these `by_commit`."""
     changes = {
         change.commit: change
-        for change in _told(repo, list(git.changes_of(repo, [name for name in commits if name not in kept]).values()))
+        for change in _told(repo, list(git.changes_of(repo, [name for name in commits if name not in by_commit]).values()))
     }
     for name, change in changes.items():
         # Of a commit that is not the tool's it is enough to know that it changed something.
         brief = change if change.op else replace(change, files=change.files[:1])
         if len(brief.files) <= _MOST_FILES:
-            kept[name] = brief
-    return {name: changes.get(name) or kept[name] for name in commits if name in changes or name in kept}
+            by_commit[name] = brief
+    return {name: changes.get(name) or by_commit[name] for name in commits if name in changes or name in by_commit}
 
 
-def _committed(repo: git.Repo, commits: Sequence[str], kept: dict[str, git.CommitChanges] | None = None) -> _Committed:
+def _committed(repo: git.Repo, commits: Sequence[str], by_commit: dict[str, git.CommitChanges] | None = None) -> _Committed:
     """All that is to be known of some commits, by three or four processes however many they are."""
-    changes = _changes(repo, commits, {} if kept is None else kept)
+    changes = _changes(repo, commits, {} if by_commit is None else by_commit)
     files = (file for change in changes.values() if change.op and change.op not in _FINAL for file in change.files)
     # What an operation left of a note is its file as it is now, or the operation is not undone.
     blobs = {
