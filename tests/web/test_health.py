@@ -162,3 +162,43 @@ def test_what_capture_tells_and_whether_the_memory_helps(served: Served) -> None
     assert "not read" in text and "vt capture --set point" in text
     figures = unescape(served.get("/health/proof"))
     assert "Found again" in figures and "Not measured" in figures and re.search(r"<b>\d+ of \d+</b>", figures)
+
+
+def _counts(served: Served) -> dict[str, int]:
+    """How many problems each page tells: in the bar of places, and in its own words."""
+    by_place = {}
+    for path in ("/subjects", "/", "/health", "/memories", "/review"):
+        badge = re.search(r'<b class="count bad">(\d+)<span class="unseen"> problems', served.get(path))
+        by_place[path] = int(badge[1]) if badge else 0
+    numbers = re.search(r'href="/health"><b[^>]*>(\d+)</b> problem', served.get("/"))
+    lead = re.search(r'<p class="lead">(No|\d+) problem', served.get("/health"))
+    assert numbers and lead
+    return {**by_place, "Home": int(numbers[1]), "Health": 0 if lead[1] == "No" else int(lead[1])}
+
+
+def test_every_page_tells_one_count_of_problems(served: Served) -> None:
+    def told() -> int:
+        counts = _counts(served)
+        assert len(set(counts.values())) == 1, counts
+        return counts["Health"]
+
+    with served.vault() as vault:
+        vault.remember("The crane is new.", ["Crane"])
+    before = told()
+    write(served.root, BROKEN, TEXT)
+    assert told() > before
+    settings = served.root / "vault.toml"
+    whole, count = settings.read_text("utf-8"), told()
+    settings.write_text(f"{whole}\n[broken\n", "utf-8")
+    assert told() > count, "settings that cannot be read are a problem"
+    settings.write_text(whole, "utf-8")
+    assert told() == count
+    write(served.root, "vault/links.md", note(9, "See [[A page that is not here]]."))
+    assert told() == count, "a link that leads nowhere is found by reading all texts"
+    assert "and 1 that is found by reading every text" in served.get("/health")
+    write(served.root, "vault/again.md", note(9, "Another text with that id."))
+    served.get("/health")
+    assert told() > count, "a problem between two notes, which the other pages tell as soon as it was counted"
+    write(served.root, BROKEN, TEXT.replace("[a", "[a]"))
+    (served.root / "vault/again.md").unlink()
+    assert told() == before

@@ -163,6 +163,7 @@ class AnswerCache:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._round = 0
+        self._lately: dict[str, tuple[Any, float, Any]] = {}
 
     def of(self, vault: Vault, name: str, use: Callable[[Vault], T]) -> T:
         """The answer of `use`, called `name`; asked again if anything was written since, or after a minute."""
@@ -174,6 +175,18 @@ class AnswerCache:
         answer = use(vault)
         answers[asked] = self._clock(), answer
         return answer
+
+    def lately(self, name: str, state: object, use: Callable[[], T]) -> T:
+        """The answer of `use` for pages that tell it beside their own: of a minute ago at most, and of this state of the vault."""
+        asked, at, _ = self._lately.get(name, (None, 0.0, None))
+        if asked != (self._round, state) or self._clock() - at >= _KEPT_SECONDS:
+            self.note(name, state, use())
+        latest: T = self._lately[name][2]
+        return latest
+
+    def note(self, name: str, state: object, answer: Any) -> None:
+        """Keep an answer that was just given."""
+        self._lately[name] = (self._round, state), self._clock(), answer
 
     def ask_anew(self) -> None:
         """Ask anew: something was done that no index shows."""

@@ -35,6 +35,7 @@ from vault_tool.vault import resolve
 from vault_tool.web.asking import Flash, ask, compared
 from vault_tool.web.icons import colour_of, icon_of, type_words
 from vault_tool.web.places import around, theme_of
+from vault_tool.web.problem_count import counted_lately
 from vault_tool.web.wording import ForPage
 
 if TYPE_CHECKING:
@@ -70,9 +71,7 @@ class _State(Struct):
 async def render(request: Request, template: str, code: int = 200, /, **values: Any) -> HTMLResponse:
     """The page that a template makes of `values`, with what all pages show: the vault's name, its banners, what was just done."""
     flash: Flash | None = request.app.state.flashes.of(request)
-    standing = await ask(
-        request, lambda vault: _standing(vault, compared(request, vault)) | {"flash": _as_it_stands(vault, flash)}
-    )
+    standing = await ask(request, lambda vault: _standing(request, vault) | {"flash": _as_it_stands(vault, flash)})
     return HTMLResponse(page(request, template, **standing, **values), code)
 
 
@@ -83,8 +82,9 @@ def page(request: Request, template: str, /, **values: Any) -> str:
     return _environment().get_template(template).render({**shared, **values})
 
 
-def _standing(vault: Vault, freshness: Freshness) -> dict[str, Any]:
+def _standing(request: Request, vault: Vault) -> dict[str, Any]:
     """The part of every page that is of the vault: its name, how many wait, how much is wrong, and the state of its indexes."""
+    freshness = compared(request, vault)
     banners = []
     if freshness.settings:
         banners.append(Banner(f"{freshness.settings}."))
@@ -92,7 +92,7 @@ def _standing(vault: Vault, freshness: Freshness) -> dict[str, Any]:
         banners.append(Banner(f"Removals were not applied: {freshness.held_back}"))
     return {
         "vault_name": resolve.vault_name(vault), "seq": vault.whole_index.catalog.seq(), "banners": tuple(banners),
-        "counts": {"/review": waiting_for_review(vault), "/health": freshness.problems}, "state": _state(freshness),
+        "counts": {"/review": waiting_for_review(vault), "/health": counted_lately(request, vault)}, "state": _state(freshness),
     }  # fmt: skip
 
 

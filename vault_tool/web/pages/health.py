@@ -14,6 +14,7 @@ from vault_tool.web.asking import act, ask, cached, done_with, form_of, status_o
 from vault_tool.web.editors import editor_of
 from vault_tool.web.pages.memory import carried, packed, with_line_ends
 from vault_tool.web.pages.today import problems_of
+from vault_tool.web.problem_count import counted_now
 from vault_tool.web.rendering import render
 
 if TYPE_CHECKING:
@@ -91,13 +92,22 @@ async def _form(
 def _found(request: Request, vault: Vault) -> dict[str, Any]:
     # What can be mended here comes first; what is of the machine or of git after it.
     problems = sorted(problems_of(request, vault), key=lambda problem: (not mendable(problem.path), problem.path))
+    status = vault.status()
+    counted = counted_now(request, vault, status.problems)
     stats = cached(request, "stats", lambda vault: vault.get_stats())(vault)
     return {
-        "status": vault.status(), "stats": stats, "problems": problems[:_MOST], "problem_count": len(problems),
-        "errors": sum(problem.severity == "error" for problem in problems), "root": vault.root, "adoptable": _ADOPTABLE,
+        "status": status,
+        "stats": stats,
+        "problems": problems[:_MOST],
+        "problem_count": counted,
+        "listed": len(problems),
+        "more": max(0, len(problems) - counted),
+        "errors": status.problems.get("error", 0),
+        "root": vault.root,
+        "adoptable": _ADOPTABLE,
         "capture": vault.capture(),
         "mendable": {problem.path for problem in problems if mendable(problem.path)},
-    }  # fmt: skip
+    }
 
 
 ROUTES = [

@@ -28,6 +28,7 @@ from vault_tool.vault import another_address
 from vault_tool.vault.core_making import PAGE_TOKENS
 from vault_tool.vault.page_at_start import page_at_start
 from vault_tool.web.asking import act, ask, back_to, cached, done_with, form_of
+from vault_tool.web.problem_count import counted_now
 from vault_tool.web.rendering import render
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
         "core_parts": [(section.name, section.tokens) for section in sections],
         "core_budget": PAGE_TOKENS,
         "asked_whose": another_address.question(vault),
-        "steps": (*_steps(status, work), *_dates(dates)), "problem_count": sum(status.problems.values()),
+        "steps": (*_steps(status, work), *_dates(dates)), "problem_count": counted_now(request, vault, status.problems),
         "memories": memories,
         "observations": status.counts.get("observation", 0),
         "week": week.counts["by"], "week_count": week.total, "root": vault.root,
@@ -173,7 +174,7 @@ def _groups(vault: Vault, operations: Sequence[Any]) -> Iterator[NewGroup]:
 
 
 def problems_of(request: Request, vault: Vault) -> tuple[Problem, ...]:
-    """The problems in the files, the one count that every page tells."""
+    """The problems in the files, with those that are found by reading every text."""
     return cached(request, "doctor", lambda vault: vault.doctor(every=True))(vault).problems
 
 
