@@ -177,7 +177,7 @@ class AnswerCache:
         return answer
 
     def lately(self, name: str, state: object, use: Callable[[], T]) -> T:
-        """The answer of `use` for pages that tell it beside their own: of a minute ago at most, and of this state of the vault."""
+        """The answer of `use` for pages that tell it beside their own: of a minute ago at most, of this state of the vault."""
         asked, at, _ = self._lately.get(name, (None, 0.0, None))
         if asked != (self._round, state) or self._clock() - at >= _KEPT_SECONDS:
             self.note(name, state, use())
