@@ -8,7 +8,7 @@ import pytest
 
 from tests.git_repos import commit_all, git, write
 from tests.verbs.looking import head, identity, note, status, text
-from tests.verbs.test_settling_merges import THEIRS, A, clones, is_merged, listed, pulled
+from tests.verbs.test_settling_merges import THEIRS, A, changed, clones, is_merged, listed, pulled
 from vault_tool import Vault
 from vault_tool.errors import UsageError, VaultError
 from vault_tool.files.two_versions import END, OPEN, OR
@@ -61,6 +61,24 @@ def test_both_are_merged_as_sync_does_it(root: Path, marked: str) -> None:
         vault.settle_texts(listed(vault)[A].key, "both")
         lines = text(root, A).replace("\r", "").split("\n")
         assert {OPEN, OR, END, "Our text.", "Their text."} <= set(lines) and "Old text." not in lines
+
+
+def test_markers_that_another_sent_are_settled_before_the_copy_that_a_sync_kept(clones: tuple[Path, Path]) -> None:
+    here, there = clones
+    changed(there, {A: note(1, MARKED)})
+    git(there, "push", "--quiet")
+    write(here, A, note(1, "First line.\n\nShared text, of here."))
+    with Vault.open(here, person=True) as vault:
+        vault.sync(push=False)
+        markers, copy = [conflict for conflict in vault.unsettled().results if conflict.path == A]
+        assert (markers.what, copy.what) == ("merge", "copy")
+        with pytest.raises(UsageError, match="settle these first"):
+            vault.settle_texts(copy.key, "both")
+        vault.settle_texts(markers.key, "that")
+        [copy] = vault.unsettled().results
+        vault.settle_texts(copy.key, "both")
+        told = text(here, A)
+        assert "Their text." in told and "of here" in told and "Our text." not in told
 
 
 def test_a_marker_that_is_missing_leaves_the_whole_text_to_a_person(root: Path) -> None:

@@ -64,8 +64,10 @@ def two_texts(vault: Context) -> tuple[TwoTexts, ...]:
     conflicts += [
         conflict for path in catalog.with_problem("unsettled") if not is_around(path) for conflict in _kept(vault, path)
     ]
+    # A file's markers come first: what else stands in it cannot be settled before.
     to_settle = sorted(
-        (conflict for conflict in conflicts if _may_be_told(vault, conflict)), key=lambda conflict: (conflict.path, conflict.what)
+        (conflict for conflict in conflicts if _may_be_told(vault, conflict)),
+        key=lambda conflict: (conflict.path, conflict.what != MERGE, conflict.what),
     )
     last = {path: _last_commit(vault, path) for path in {conflict.path for conflict in to_settle}}
     return tuple(replace(conflict, who=last[conflict.path][0], when=last[conflict.path][1]) for conflict in to_settle)

@@ -297,6 +297,8 @@ def _commit_both(vault: Context, conflict: TwoTexts) -> None:
 def _whole(vault: Context, conflict: TwoTexts, keep: str, text: str, note: bytes) -> tuple[bytes, tuple[str, ...]]:
     """The text of a note once its copy is settled, and what a rule decided."""
     copy = _read(vault, conflict.place)
+    if not text and any(other.what == MERGE and other.path == conflict.path for other in two_texts(vault)):
+        raise UsageError(f"{conflict.path} has git's markers itself", "settle these first, then its copy")
     if (conflict.path, note) != original(vault, conflict.place, copy):
         raise StaleEdit(f"{conflict.path} was changed meanwhile", f"look at it again: {step('review')}")
     if text:
