@@ -66,6 +66,18 @@ def test_memories_are_found_again_and_nothing_is_written(root: Path) -> None:
     assert proof.use.shown == 0 and proof.not_measured
 
 
+def test_a_memory_behind_the_understandings_that_rest_on_it_is_counted_as_such(root: Path) -> None:
+    with Vault.open(root, person=True) as vault:
+        before = vault.prove(questions=20).found_again
+        ids = [vault.remember(FORMS[number % 2].format(PLACES[number % 13], *_words(number))).id for number in range(26)]
+        said = "The lighthouse keeper paints the railing with varnish; the harbour master wants papers stamped by the office."
+        vault.create_understanding("Ports", said, "What keepers and masters want.", source_observation_ids=ids)
+        after = vault.prove(questions=20).found_again
+    assert before.behind_understandings == 0
+    assert after.first < before.first
+    assert after.first + after.behind_understandings >= 19
+
+
 def test_few_questions_give_counts_and_no_shares(root: Path) -> None:
     with Vault.open(root) as vault:
         proof = vault.prove(questions=5)

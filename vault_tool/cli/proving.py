@@ -65,6 +65,7 @@ def _proof(proof: Proof, short: Short) -> Iterator[Block]:
     yield Heading("Index")
     yield fields(
         ("found again", f"first {_of(again.first, again.asked)}, among three {_of(again.among_three, again.asked)}"),
+        ("behind its own", f"{again.behind_understandings} more stand behind understandings that rest on them"),
         ("silent", _of(silent.silent, silent.asked)),
         ("overtaken alone", f"{len(proof.overtaken_alone)} of {proof.overtaken_asked} asked, must be 0"),
         ("page", f"{page.shown} of {counted(page.current, 'current memory', 'current memories')}, {page.tokens} tokens"),

@@ -15,7 +15,7 @@ from vault_tool.index import timeline
 from vault_tool.index.schema import relations_of
 from vault_tool.model.signals import SignalKind
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES, MEMORIES
+from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
 from vault_tool.recall.proof_questions import (
     ProofQuestion,
     question_of,
@@ -40,6 +40,7 @@ LEAST_QUESTIONS = 20
 """Fewer questions than this give counts and no percentages."""
 
 _AMONG = 3
+_BEHIND = 10
 _AT_ONCE = 2000
 # So many memories are tried for each question that is wanted: many have too few words, or words that others have too.
 _CANDIDATES = 4
@@ -80,12 +81,15 @@ class Use(Struct, kw_only=True):
 class Found(Struct, kw_only=True):
     """Questions made of memories: how many were asked, how often their memory came first, and how often among three.
 
-    `shares` are the two as shares of `asked`; None below 20 questions.
+    Before how many of those that are not first nothing stands but understandings that rest on them says
+    `behind_understandings`: an answer begins with what its memories come to. `shares` are the two as shares of `asked`; None
+    below 20 questions.
     """
 
     asked: int
     first: int
     among_three: int
+    behind_understandings: int
     shares: tuple[float, float] | None
 
 
@@ -150,7 +154,7 @@ def prove(
     asked = asked_models.asked(vault, plan_asking(vault, ask_with, program, project)) if ask_with or program else None
     return Proof(
         use=_use(vault, {entry.id: entry for entry in entries}),
-        found_again=_found(answers),
+        found_again=_found(vault, answers, fair),
         silent=Silent(asked=len(unrelated), silent=silent, share=_share(silent, len(unrelated))),
         overtaken_asked=min(len(overtaken), questions),
         overtaken_alone=tuple(alone),
@@ -216,8 +220,8 @@ def _words(vault: Context, entries: Sequence[Entry]) -> Iterator[tuple[Entry, tu
             yield entry, words_of(f"{entry.title} {bodies.get(entry.path, '')}")
 
 
-def _ask(vault: Context, text: str) -> RecallAnswer:
-    return gather(vault, Query(query=text, limit=_AMONG, include_global=False))
+def _ask(vault: Context, text: str, limit: int = _AMONG) -> RecallAnswer:
+    return gather(vault, Query(query=text, limit=limit, include_global=False))
 
 
 def _is_silent(answer: RecallAnswer) -> bool:
@@ -233,12 +237,25 @@ def _alone(answer: RecallAnswer) -> Iterator[str]:
             yield result.id
 
 
-def _found(answers: Mapping[str, RecallAnswer]) -> Found:
-    first = sum(bool(answer.results) and answer.results[0].id == identity for identity, answer in answers.items())
+def _found(vault: Context, answers: Mapping[str, RecallAnswer], fair: Sequence[ProofQuestion]) -> Found:
+    first = {identity for identity, answer in answers.items() if answer.results and answer.results[0].id == identity}
     among = sum(any(result.id == identity for result in answer.results[:_AMONG]) for identity, answer in answers.items())
-    shares = (_share(first, len(answers)), _share(among, len(answers)))
+    shares = (_share(len(first), len(answers)), _share(among, len(answers)))
     known = None if shares[0] is None or shares[1] is None else (shares[0], shares[1])
-    return Found(asked=len(answers), first=first, among_three=among, shares=known)
+    behind = sum(_is_behind_its_own(vault, question) for question in fair if question.identity not in first)
+    return Found(asked=len(answers), first=len(first), among_three=among, behind_understandings=behind, shares=known)
+
+
+def _is_behind_its_own(vault: Context, question: ProofQuestion) -> bool:
+    """Whether a question finds its memory with nothing before it but understandings that rest on it."""
+    ids = [result.id for result in _ask(vault, question.text, _BEHIND).results]
+    if question.identity not in ids:
+        return False
+    before = ids[: ids.index(question.identity)]
+    entries = vault.index.catalog.of_ids(before)
+    return all(
+        entry.record_class is RecordClass.UNDERSTANDING and question.identity in dict(relations_of(entry)) for entry in entries
+    )
 
 
 def _share(count: int, asked: int) -> float | None:
