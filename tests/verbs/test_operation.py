@@ -65,7 +65,7 @@ HINDRANCES = {
         ("HEAD is detached", "git switch"),
     ),
     "merge": Hindrance(
-        _merge_in_progress, lambda root: git(root, "merge", "--abort"), ("a merge is in progress", "git merge --continue")
+        _merge_in_progress, lambda root: git(root, "merge", "--abort"), ("a merge is in progress", "git merge --abort")
     ),
     "hook": Hindrance(
         lambda root: add_hook(root, "pre-commit", "echo 'the linter says no' >&2; exit 1"),

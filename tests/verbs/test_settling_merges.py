@@ -299,3 +299,50 @@ def test_by_the_command(one: Vault) -> None:
     done = vt("review", "--edit", key, cwd=one.root, env={"EDITOR": "sed -i s/Our/Everybody/"})
     assert done.returncode == 0, done.stderr
     assert "Everybody text." in text(one.root, A) and is_merged(one.root)
+
+
+class TestNothingLeft:
+    """A merge whose files a person settled by hand and added: `commit` ends it, as git's own does."""
+
+    @pytest.fixture
+    def added(self, clones: tuple[Path, Path]) -> Path:
+        here = pulled(clones, {A: note(1, OURS)}, {A: note(1, THEIRS)})
+        write(here, A, note(1, "Settled by hand."))
+        git(here, "add", A)
+        return here
+
+    def test_a_persons_commit_ends_it_and_the_writes_that_waited_follow(self, added: Path) -> None:
+        with Vault.open(added, person=True) as vault:
+            assert not vault.remember("Meanwhile.").committed
+            write(added, B, note(2, "Edited since."))
+            done = vault.commit()
+            assert done.committed and not done.reason and done.paths == (B,)
+            assert status(added) == "" and not vault.status().git.obstacle
+            assert "Settled by hand." in git(added, "show", f"HEAD:{A}")
+        subjects = git(added, "log", "--format=%s", "-3").split("\n")
+        assert [subject.split(":")[0] for subject in subjects[:2]] == ["edit", "remember"] and subjects[2].startswith("Merge")
+
+    def test_an_agents_does_not(self, added: Path) -> None:
+        tip = head(added)
+        with Vault.open(added) as vault:
+            assert not vault.commit().committed and head(added) == tip
+
+    def test_one_path_alone_does_not(self, added: Path) -> None:
+        write(added, B, note(2, "Edited since."))
+        tip = head(added)
+        with Vault.open(added, person=True) as vault:
+            assert not vault.commit([B]).committed and head(added) == tip
+
+    def test_markers_that_were_added_keep_it_open(self, clones: tuple[Path, Path]) -> None:
+        here = pulled(clones, {A: note(1, OURS)}, {A: note(1, THEIRS)})
+        git(here, "add", A)
+        tip = head(here)
+        with Vault.open(here, person=True) as vault:
+            assert vault.commit().attention and head(here) == tip
+
+    def test_a_hook_that_refuses_is_told(self, added: Path) -> None:
+        add_hook(added, "pre-merge-commit", "echo no; exit 1")
+        add_hook(added, "pre-commit", "echo no; exit 1")
+        with Vault.open(added, person=True) as vault:
+            done = vault.commit()
+            assert not done.committed and "the merge was not committed" in done.reason and vault.status().git.obstacle

@@ -73,6 +73,17 @@ def merging(root: Path) -> tuple[Path, str]:
     return root, str(note.relative_to(root))
 
 
+def test_a_merge_that_a_person_settled_by_hand_is_ended_by_a_press_at_home(merging: tuple[Path, str]) -> None:
+    root, name = merging
+    (root / name).write_text((root / name).read_text().partition("<<<<<<<")[0] + "The kettle is green.\n")
+    git(root, "add", name)
+    with serving_pages(root) as pages:
+        assert "nothing of it is left in conflict" in pages.get("/") and 'action="/do/merge"' in pages.get("/")
+        assert "The merge is over" in pages.post("/do/merge", {})
+        assert 'action="/do/merge"' not in pages.get("/")
+    assert git(root, "status", "--porcelain") == "" and len(git(root, "log", "-1", "--format=%P").split()) == 2
+
+
 @pytest.mark.parametrize(("keep", "word"), [("this", "blue"), ("that", "red")])
 def test_a_merge_that_git_left_open_is_settled_and_ended_by_one_press(merging: tuple[Path, str], keep: str, word: str) -> None:
     root, name = merging

@@ -56,7 +56,7 @@ def two_texts(vault: Context) -> tuple[TwoTexts, ...]:
     """All that is to be settled, as of the last comparison with the files, by path; of what the asker may see."""
     catalog = vault.whole_index.catalog
     conflicts = [conflict for path in catalog.of_kind(CONFLICT) if not is_around(path) for conflict in _copies(vault, path)]
-    marked = _marked_paths(vault)
+    marked = marked_paths(vault)
     files = unmerged_files(vault) if vault.repo is not None and (marked or git.obstacle(vault.repo)) else {}
     if vault.repo is not None and files:
         conflicts += _unmerged(vault, vault.repo, files)
@@ -159,7 +159,7 @@ def marked_sides(vault: Context, path: str, data: bytes) -> conflict_markers.Sid
     return conflict_markers.sides(data, opened)
 
 
-def _marked_paths(vault: Context) -> list[str]:
+def marked_paths(vault: Context) -> list[str]:
     """The files that have git's markers, whether git knows of it or not: notes and settings."""
     paths = [path for path in vault.whole_index.catalog.with_problem("conflict-markers") if not is_around(path)]
     with suppress(OSError, Refused):

@@ -39,7 +39,7 @@ class GitStatus(Struct, kw_only=True):
     """How the vault stands to git; `absence` says why there is none.
 
     `ahead` and `behind` count commits beside what was last `fetched` of the upstream; with `lacks_driver` this clone has no
-    driver for notes, which the attributes name.
+    driver for notes, which the attributes name, and with `merging` a merge waits for its commit.
     """
 
     branch: str | None = None
@@ -48,6 +48,7 @@ class GitStatus(Struct, kw_only=True):
     conflicted: tuple[str, ...] = ()
     waiting: int = 0
     obstacle: str | None = None
+    merging: bool = False
     remotes: tuple[str, ...] = ()
     upstream: str = ""
     ahead: int = 0
@@ -201,6 +202,7 @@ def _git_status(vault: Context, pending: Sequence[git.UncommittedFile], remotes:
         conflicted=tuple(sorted(p.path for p in pending if p.state == "conflicted")),
         waiting=len(vault.local.pending()),
         obstacle=git.obstacle(repo),
+        merging=bool(git.merging(repo)),
         remotes=remotes,
         upstream=beside.upstream,
         ahead=beside.ahead,

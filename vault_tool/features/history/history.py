@@ -25,11 +25,11 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.facts import Memory
 from vault_tool.vault.generated_pages import resolve_page_conflicts
 from vault_tool.vault.note_history import note_history, with_their_old_places
-from vault_tool.vault.pending import Saved, caught_up
-from vault_tool.vault.person import is_owner
+from vault_tool.vault.pending import Saved, caught_up, finish_interrupted, take_in_authors
+from vault_tool.vault.person import is_owner, is_person
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.statuses import CURRENT, statuses
-from vault_tool.vault.two_texts import left_by_git
+from vault_tool.vault.two_texts import left_by_git, marked_paths
 
 # So many ids and paths of one commit `log` lists.
 LISTED = 50
@@ -130,13 +130,16 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
     """Commit hand edits: all of the vault's, or those of `paths`; the message names the notes unless one is given.
 
     A file with conflict markers, one that cannot be read, or one with what looks like a new secret is left and named.
-    Operations of the tool that could not be committed before are committed first, each as its own.
+    Operations of the tool that could not be committed before are committed first, each as its own, and before them a person's
+    merge of which nothing is left in conflict.
     """
     repo = vault.require_repo()
     if not vault.allow_secrets:
         screening.refuse_secrets(vault, [*screening.asker(vault.who), *screening.named_texts(message=message)])
     with caught_up(vault, "commit") as waiting:
         settled = resolve_page_conflicts(vault)
+        ended = git.Commit(False, None) if paths else _end_of_merge(vault, repo)
+        waiting = finish_interrupted(vault) if ended.committed else waiting
         chosen = [_relative(vault, path) for path in paths] or _WHOLE
         pending = [p for p in git.uncommitted(repo, chosen) if _ours(p.path)]
         pending = with_their_old_places(repo, pending) if paths else pending
@@ -148,8 +151,8 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
             left.extend(problems)
             changes.extend([] if problems else [git.FileChange(file.path, content)])
             changes.extend([git.FileChange(file.was, None)] if file.was and not problems else [])
-        outcome = _commit_edits(vault, repo, changes, message) if changes else git.Commit(False, None)
-    reason = outcome.reason or (f"{len(waiting)} earlier writes still wait" if waiting else "")
+        outcome = _commit_edits(vault, repo, changes, message) if changes else ended
+    reason = ended.reason or outcome.reason or (f"{len(waiting)} earlier writes still wait" if waiting else "")
     reason = settled.reason if settled and not outcome.committed else reason
     return Gathered(
         committed=outcome.committed,
@@ -159,6 +162,17 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
         paths=tuple(change.path for change in changes) if outcome.committed else (),
         left=tuple(left),
     )
+
+
+def _end_of_merge(vault: Context, repo: git.Repo) -> git.Commit:
+    """The commit that ends a person's merge of which nothing is left in conflict, where there is such a merge."""
+    if not (is_person(vault) and git.merging(repo)) or git.unmerged(repo) or marked_paths(vault):
+        return git.Commit(False, None)
+    reason = git.finish_merge(repo)
+    if reason:
+        return git.Commit(False, None, reason)
+    take_in_authors(vault)
+    return git.Commit(True, git.head(repo).commit)
 
 
 def has_edits(vault: Context) -> bool:

@@ -147,13 +147,13 @@ def merging(repo: Repo) -> list[str]:
 
 
 _LEFT_TEXTS = f": {step('review')} settles what git left in conflict"
-_LEFT_MERGE = f"{_LEFT_TEXTS}, and ends the merge with the last of it"
+_LEFT_MERGE = f"{_LEFT_TEXTS}, and ends the merge with the last of it; where nothing is left, {step('commit')} ends it"
 
 _UNDER_WAY = (
     ("rebase-merge", "a rebase", ("git rebase --continue", "git rebase --abort")),
     ("rebase-apply/applying", "a git am", ("git am --continue", "git am --abort")),
     ("rebase-apply", "a rebase", ("git rebase --continue", "git rebase --abort")),
-    ("MERGE_HEAD", "a merge", ("git merge --continue", "git merge --abort")),
+    ("MERGE_HEAD", "a merge", ("git merge --abort",)),
     ("CHERRY_PICK_HEAD", "a cherry-pick", ("git cherry-pick --continue", "git cherry-pick --abort")),
     ("REVERT_HEAD", "a revert", ("git revert --continue", "git revert --abort")),
     ("sequencer", "a cherry-pick or revert of several commits", ("git status",)),
@@ -169,7 +169,7 @@ def obstacle(repo: Repo) -> str | None:
     for mark, what, commands in _UNDER_WAY:
         if (repo.git_dir / mark).exists():
             settles = "" if mark == "BISECT_LOG" else if_there(_LEFT_MERGE if mark == "MERGE_HEAD" else _LEFT_TEXTS)
-            then = "; else" if mark == "MERGE_HEAD" else "; then" if settles else ":"
+            then = "; or" if mark == "MERGE_HEAD" else "; then" if settles else ":"
             how = if_there(f"{then} {', or '.join(map(shell, commands))}")
             return f"{what} is in progress in {repo.work_tree}; finish it first{settles}{how}"
     return None

@@ -91,6 +91,7 @@ class NewGroup(Struct):
 STEPS: Mapping[str, tuple[str, Callable[[Vault], Any]]] = MappingProxyType(
     {
         "commit": ("Hand edits are committed", lambda vault: vault.commit()),
+        "merge": ("The merge is over", lambda vault: vault.commit()),
         "drain": ("The turns that waited are written", lambda vault: vault.drain()),
         "fix": ("What could be mended is", lambda vault: vault.doctor(fix=True)),
         "reflect": ("CORE.md and REFLECTION.md are up to date", lambda vault: vault.reflect()),
@@ -209,9 +210,11 @@ def _steps(status: Any, work: NeedingAPerson) -> Iterator[SuggestedStep]:
         first, *more = sorted(status.git.conflicted, key=lambda path: (is_made_anew(path), path))
         others = f" and {counted(len(more), 'other file')}" if more else ""
         yield SuggestedStep(f"Git left {first}{others} in conflict: choose what stays; the last ends the merge", page="/review")
+    elif status.git.merging:
+        yield SuggestedStep("A merge waits, and nothing of it is left in conflict", "merge", "End the merge")
     elif status.git.obstacle:
         yield SuggestedStep(status.git.obstacle, page="/health")
-    if status.git.uncommitted and not status.git.conflicted:
+    if status.git.uncommitted and not (status.git.conflicted or status.git.merging):
         changed = counted(status.git.uncommitted, "changed file is", "changed files are")
         yield SuggestedStep(f"{changed} not committed", "commit", "Commit them")
     if status.turns:
