@@ -276,6 +276,12 @@ def test_a_session_of_which_nothing_is_known_has_nothing_to_offer(vault: Vault) 
         vault.end_session()
 
 
+def test_a_session_that_only_wrote_is_known(vault: Vault) -> None:
+    agent = vault.as_(session="writes")
+    agent.remember("The pool is checked before use.", ["Redis"])
+    assert agent.end_session(left_to_do="The pool's size is open.").warnings == ()
+
+
 def test_a_vote_says_for_which_problem_and_on_what_it_rests(agent: Vault, known: str, problem: str) -> None:
     vote = {"id": known, "value": "useful", "reason": "Yes.", "problem": problem[:8], "evidence": ["test:test_pool"]}
     agent.end_session(votes=[vote])

@@ -174,7 +174,14 @@ def list_passes(vault: Context, *, limit: int = LISTED) -> PassList:
 
 
 def recent_activity(vault: Context, most: int | None = None) -> RecentActivity | None:
-    """The activity since the last pass began, by at most so many subjects; None without any. Indexes must be fresh."""
+    """The activity since the last pass began, by at most so many subjects; None without any. Indexes must be fresh.
+
+    Kept until the catalogue changes: after an import most of a vault is unread.
+    """
+    return vault.index.catalog.derived(("recent activity", most), lambda: _activity(vault, most))
+
+
+def _activity(vault: Context, most: int | None) -> RecentActivity | None:
     known = passes(vault)
     regions = regions_of(vault.index.catalog)
     counts: dict[RecordClass, Counter[str]] = {RecordClass.OBSERVATION: Counter(), RecordClass.UNDERSTANDING: Counter()}

@@ -16,6 +16,7 @@ from vault_tool.features.sessions import keeping
 from vault_tool.features.sessions.keeping import Item
 from vault_tool.features.sessions.session_attempts import Attempt, attempts_of
 from vault_tool.features.sessions.session_context import ShownMemory, judgements, place_of, shown_memories
+from vault_tool.index.timeline import written_in
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.structs import Struct
@@ -122,6 +123,7 @@ def end_session(
     session = seen.required(vault)
     resolve.global_beside(vault)
     keeping.require_lists(memories=memories, useful=useful, wrong=wrong)
+    wrote = bool(written_in(vault.index.catalog, session))  # what only wrote was shown nothing, and is known
     offered = {attempt.key: attempt for attempt in attempts_of(vault, session)}
     cast, attempt_memories = _checked(vault, votes, attempts, offered)
     taken = [_voted(vault, vote) for vote in cast]
@@ -141,7 +143,7 @@ def end_session(
         recorded=tuple(recorded for recorded, _ in done),
         items=tuple(items),
         attention=any(saved.attention for _, saved in (*taken, *done)),
-        warnings=tuple(dict.fromkeys(_remarks(vault, [saved for _, saved in (*taken, *done)]))),
+        warnings=tuple(dict.fromkeys(_remarks(vault, [saved for _, saved in (*taken, *done)], wrote=wrote))),
     )
 
 
@@ -362,8 +364,8 @@ def _note(vault: Context, key: str, identity: str) -> None:
         seen.store(vault).update(vault.who.session, vault.clock.now(), lambda state: state.records(key, identity))
 
 
-def _remarks(vault: Context, saved: Sequence[Saved]) -> Iterator[str]:
-    if seen.current(vault) is None:
+def _remarks(vault: Context, saved: Sequence[Saved], *, wrote: bool) -> Iterator[str]:
+    if seen.current(vault) is None and not wrote:
         yield "this machine keeps no state of this session: what it was shown is not known"
     for outcome in saved:
         yield from remarks(outcome)
