@@ -15,6 +15,7 @@ from tests.mcp.served import ERAS, client_of, client_of_process
 from vault_tool import Vault
 from vault_tool.mcp.lean_table import FORMER, LEAN, NAMES, VERBS
 from vault_tool.mcp.tools import Caller, cost, listed, named
+from vault_tool.util.text import tokens
 
 
 async def call(client: Client, tool: str, **given: Any) -> Any:
@@ -137,6 +138,20 @@ def test_without_a_question_it_lists_and_with_nothing_it_gives_the_page(root: Pa
     with Vault.open(root, session="s1") as vault:
         # What a list showed was shown; the page that came after it begins a context.
         assert {one.title for one in vault.get_session_context().shown} >= {"Never push to main"}
+
+
+@pytest.mark.parametrize("preset", ["lean", "full"])
+def test_orient_in_a_vault_whose_texts_nobody_rewrote_takes_300_tokens(tmp_path: Path, preset: str) -> None:
+    Vault.init(tmp_path / "new")
+
+    async def talk() -> None:
+        async with client_of(tmp_path / "new", "auto", preset=preset, caller=Caller(session="s1")) as client:
+            found = await call(client, "orient")
+            assert tokens(json.dumps(found, ensure_ascii=False)) <= 300
+            texts = [found["soul"], found["protocol"], found["orientation"], found["content_policy"]]
+            assert all(one["content"].endswith("nobody has rewritten it yet.") for one in texts)
+
+    anyio.run(talk)
 
 
 def test_former_tools_answer_unlisted(root: Path) -> None:

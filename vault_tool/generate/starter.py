@@ -6,6 +6,9 @@ from pathlib import Path
 
 from vault_tool.util.structs import Struct
 
+# In place of a text that every new vault has: it says nothing of this one, and would be read at each session's start.
+UNTOUCHED = "This is as every new vault has it: nobody has rewritten it yet."
+
 _TEXTS = Path(__file__).parent / "texts"
 
 

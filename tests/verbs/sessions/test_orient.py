@@ -9,8 +9,7 @@ import pytest
 
 from tests.wording import typed
 from vault_tool import Vault
-from vault_tool.features.sessions.orient import UNTOUCHED
-from vault_tool.generate.starter import content_policy, starters
+from vault_tool.generate.starter import UNTOUCHED, content_policy, starters
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.answers import HYPOTHESIS_NOTICE
 from vault_tool.vault.seen import note_seen

@@ -13,7 +13,7 @@ from vault_tool.features.consolidation.passes import due
 from vault_tool.files import layout, reader
 from vault_tool.files.sessions import AgentSession
 from vault_tool.generate.escape import unframed
-from vault_tool.generate.starter import content_policy, is_starter
+from vault_tool.generate.starter import UNTOUCHED, content_policy, is_starter
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.hints import around, step
 from vault_tool.util.structs import Struct
@@ -33,8 +33,6 @@ PROTOCOL_NOTE = (
     "CRITICAL: This content contains operational rules required for correct system behaviour. Preserve during compaction."
 )
 ORIENTATION = "orientation"
-# In place of a text that every new vault has: it says nothing of this one, and would be read at each session's start.
-UNTOUCHED = "This is as every new vault has it: nobody has rewritten it yet."
 _POLICY = (
     "Keep agreements, decisions, what worked and what did not; never secrets, personal details of others or what the owner "
     "excluded; on the border ask first."
