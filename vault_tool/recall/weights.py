@@ -29,9 +29,9 @@ class Weights(Struct, kw_only=True):
     """How much it counts that a hit has many of the question's words, against one of them often."""
     meaning: float = 0.8
     """One standard deviation of cosine above what the question has in common with any memory."""
-    head: float = 0.8
+    head: float = 0.6
     """The part of a memory's cosine that its first passage makes: long texts say first what they are about."""
-    passage: float = 0.2
+    passage: float = 0.4
     """The part that its best passage makes; what is left of one is the mean of all. A best passage alone finds chance
     sentences in long texts, the head alone misses what stands at their end."""
 
