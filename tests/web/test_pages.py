@@ -169,6 +169,47 @@ def test_axe_finds_no_fault(chromium: Browser, told: Told, width: int, scheme: s
         assert found.page.evaluate(AXE) == [], "the palette"
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault_in_an_empty_vault_and_in_what_it_proposes(
+    chromium: Browser, served: Served, width: int, scheme: str
+) -> None:
+    axe = axe_source()
+
+    def faults(page: Page, path: str) -> list[str]:
+        page.goto(served.url + path)
+        page.evaluate(axe)
+        found: list[str] = page.evaluate(AXE)
+        return [f"{path}: {fault}" for fault in found]
+
+    with browsing(chromium, served, width=width, color_scheme=scheme, bypass_csp=True) as found:
+        paths = (
+            "/",
+            "/memories",
+            "/subjects",
+            "/review",
+            "/consolidate",
+            "/people",
+            "/time",
+            "/sessions",
+            "/health",
+            "/settings",
+        )
+        assert [fault for path in paths for fault in faults(found.page, path)] == []
+        with served.vault() as vault:
+            vault.remember("PostgreSQL 16 runs on db1.", ["PostgreSQL"])
+            vault.remember("Postgres is backed up at three.", ["Postgres"])
+            for at in range(30):
+                vault.remember(f"Supplier {at} delivers on Friday.", ["Suppliers"])
+        assert faults(found.page, "/subjects") == []
+        assert "Are these one?" in found.page.inner_text("main")
+        assert faults(found.page, "/memories") == []
+        for _ in range(4):
+            found.page.mouse.wheel(0, 9)
+            found.page.wait_for_timeout(50)
+            assert found.page.evaluate(AXE) == [], "a row that is half below the foot of the page"
+
+
 def test_every_page_reads_without_script(told: Told) -> None:
     served, paths, forms = told
     for path in paths:
