@@ -168,8 +168,9 @@ def _counts(served: Served) -> dict[str, int]:
     """How many problems each page tells: in the bar of places, and in its own words."""
     by_place = {}
     for path in ("/subjects", "/", "/health", "/memories", "/review"):
-        badge = re.search(r'<b class="count bad">(\d+)<span class="unseen"> problems', served.get(path))
+        badge = re.search(r'<b class="count bad">(\d+)<span class="unseen"> (problems?)</span>', served.get(path))
         by_place[path] = int(badge[1]) if badge else 0
+        assert not badge or (badge[2] == "problem") == (badge[1] == "1"), "as it is read aloud"
     numbers = re.search(r'href="/health"><b[^>]*>(\d+)</b> problem', served.get("/"))
     lead = re.search(r'<p class="lead">(No|\d+) problem', served.get("/health"))
     assert numbers and lead
