@@ -1,18 +1,18 @@
-"""Everything that can fail, each class with its sentence, its hint and its exit code."""
+"""The errors of the tool: each has a sentence, a hint and an exit code."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 from typing import Self
 
-# What begins a step of a hint, and stands around what only some doors say (`util/hints.py`): variation selectors, which nobody
-# sees.
+# Marks in hints (`util/hints.py`): one begins a step, two enclose a clause that only some doors show. They are variation
+# selectors, which are invisible.
 MARK = "\ufe00"
 OPEN_CLAUSE, CLOSE_CLAUSE = f"\ufe01{MARK}", f"\ufe02{MARK}"
 
 
 def bare(text: str) -> str:
-    """A text without the marks of its hints: in the words of the library."""
+    """A text without the marks of hints, worded for the library."""
     if MARK not in text:
         return text
     return text.replace(OPEN_CLAUSE, "").replace(CLOSE_CLAUSE, "").replace(f"`{MARK}", "`")
@@ -32,16 +32,16 @@ class Exit(IntEnum):
 
 
 class VaultError(Exception):
-    """An error for a person: one sentence that names the item, and what to type next.
+    """An error for a person: one sentence that names the item, and a hint with the next step.
 
-    `exit_code` is the class's own; `hint` may be empty. Nothing was changed unless the sentence says so. As a text it is what a
-    program of the library reads; a door words `message` and `hint`, or `marked`, which is both with the marks of their steps.
+    `exit_code` belongs to the class; `hint` may be empty. Nothing was changed unless the sentence says so. `str()` gives the text
+    for programs that use the library; a door words `message` and `hint`, or `marked`, which is both with their marks.
     """
 
     exit_code: Exit = Exit.USAGE
 
     lists_choices = False
-    """Whether the sentence or the hint lists all that there is to choose from, so that no door shortens it."""
+    """Whether the sentence or the hint lists all choices, so that no door shortens it."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(bare(message))
@@ -49,13 +49,13 @@ class VaultError(Exception):
         self.hint = hint
 
     def listing(self) -> Self:
-        """The error, with what there is to choose from told whole."""
+        """The error, marked as one that lists all choices."""
         self.lists_choices = True
         return self
 
     @property
     def marked(self) -> str:
-        """The sentence and the hint, for what a door puts in its words later."""
+        """The sentence and the hint with their marks, for a door to word later."""
         return f"{self.message}; {self.hint}" if self.hint else self.message
 
     def __str__(self) -> str:
@@ -63,15 +63,15 @@ class VaultError(Exception):
 
 
 class UsageError(VaultError):
-    """The request cannot be meant as it stands: a missing, contradictory or malformed parameter."""
+    """The request is invalid: a parameter is missing, contradictory or malformed."""
 
 
 class NotFound(UsageError):
-    """No record, subject, file or vault answers to what was named."""
+    """No record, subject, file or vault has the given name."""
 
 
 class Ambiguous(UsageError):
-    """More than one record answers to what was named; the sentence lists them."""
+    """More than one record has the given name; the sentence lists them."""
 
 
 class ConfigError(UsageError):
@@ -85,17 +85,17 @@ class Busy(VaultError):
 
 
 class StorageError(VaultError):
-    """The operating system refused or failed a read or a write; what was there before is still there."""
+    """The operating system refused or failed a read or a write; the earlier contents are still there."""
 
     exit_code = Exit.IO
 
 
 class VaultGone(StorageError):
-    """The vault that a process opened is not at its place any more; nothing was read or written in what is there now."""
+    """The vault that a process opened is no longer at its place; nothing was read from or written to that place since."""
 
 
 class Refused(VaultError):
-    """Doing it could lose or leak something: the request was understood and declined."""
+    """The request was understood and declined, because it could lose or leak something."""
 
     exit_code = Exit.REFUSED
 
@@ -105,7 +105,7 @@ class EditRefused(Refused):
 
 
 class GitError(VaultError):
-    """Git could not do what was asked of it; the sentence carries git's own first line."""
+    """A git command failed; the sentence contains git's own first line."""
 
     exit_code = Exit.ATTENTION
 
@@ -117,6 +117,6 @@ class StaleEdit(VaultError):
 
 
 class EmbeddingUnavailable(VaultError):
-    """No embedder answers as it should now; notes stay as they are and are caught up later."""
+    """No embedder works at the moment; notes stay as they are and are embedded later."""
 
     exit_code = Exit.IO

@@ -1,4 +1,4 @@
-"""The fading of unused memories, and the standing that a score allows."""
+"""The decay score of memories, which falls while they are unused, and the standing that follows from it."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ THRESHOLDS = ((0.5, Standing.ACTIVE), (0.2, Standing.FADING), (0.05, Standing.DO
 
 
 def standing(score: float) -> Standing:
-    """The standing that a decay score allows a memory."""
+    """The standing of a memory with this decay score."""
     return next((band for least, band in THRESHOLDS if score >= least), Standing.ARCHIVED)
 
 
 def usage(access_count: int) -> float:
-    """The factor of use: `log2(n + 1)`, and a half for what was never accessed."""
+    """The factor of use: `log2(n + 1)`, and a half for a memory that was never accessed."""
     return log2(access_count + 1) if access_count > 0 else UNUSED
 
 
 def decay_score(importance: float, days: float, access_count: int, weight: float, *, pinned: bool = False) -> float:
-    """`importance * exp(-0.03 * days) * usage * weight`, and 999 for what is pinned.
+    """`importance * exp(-0.03 * days) * usage * weight`, and 999 for a pinned memory.
 
-    `days` count from the last access, or from the creation of what was never accessed; `importance` is in 0..1.
+    `days` count from the last access, or from creation if there was none; `importance` is in 0..1.
     """
     return PINNED if pinned else importance * exp(-RATE * max(0.0, days)) * usage(access_count) * weight
 
 
 def entry_decay(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime) -> float:
-    """The decay score of a record at `now`; one that says no time at all counts as new, whatever its file's date.
+    """The decay score of a record at `now`; a record without any time counts as new, whatever its file's date.
 
-    What every session reads first (soul, protocol, orientation) does not fade, like what its owner pinned. A pin and an
-    importance above the type's count once the owner reviewed the memory.
+    Pinned records do not fade, nor do the notes that every session reads first (soul, protocol, orientation). A pin, or an
+    importance above the type's, counts only once the owner has reviewed the memory.
     """
     pinned, importance = weights(entry, spec.importance, belief.reviewed)
     since = _moment(belief.last_accessed) or _moment(entry.text("created")) or _moment(entry.text("observed")) or now

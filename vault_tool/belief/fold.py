@@ -1,4 +1,4 @@
-"""Truth, utility and access of one memory as a fold over its signals: no step is stored, all of it is recomputed at will."""
+"""Truth, utility and access of one memory as a fold over its signals: no step is stored, every value is recomputed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MARK_CONFIDENCE = 0.5
 _ROUNDING = 1e-9
 _OWNER = "owner"
 
-# In place of the reason of a mark that has none.
+# The text shown for a mark without a reason.
 NO_REASON = "nobody said why"
 
 
@@ -45,13 +45,13 @@ class Move(Struct):
 class Belief(Struct):
     """The sum of all signals of one memory; every number but the counts is in 0..1.
 
-    `utility` is the global prior: a moving average over all contexts, hence weighted to what is recent. `by_problem`
-    and `votes` hold the value and the number of judgements in each problem context. `questionable` are the questions
-    that no later `useful` and no review settled; `set_aside` says whether they keep the memory off CORE.md: agents'
-    questions about what its owner wrote or reviewed are reported, but hide nothing. `against` counts the sessions that
-    voted it down, `opposed` those since the last vote for it or review by a person (of agents' votes none counts against
-    what its owner wrote or reviewed).
-    `told` are the questions of others that move nothing. `last_accessed` and `reviewed_at` are None for never.
+    `utility` is the global prior: a moving average over all contexts, in which recent judgements weigh most. `by_problem`
+    and `votes` hold the value and the number of judgements in each problem context. `questionable` are the open questions:
+    no later `useful` and no review settled them. `set_aside` says whether they keep the memory off CORE.md: agents'
+    questions about a memory that its owner wrote or reviewed are reported, but do not hide it. `against` counts the sessions
+    that voted the memory down, `opposed` those since the last vote for it or review by a person (agents' votes do not count
+    there against a memory that its owner wrote or reviewed). `told` are open questions of other contributors; they are shown,
+    but move no value. `last_accessed` and `reviewed_at` are None for never.
     """
 
     truth: float
@@ -77,8 +77,8 @@ class Belief(Struct):
 def in_order(signals: Iterable[Signal]) -> list[Signal]:
     """`signals` by `(at, id)`, each id once, whatever files and order they came in.
 
-    Of two that share an id the earlier counts: a copy cannot displace what was there before it; nor can what somebody
-    else's commit brought, whatever its date.
+    If two signals share an id, the earlier one counts, so a copy cannot displace its original. A signal from another
+    person's commit never displaces one of the vault's own, whatever its date.
     """
     by_id: dict[str, Signal] = {}
     for signal in signals:
@@ -89,7 +89,7 @@ def in_order(signals: Iterable[Signal]) -> list[Signal]:
 
 
 def counting(signals: Iterable[Signal]) -> list[Signal]:
-    """`signals` in their order, without those that were taken back and without what takes them back."""
+    """`signals` in their order, without withdrawn signals and without the withdrawals themselves."""
     ordered = in_order(signals)
     gone = withdrawals(ordered)
     return [signal for signal in ordered if signal.id not in gone and signal.kind is not SignalKind.WITHDRAWN]
@@ -102,8 +102,8 @@ def _precedence(signal: Signal) -> tuple[bool, str, str]:
 def fold(signals: Iterable[Signal], *, start: float, writer: Party = AGENT, uses: Iterable[Use] = ()) -> Belief:
     """The belief that the signals of one memory add up to, with the uses that this machine has not shared yet.
 
-    `start` is the memory's confidence (0..1), `writer` who wrote it; what its owner reviewed is the owner's. The rules of each
-    step are those of `Meter.push`.
+    `start` is the memory's confidence (0..1), `writer` the party that wrote it; a memory that its owner reviewed counts as
+    written by the owner. `Meter.push` has the rules of each step.
     """
     signals, uses = tuple(signals), tuple(uses)
     if not signals and not uses:
@@ -132,7 +132,7 @@ def fold(signals: Iterable[Signal], *, start: float, writer: Party = AGENT, uses
 
 
 def moving(heard: list[Signal], writer: Party) -> tuple[list[Signal], Party]:
-    """Those of a memory's signals that move anything, and whose the memory is with them; of the others is told who says so."""
+    """The signals of a memory that move its values, and the party that it counts as written by: the owner after a review."""
     if any(map(is_review, heard)):
         writer = OWNER
     foreign = any(is_from_others(signal.origin) for signal in heard)
@@ -172,7 +172,7 @@ def _later(signal: Signal, other: Signal) -> bool:
 
 
 class Meter:
-    """One value of one memory while signals are folded: where it stands, and how far each session and author moved it."""
+    """One value of one memory while its signals are folded, with the distance that each session and author moved it."""
 
     __slots__ = ("_moved", "_protected", "value", "votes")
 
@@ -183,11 +183,11 @@ class Meter:
         self._moved: dict[tuple[str, str], float] = defaultdict(float)
 
     def push(self, signal: Signal) -> Move:
-        """Move towards the signal's target by `(target - value) * confidence * 0.5`, within what is allowed.
+        """Move towards the signal's target by `(target - value) * confidence * 0.5`, within these bounds.
 
-        A truth signal without evidence moves nothing, a utility signal without evidence a quarter; nothing is done
-        within 0.01 of the target; one session, and one author on one day, move the value by at most 0.15 in all;
-        agents never take a protected memory below 0.4.
+        A truth signal without evidence moves nothing, a utility signal without evidence moves a quarter of the step. A value
+        within 0.01 of the target stays. One session, and one author on one day, move the value by at most 0.15 in all.
+        Agents never take a protected memory below 0.4.
         """
         before = self.value
         gap = target_of(signal) - before
@@ -204,21 +204,21 @@ class Meter:
         floored = self._protected and signal.origin != _OWNER and after < min(before, FLOOR)
         self.value = min(before, FLOOR) if floored else after
         self.votes += 1
-        # What was moved, not what was asked: a step that the floor stopped uses up nothing.
+        # The actual movement counts against the bounds: a step that the floor stopped uses up nothing.
         for key in keys:
             self._moved[key] += self.value - before
         return Move(before, self.value, step, self.value - before, _reason(signal, step, bounded, floored))
 
 
 def target_of(signal: Signal) -> float:
-    """Where a judgement wants the value to be: 1 for useful, 0 for questionable, else what it says."""
+    """The value that a judgement moves towards: 1 for useful, 0 for questionable, else the signal's own value."""
     if signal.kind is SignalKind.USEFUL:
         return 1.0
     return 0.0 if signal.kind is SignalKind.QUESTIONABLE else _clamped(signal.value)
 
 
 def weight_of(signal: Signal) -> float:
-    """How much a judgement counts, 0..1: its confidence, and a quarter of that for utility without evidence."""
+    """The weight of a judgement, 0..1: its confidence, or a quarter of that without evidence."""
     marked = signal.kind in (SignalKind.USEFUL, SignalKind.QUESTIONABLE) or signal.confidence is None
     confidence = MARK_CONFIDENCE if marked else _clamped(signal.confidence or 0.0)
     return confidence if signal.evidence else confidence * WITHOUT_EVIDENCE
@@ -248,8 +248,8 @@ def _judged(ordered: Iterable[Signal], start: float, protected: bool) -> _Judged
 
 
 def _voice(signal: Signal) -> str:
-    """The voice of a vote: its session's, as a hundred marks of one are one, or all of the person that brought it."""
-    # All that one contributor says is that one's, whatever sessions the lines name.
+    """The voter behind a signal: its session, so that a hundred marks of one session are one vote; else its author's day."""
+    # All signals of another contributor are one voter, whatever sessions they name.
     return (signal.author if is_from_others(signal.origin) else signal.session) or f"{signal.author} {_day(signal.at)}"
 
 
@@ -266,7 +266,7 @@ def _opponents(ordered: Iterable[Signal], protected: bool) -> set[str]:
 
 
 def accesses(ordered: Iterable[Signal], uses: Iterable[Use]) -> Iterator[tuple[str, int]]:
-    """When one memory was used, and how often then: a judgement as useful, a day's uses, and this machine's own."""
+    """The times of a memory's uses with the number at each: judgements as useful, a day's uses, and this machine's own."""
     for signal in ordered:
         if signal.kind is SignalKind.USEFUL:
             yield signal.at, 1
@@ -293,7 +293,7 @@ def _open_questions(ordered: Iterable[Signal]) -> tuple[Signal, ...]:
 
 
 def _told(heard: Iterable[Signal], ordered: Iterable[Signal]) -> tuple[Signal, ...]:
-    """The open questions among those that move nothing; only what counts settles one."""
+    """The open questions among the signals that move no value; only a signal that counts settles one."""
     counted = {signal.id for signal in ordered}
     questions = (signal for signal in heard if signal.id in counted or signal.kind is SignalKind.QUESTIONABLE)
     return tuple(signal for signal in _open_questions(questions) if signal.id not in counted)

@@ -1,4 +1,4 @@
-"""The uses that truth and utility allow a memory when it is asked for: gate, doubt, and the utility that counts here."""
+"""How truth and utility limit the use of a memory in answers: the gate on truth, doubt, and the utility for a question."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from vault_tool.belief.fold import Belief
 
 WITHHELD = 0.15
 DOUBTFUL = 0.4
-# How sure a writer is who does not say.
+# The confidence of a memory whose writer gave none.
 USUAL = 0.8
 
 PRIOR_VOTES = 1.0
@@ -18,14 +18,15 @@ VOTED_DOWN_SESSIONS = 3
 
 
 def truth_gate(truth: float) -> float:
-    """A factor in 0..1 that falls smoothly with truth: `truth^2 (3 - 2 truth)`, so that near-certain ones are alike."""
+    """A factor in 0..1 that falls smoothly with truth: `truth^2 (3 - 2 truth)`. Near-certain memories get almost the same one."""
     return truth * truth * (3.0 - 2.0 * truth)
 
 
 def truth_asked_for(truth: float, start: float) -> float:
-    """The truth that counts in an answer: the result of judgements, as if its writer had been as sure as usual.
+    """The truth that counts in an answer: the result of judgements, as if the writer had had the usual confidence.
 
-    How sure that was is said beside it and counts a little otherwise; it does not put an exact answer behind a vague one.
+    The writer's real confidence is shown beside the answer and counts a little in another factor. It alone does not rank an
+    exact answer below a vague one.
     """
     if start >= USUAL:
         return truth
@@ -43,7 +44,7 @@ def doubtful(belief: Belief) -> bool:
 
 
 def voted_down(belief: Belief) -> bool:
-    """Whether enough sessions found a memory useless, and none since useful, that it no longer comes up unasked."""
+    """Whether a memory stays away unless it is asked for: enough sessions found it useless, and no later one useful."""
     worthless = belief.utility < VOTED_DOWN and belief.against >= VOTED_DOWN_SESSIONS
     return worthless or belief.opposed >= VOTED_DOWN_SESSIONS
 

@@ -1,4 +1,4 @@
-"""The Bayesian reading of the same signals: a Beta posterior beside the heuristic, for people who ask how sure it is."""
+"""The Bayesian reading of the signals of `fold`: a Beta posterior that shows how certain the heuristic's value is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the belief in one memory came about, signal by signal, and how present it was, is and will be."""
+"""The history of the belief in one memory, signal by signal, and the curve of its decay score, past and future."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from vault_tool.model.types import TypeSpec
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.structs import Struct
 
-# So many points of a curve are computed for the past, and half as many for what is to come.
+# The points of a curve that are computed for the past; the future gets half as many.
 _POINTS = 60
 
-# So many of the newest accesses are points of the curve too.
+# The newest accesses that become points of the curve too, at most.
 _ACCESSES = 100
 
-# At most so far ahead it is said what will be.
+# The curve goes at most so far into the future.
 _AHEAD = timedelta(days=365)
 
 
 class Step(Struct, kw_only=True):
-    """One signal and what it did: truth and utility (0..1) after it, and by how much it moved the one that it is about (`of`).
+    """One signal and its effect: truth and utility (0..1) after it, and how far it `moved` the value that it is about (`of`).
 
-    `by` is who said it, `limited` why it moved less than it asked for, `withdrawn_at` when it was taken back: then it moves
-    nothing.
+    `by` is the signal's author, `limited` the reason why it moved the value less than it asked for. A signal that was taken
+    back moves nothing; `withdrawn_at` is the time of that.
     """
 
     at: str
@@ -55,14 +55,14 @@ class Point(Struct):
 
 
 class Reached(Struct):
-    """The time from which an unused memory is of a lower standing."""
+    """The time from which an unused memory has a lower standing."""
 
     standing: Standing
     at: str
 
 
 def steps(signals: Iterable[Signal], *, start: float, writer: Party = AGENT) -> tuple[Step, ...]:
-    """Every signal of one memory with what it did, the oldest first; the last one's values are those of `fold`."""
+    """Every signal of one memory with its effect, oldest first; the values after the last one equal those of `fold`."""
     ordered = in_order(signals)
     gone = withdrawals(ordered)
     writer = moving([signal for signal in ordered if signal.id not in gone], writer)[1]
@@ -88,7 +88,7 @@ _JUDGEMENTS = (SignalKind.USEFUL, SignalKind.QUESTIONABLE, SignalKind.UTILITY)
 
 
 def decay_curve(entry: Entry, signals: Iterable[Signal], uses: Iterable[Use], spec: TypeSpec, now: datetime) -> tuple[Point, ...]:
-    """The decay score from the memory's creation to when it is archived, as of `now`; nothing for what does not fade."""
+    """The decay score from a memory's creation until it is archived, as known at `now`; empty if the memory does not fade."""
     ordered, writer = moving(counting(signals), by_origin(entry.origin))
     used = sorted((moment, count) for at, count in accesses(ordered, uses) if (moment := parse_time(at)))
     reviewed = writer is OWNER
@@ -97,14 +97,14 @@ def decay_curve(entry: Entry, signals: Iterable[Signal], uses: Iterable[Use], sp
     if last is None:
         return ()
     moments = {now, *_evenly(min(born, now), now, _POINTS), *_evenly(now, last, _POINTS // 2)}
-    # Just before and at each access: there the curve leaps.
+    # One point just before each access and one at it, because the curve jumps there.
     for at, _ in used[-_ACCESSES:]:
         moments |= {at - timedelta(seconds=1), at} if born < at <= now else set()
     return tuple(Point(stamp(at), round(entry_decay(entry, _belief(used, at, reviewed), spec, at), 4)) for at in sorted(moments))
 
 
 def fading(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime, *, used: bool = False) -> tuple[Reached, ...]:
-    """When a memory falls to each lower standing, if it is not used from `now` on; with `used`, if it is used once more now."""
+    """The times at which a memory falls to each lower standing if it stays unused; with `used`, if it is used once at `now`."""
     score = entry_decay(entry, belief, spec, now)
     if score >= PINNED:
         return ()
@@ -118,12 +118,12 @@ def _fallen(score: float, now: datetime) -> Iterator[Reached]:
     for least, _ in THRESHOLDS:
         if score >= least:
             at = now + timedelta(days=log(score / least) / RATE)
-            # A score that is just the least is still of that standing.
+            # A score that equals the threshold still has the higher standing.
             yield Reached(standing(least * (1 - 1e-9)), stamp(at))
 
 
 def _archived(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime) -> datetime | None:
-    """Until when the curve is drawn; None for what does not fade."""
+    """The end of the curve; None for a memory that does not fade."""
     score = entry_decay(entry, belief, spec, now)
     if score >= PINNED:
         return None

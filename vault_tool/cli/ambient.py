@@ -1,4 +1,4 @@
-"""The command `bring-to-mind`; a module of its own, for what it loads `recall` need not."""
+"""The command `bring-to-mind`. It is a module of its own because it loads more than `recall` needs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _reminders(reminders: ambient.Reminders, short: Short) -> Iterator[Block]:
 
 
 def _reminder(reminder: ambient.Reminder, name: str) -> Iterator[Block]:
-    """One memory: what it is and where from, then what it says."""
+    """The lines of one memory: its type, match and source, then its text."""
     match = f"match {reminder.match:.2f}{f' weak, {reminder.weak_why}' if reminder.weak else ''}"
     about = ", ".join((reminder.type, *reminder.subjects, *([where(reminder)] if reminder.vaults else [])))
     yield one_line(f"{name} ({about}; {match}; from {source(reminder.origin, reviewed=reminder.reviewed)})", _HEADLINE)

@@ -93,7 +93,7 @@ def capture(
 
 
 def _program(by: str, program: str) -> str:
-    """The program of a client, as a person at the terminal confirms it: what it is told leaves this machine."""
+    """The program of a client, confirmed by a person at the terminal, because the texts sent to it leave this machine."""
     path = click.prompt(f"Which program is {by}?", default=program or shutil.which(by) or None)
     if not click.confirm(
         f"Is {path} to be started for sessions that ended, and what they say sent to its provider?", default=False
@@ -110,7 +110,7 @@ OFF_UNASKED = "off: no session is read, for at `vt install` no person was there 
 
 
 def ask_once(call: Call, client: str) -> None:
-    """Ask a person at the terminal whether sessions of a client are read; without one note that it was not asked."""
+    """Ask a person at the terminal whether sessions of a client are read; if no person is there, note that none was asked."""
     with call.open_vault() as vault:
         if capture_settings.is_set(vault.root):
             return
@@ -154,7 +154,7 @@ def _set(captured: Capture, short: Short) -> Iterator[Block]:
 
 
 def in_one_line(captured: Capture) -> str:
-    """The state of capture on this machine, in a line; empty where nothing is."""
+    """The state of capture on this machine, in a line; empty if capture is off."""
     if captured.mode == "off":
         return ""
     by = f" by {captured.by}" if captured.by else ""

@@ -1,4 +1,4 @@
-"""Commands on single memories: links between two, tags, pins, what stands on no page; and entries of the day's log."""
+"""Commands on single memories: links, tags, pins, and hiding from a session's page; and entries of the day's log."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def hide(call: Call, ids: tuple[str, ...], off: bool) -> Exit:
 
 
 class _SignedTags(VaultCommand):
-    """A command whose arguments may begin with a minus: `-draft` is a tag to take away, and no option."""
+    """A command whose arguments may begin with a minus: `-draft` is a tag to remove, not an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The arguments, with another sign for the minus of tags."""

@@ -1,7 +1,7 @@
 """The module of `Vault`, made from the verbs: `python -m vault_tool.cli.method_table > FILE`, then FILE to `verbs/vault.py`.
 
-It is kept, for a type checker reads which methods there are, and to look through all modules of verbs takes .2 s. A verb that
-is there keeps its place; a new one stands after the others of its module.
+The file is kept in git because a type checker reads the methods from it, and because a search of all modules of verbs takes .2 s.
+A verb that the file has keeps its place; a new verb stands after the others of its module.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from vault_tool.verbs.vault import Vault
 
 _ITSELF = "vault_tool.verbs.vault"
 
-# Verbs that other doors ask than a program: what a person does at a terminal, and the files of the memory tool.
+# Verbs that programs do not get as methods: acts of a person at a terminal, and the files of the memory tool.
 ELSEWHERE = frozenset(
     {
         "delete_memories",
@@ -37,7 +37,7 @@ ELSEWHERE = frozenset(
     | {"next_packet", "read_file", "skip_packets", "versions"}
 )
 
-# Those of no open vault.
+# Verbs that need no open vault.
 _STATIC = ("init",)
 
 _HEAD = '''\

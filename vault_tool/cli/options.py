@@ -1,4 +1,4 @@
-"""The common options, texts from standard input, and the call that every command makes of them."""
+"""The common options, the `Call` that holds their values for a command, and texts from standard input."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ LONGEST_INPUT = 10 * 2**20
 Result = TypeVar("Result")
 Item = TypeVar("Item")
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
-# From a whole id to the prefix that a person may type instead.
+# A function from a whole id to the prefix that a person may type instead.
 Short: TypeAlias = Callable[[str], str]
 
-# How a person sees a result; JSON needs none.
+# A function that makes the text of a result for a person; JSON needs none.
 Render: TypeAlias = Callable[[Result, Short], Iterable[Block]]
 RenderWith: TypeAlias = Callable[[Result, Iterable[Item], Short], Iterable[Block]]
 
 
 class Call(Struct):
-    """One run of `vt`: what the common options say, before or after the command (after wins)."""
+    """One run of `vt`: the values of the common options, given before or after the command (after wins)."""
 
     vault: str = ""
     json: bool = False
@@ -56,12 +56,12 @@ class Call(Struct):
     project: str = ""
 
     def open_vault(self) -> Context:
-        """The vault that is meant; a context manager that closes it. Raises what `Context.open` raises."""
+        """The vault that the options name; a context manager that closes it. Raises the errors of `Context.open`."""
         from vault_tool.vault.context import Context  # opens the whole package, which `--help` must not pay for
 
         borrow = LENT.get()
         if borrow is not None:
-            vault = borrow(self)  # for another process, whose terminal is not this one's
+            vault = borrow(self)  # for a command of another process, which has a terminal of its own
         else:
             vault = Context.open(
                 self.vault or None,
@@ -88,7 +88,7 @@ class Call(Struct):
     def emit_with(
         self, result: Result, name: str, items: Iterable[Item], render: RenderWith[Result, Item], vault: Context
     ) -> Exit:
-        """The same of a result whose list called `name` is given beside it, and printed as it comes."""
+        """Print a result as `emit` does; its list called `name` comes as `items`, which are printed one after another."""
         settings_fault = vault.settings_fault
         if self.lean:
             whole = replace(result, **{name: tuple(items)})  # type: ignore[type-var]  # a result is a struct
@@ -97,11 +97,11 @@ class Call(Struct):
         return output.emit_with(result, name, items, blocks, as_json=self.json, settings_fault=settings_fault)
 
     def progress(self, title: str) -> AbstractContextManager[Callable[[int, int], None]]:
-        """A bar for what takes over a second."""
+        """A progress bar for work that lasts longer than a second."""
         return output.progress(title)
 
 
-# Set where a process that stays runs a command on a vault that it keeps open.
+# Set while a long-lived process runs a command on the vault that it keeps open.
 LENT: ContextVar[Callable[[Call], Context] | None] = ContextVar("who lends the vault", default=None)
 
 
@@ -114,7 +114,7 @@ class VaultCommand(click.Command):
         self.params.extend(common_options())
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The arguments; raises UsageError naming one that is no text, as bytes that are not UTF-8 make it."""
+        """The arguments; raises UsageError that names an argument with bytes that are not UTF-8."""
         RUNNING.set(self)
         rest = super().parse_args(ctx, args)
         for param in self.params:
@@ -122,7 +122,7 @@ class VaultCommand(click.Command):
         for param in self.params:
             name, value = str(param.name), ctx.params.get(str(param.name))
             if isinstance(param, click.Option) and param.multiple and value:
-                from vault_tool.files.frontmatter import lists  # what has no list given does without
+                from vault_tool.files.frontmatter import lists  # a command without a list does not need it
 
                 ctx.params[name] = lists.typed(name, value) if all(isinstance(part, str) for part in value) else value
         return rest
@@ -132,7 +132,7 @@ class VaultCommand(click.Command):
         return [p for p in self.params if isinstance(p, click.Option) and p.name not in COMMON]
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the help text, and which other command this is not, where it has a near twin."""
+        """Write the help text; where the command has a near twin, also the line that tells the two apart."""
         super().format_help_text(ctx, formatter)
         _write_twin(str(self.name), formatter)
 
@@ -154,14 +154,14 @@ class VaultCommand(click.Command):
 
 
 class VaultGroup(click.Group):
-    """A command that is several: each has a name of its own after the group's, and the common options."""
+    """A group of commands: each has a name of its own after the group's, and the common options."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params.extend(common_options())
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the help text of the group, and which other command this is not, where it has a near twin."""
+        """Write the help text of the group; where it has a near twin, also the line that tells the two apart."""
         super().format_help_text(ctx, formatter)
         _write_twin(str(self.name), formatter)
 
@@ -172,7 +172,7 @@ class VaultGroup(click.Group):
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first argument names; raises a usage error that names those that there are."""
+        """The command that the first argument names; for an unknown name, raises a usage error that lists the commands."""
         if args[0] not in self.commands and not args[0].startswith("-") and not ctx.resilient_parsing:
             which = " or ".join(f"`{ctx.command_path} {name}`" for name in self.commands)
             raise click.UsageError(f"`{ctx.command_path}` knows no {args[0]!r}: say {which}", ctx)
@@ -208,7 +208,7 @@ def current_call() -> Call:
 def common_options(*, environment: bool = False) -> list[click.Option]:
     """Fresh copies of the common options; with `environment` (the group's) an option may come from its variable.
 
-    Only the group reads variables, so that an option before the command is not undone by one.
+    Only the group reads variables, so that a variable does not override an option given before the command.
     """
     origin_variable = "VAULT_ORIGIN" if environment else None
     return [
@@ -253,13 +253,13 @@ def authored(function: Decorated) -> Decorated:
 
 
 def writes(function: Decorated) -> Decorated:
-    """The option of commands that write a person's or an agent's text: what looks like a secret is meant to be kept."""
+    """The option of commands that write a person's or an agent's text: write it even if it looks like a secret."""
     say = "Write it although it looks like a secret."
     return click.option("--allow-secret", is_flag=True, expose_value=False, callback=_note, help=say)(function)
 
 
 class TextInput(click.ParamType[str]):
-    """A text given as an argument, or `-` for what standard input holds (UTF-8)."""
+    """A text given as an argument, or `-` for the text of standard input (UTF-8)."""
 
     name = "text"
 
@@ -277,7 +277,7 @@ TEXT = TextInput()
 
 
 def require_text(param: click.Parameter, value: object) -> None:
-    """UsageError, by the name that a person typed, for a value that holds what is not UTF-8."""
+    """Raise UsageError for a value that is not UTF-8, under the name of the option or argument that a person typed."""
     values = value if isinstance(value, (tuple, list)) else (value,)
     if not all(is_unicode(value) for value in values if isinstance(value, str)):
         named = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(click.get_current_context())
@@ -292,7 +292,7 @@ def usual_origin() -> str:
 def standard_input(most: int = LONGEST_INPUT) -> bytes:
     """All that standard input holds; UsageError for more than `most` bytes."""
     data = bytearray()
-    # In pieces: one read of everything would not hear Ctrl-C that comes between two of its blocks.
+    # In pieces: one read of everything would miss a Ctrl-C between two of its blocks.
     while chunk := sys.stdin.buffer.read(2**16) if sys.stdin else b"":
         data += chunk
         if len(data) > most:
@@ -312,7 +312,7 @@ def _noted(flag: str, name: str, **attributes: Any) -> click.Option:
 
 
 def _note_vault(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> None:
-    """Keep which vault is asked; raises UsageError where two are named, before and after the command included."""
+    """Keep the vault's folder in the call; raises UsageError for two folders, also for one before and one after the command."""
     before = (ctx.find_object(Call) or Call()).vault
     named = [folder for folder in (before, *value) if folder]
     if len(named) > 1:
@@ -322,10 +322,10 @@ def _note_vault(ctx: click.Context, param: click.Parameter, value: tuple[str, ..
 
 
 def _note(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-    """Keep an option's value in the call of its context; one that was not given leaves what the group noted."""
+    """Keep an option's value in the call of its context; without a value, the one given before the command stays."""
     require_text(param, value)
     if value:
-        # The lean form is JSON too, for all that asks nothing of whom it prints JSON for.
+        # The lean form is JSON too: code that checks only for JSON need not know of it.
         also = {"json": True} if param.name == "lean" else {}
         ctx.obj = replace(ctx.find_object(Call) or Call(), **{str(param.name): value, **also})
 
@@ -338,7 +338,7 @@ def _leaned(result: object, vault: Context | None) -> Any:
 
 
 def _in_time(result: object, blocks: Iterable[Block]) -> Iterator[Block]:
-    """The parts of an answer, and as of when it is where it tells what was known at a time."""
+    """The parts of an answer; an answer about the past ends with the time that it is as of."""
     yield from blocks
     if words := getattr(result, "past", ""):
         yield words

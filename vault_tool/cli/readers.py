@@ -1,7 +1,7 @@
-"""Processes of an owner that answer beside it once several clients ask at the same time: it hands conversations on to them.
+"""Readers: processes that an owner starts once several clients ask at the same time, and that take over their conversations.
 
-Each has the vault open for itself. Before each answer it asks the owner whether the indexes are up to date; what writes
-it has the owner do. It ends with the owner, however that ends: its end of the line between them is closed.
+Each reader has the vault open for itself. Before each answer it asks the owner whether the indexes are up to date; it forwards
+calls that write to the owner. A reader ends with the owner, even if the owner is killed: the socket between them is closed then.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from typing import Any
 
 from vault_tool.cli.conversation import Standing
 
-# So many calls at the same time are a crowd, of which that many seconds later something is left.
+# The number of simultaneous calls from which readers are used, and the seconds for which they are used after that.
 _CROWD = 3
 _RECENTLY = 5.0
-# Readers, and never more than there are processors.
+# The number of readers; a machine with fewer processors gets none.
 _MOST = 2
-# How many may die before no more are started.
+# After so many deaths of readers no more are started.
 _DEATHS = 3
-# Seconds without a word after which one hangs; it says something every two.
+# Seconds without a message after which a reader counts as hung; it sends a heartbeat every two seconds.
 SILENCE = 20.0
 _ENDING = 3.0
-# Most bytes of one message between them: what is unread of a client that says more stays with the owner.
+# Most bytes of one message between owner and reader; a conversation with more unread text stays with the owner.
 LONGEST = 2**16
 
 IS_POSSIBLE = sys.platform.startswith("linux")
 
 
 class Readers:
-    """The readers of one owner. `fresh` is whether the indexes are up to date; `leave` is told why the owner should leave."""
+    """The readers of one owner. `fresh()` says whether the indexes are up to date; `leave(reason)` makes the owner leave."""
 
     def __init__(self, root: Path, fresh: Callable[[], bool], leave: Callable[[str], None]) -> None:
         self._root = root
@@ -53,7 +53,7 @@ class Readers:
 
     @contextmanager
     def counted(self) -> Iterator[None]:
-        """Count a call as long as it lasts: where several ask at the same time, readers are started."""
+        """Count a call while it lasts; readers are started once enough calls run at the same time."""
         with self._guard:
             self._asking += 1
             if self._asking >= _CROWD:
@@ -68,11 +68,11 @@ class Readers:
     def are_wanted(self) -> bool:
         """Whether a conversation should go on in a reader now."""
         readers = self._readers
-        # Once all of them are there, or the first would get all that are asking now.
+        # Only once all readers are ready: else the first one would get every conversation.
         return bool(readers) and self._crowded_at > time.monotonic() - _RECENTLY and all(reader.is_ready for reader in readers)
 
     def serve(self, line: socket.socket, request: Mapping[str, Any], standing: Standing) -> Standing | None:
-        """Have a reader go on with a conversation; returns where it stands once it comes back, None at its end."""
+        """Pass a conversation to a reader; returns its state once the reader gives it back, None once the conversation ended."""
         with self._guard:
             ready = [reader for reader in self._readers if reader.is_ready]
             reader = min(ready, key=lambda reader: len(reader.waiting), default=None)
@@ -80,7 +80,7 @@ class Readers:
         return answer.get() if answer is not None else standing
 
     def close(self) -> None:
-        """Have all of them end; those that do not are killed."""
+        """End all readers; a reader that does not end in time is killed."""
         with self._guard:
             self._is_over = True
             readers, self._readers = self._readers, []
@@ -97,7 +97,7 @@ class Readers:
                 self._readers.append(_Reader(self._root, self._answer, self._gone))
 
     def _answer(self, message: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """The answer to a reader that asks whether all is fresh, or noticed that the owner should leave."""
+        """The answer to a message of a reader: whether the indexes are fresh; None for a notice that the owner should leave."""
         if "leave" in message:
             self._leave(str(message["leave"]))
         return {"fresh": self._fresh()} if "fresh" in message else None
@@ -110,7 +110,7 @@ class Readers:
 
 
 class _Reader:
-    """One reader, and the conversations that it has: what each waits for, by its number."""
+    """One reader; `waiting` has a queue for the end of each of its conversations, by the conversation's number."""
 
     def __init__(
         self, root: Path, answer: Callable[[Mapping[str, Any]], Mapping[str, Any] | None], gone: Callable[[_Reader, bool], None]
@@ -123,7 +123,7 @@ class _Reader:
         self._sending = threading.Lock()
         self._line, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with its:
-            # As an owner is started; -P: nothing of the folder that it stands in is taken for a module.
+            # An owner is started the same way; with -P no file of the working folder is imported as a module.
             command = [sys.executable, "-P", "-m", "vault_tool.cli.reading", str(root), str(its.fileno())]
             nothing = subprocess.DEVNULL
             self._process = subprocess.Popen(
@@ -132,7 +132,7 @@ class _Reader:
         threading.Thread(target=self._hear, name="reader", daemon=True).start()
 
     def give(self, line: socket.socket, request: Mapping[str, Any], standing: Standing) -> SimpleQueue[Standing | None] | None:
-        """Give it a conversation; returns where its end will be told, None where it could not be given."""
+        """Pass a conversation to this reader; returns the queue that will get its end, None if it could not be passed."""
         self._number += 1
         message = {"serve": self._number, "request": dict(request), **packed(standing)}
         answer = self.waiting[self._number] = SimpleQueue()
@@ -142,13 +142,13 @@ class _Reader:
         return answer
 
     def end(self) -> None:
-        """Have it end: its conversations end with it."""
+        """End this reader, and its conversations with it."""
         self.is_ready = False
         with suppress(OSError):
             self._line.shutdown(socket.SHUT_RDWR)
 
     def wait(self, seconds: float) -> None:
-        """Wait for its end, and kill it where that does not come."""
+        """Wait until the process ends; kill it after so many seconds."""
         try:
             self._process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -156,7 +156,7 @@ class _Reader:
             self._process.wait()
 
     def _hear(self) -> None:
-        """Hear it until it is gone, or silent for too long; then its conversations are over."""
+        """Receive messages until the reader is gone or silent for too long; then end its conversations."""
         leaves = False
         self._line.settimeout(SILENCE)
         with suppress(OSError, ValueError):
@@ -180,9 +180,9 @@ class _Reader:
 
 
 def send(line: socket.socket, guard: threading.Lock, message: Mapping[str, Any], *descriptors: int) -> bool:
-    """Say something at one end of the line between an owner and a reader; whether it could be said, and is not too long.
+    """Send a message over the socket between an owner and a reader; false if it is too long or the other end is gone.
 
-    `guard` keeps two threads of one end apart.
+    `guard` lets only one thread of this process send at a time.
     """
     data = json.dumps(message).encode()
     if len(data) > LONGEST:
@@ -196,10 +196,10 @@ def send(line: socket.socket, guard: threading.Lock, message: Mapping[str, Any],
 
 
 def packed(standing: Standing) -> dict[str, Any]:
-    """Where a conversation stands, for a message."""
+    """The state of a conversation as fields of a message."""
     return {"opening": [line.decode("latin-1") for line in standing.opening], "unread": standing.unread.decode("latin-1")}
 
 
 def unpacked(message: Mapping[str, Any]) -> Standing:
-    """The same, out of one."""
+    """The state of a conversation, read from the fields of a message."""
     return Standing(tuple(line.encode("latin-1") for line in message["opening"]), message["unread"].encode("latin-1"))

@@ -1,4 +1,7 @@
-"""A reader: a process that an owner starts to answer beside it, on the connections that it is handed. See `readers`."""
+"""A reader: a process that an owner starts to answer calls in parallel, on connections that the owner passes to it.
+
+The owner's side is in `readers`.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +35,14 @@ from vault_tool.util.heap import share_one_heap
 from vault_tool.verbs.vault import Vault
 
 _HEARTBEAT = 2.0
-# Seconds without a call after which it gives its conversations back and ends.
+# Seconds without a call after which a reader returns its conversations to the owner and ends.
 _IDLE = 60.0
-# Seconds that the owner has to say whether all is fresh; then the files are compared here.
+# Seconds to wait for the owner's word whether the index is fresh; after that, the reader compares the files itself.
 _FRESH = 2.0
 
 
 class Reader:
-    """The vault at `root` as this process answers for it, and `owner`, the line to the process that started it."""
+    """Answers calls about the vault at `root`; `owner` is the socket to the process that started this one."""
 
     def __init__(self, root: str, owner: socket.socket) -> None:
         self._root = root
@@ -55,11 +58,11 @@ class Reader:
         self._tell(leave=reason)
 
     def run(self) -> None:
-        """Serve what the owner hands over until it ends."""
-        # A terminal's Ctrl-C is its owner's to hear, who then ends this one when all is answered.
+        """Serve the connections that the owner passes, until the owner ends."""
+        # The owner handles a terminal's Ctrl-C, and ends this process once every call is answered.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._answers.warm()
-        # What serves a conversation and answers its calls is loaded before there is one.
+        # The modules that serve a conversation are loaded before the first one comes.
         load(server, answering)
         self._tell(ready=True)
         threading.Thread(target=self._heartbeat, daemon=True).start()
@@ -73,7 +76,7 @@ class Reader:
                     threading.Thread(target=self._serve, args=(message, descriptors[0]), daemon=True).start()
                 elif "fresh" in message:
                     self._said.put(bool(message["fresh"]))
-        # A process whose owner is gone answers no more.
+        # The owner is gone: this process ends at once.
         os._exit(0)
 
     def _serve(self, message: Mapping[str, Any], descriptor: int) -> None:
@@ -86,7 +89,7 @@ class Reader:
                     back = asyncio.run(conversation.serve())
             finally:
                 del self._conversations[number]
-                # What cannot be given back is closed, and its client comes again.
+                # A conversation that cannot be returned to the owner is closed, and its client connects again.
                 if back is None or not self._tell(ended=number, **packed(back)):
                     self._tell(ended=number)
 
@@ -99,7 +102,7 @@ class Reader:
         return self._answers.run(use, identity)
 
     def _forwarded(self, call: Call) -> Answer:
-        # No other owner is looked for: with this one this process ends, too.
+        # Only this owner is asked: this process ends when its owner does.
         connect = partial(fitting, self._root, SILENCE / 4)
         request = {**call_of(call.tool, call.arguments), **to_builtins(call.caller)}
         exchange = Exchange(connect, request, may_repeat=may_be_called_again(call.tool), progress=call.progress)
@@ -112,7 +115,7 @@ class Reader:
         return answer_of(answer)
 
     def _is_fresh(self) -> bool:
-        """Ask the owner whether all is fresh; one thread asks at a time, the one that has the vault."""
+        """Ask the owner whether the index is fresh. Only the thread that holds the vault asks."""
         with suppress(Empty):
             while True:
                 self._said.get_nowait()  # an answer that came too late
@@ -124,7 +127,7 @@ class Reader:
             return False
 
     def _heartbeat(self) -> None:
-        """Send a heartbeat now and then; hand the conversations back to the owner after a long time without a call."""
+        """Send heartbeats; after a long time without a call, return the conversations to the owner."""
         while self._tell(alive=True):
             time.sleep(_HEARTBEAT)
             if time.monotonic() - self._last_call < _IDLE:
@@ -140,7 +143,7 @@ class Reader:
 
 
 def main() -> None:
-    """Answer for the vault at the first argument, by the line whose descriptor is the second."""
+    """Run a reader. The first argument is the vault's folder, the second the descriptor of the socket to the owner."""
     share_one_heap()
     Reader(sys.argv[1], socket.socket(fileno=int(sys.argv[2]))).run()
 

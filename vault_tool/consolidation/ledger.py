@@ -1,4 +1,4 @@
-"""The ledger of a pass, as its file's body: what was new, what was written, what was passed over, and counts before and after."""
+"""The ledger of a pass, which is its file's body: the new memories, those written, those skipped, and counts before and after."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from msgspec import field
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted, normal_name, one_line
 
-# Characters of an id in a ledger: 48 bits, which no two notes of one vault share.
+# Characters of an id in a ledger: 48 bits, enough to tell all notes of one vault apart.
 SHOWN_ID = 13
 
-# Up to so many lines carry their titles; a longer list is ids alone.
+# A list of at most so many lines shows titles; a longer list shows ids alone.
 TITLED = 200
 
 _PER_LINE = 8
@@ -30,26 +30,26 @@ _ID = re.compile(r"`([0-9a-f]{8}-[0-9a-f]{4})`", re.ASCII)
 
 
 class LedgerLine(Struct):
-    """One memory in a ledger: its id and what it is called."""
+    """One memory in a ledger: its id and title."""
 
     id: str
     title: str
 
 
 class SettledPacket(Struct):
-    """A packet that was settled: what it is called, and the ids of the memories that it showed."""
+    """A packet that was settled: its label, and the ids of the memories that it showed."""
 
     label: str
     ids: tuple[str, ...]
 
 
 class Ledger(Struct, kw_only=True):
-    """The record of a pass; while it is open only what was new, its packets and the counts before are known.
+    """The record of a pass; while the pass is open it has only the new memories, the packets and the counts before.
 
-    `packets` and `left` are lines for people. `settled` are the packets that were written of, `skipped` those of which nothing
-    was to be said. `superseded` lists what the pass's own writing replaced.
-    `unread` is what is new in a packet that was neither: it stays new.
-    `new_as_written` is the list of what was new as an earlier state of the ledger has it, to be kept to the letter.
+    `packets` and `left` are lines for people. An understanding was written for each packet of `settled`; those of `skipped`
+    gave no reason for one. `superseded` lists the understandings that the pass replaced. `unread` are the new memories of
+    packets neither settled nor skipped: they stay new. `new_as_written` are the lines about new memories from an earlier state
+    of the ledger, to be copied unchanged.
     """
 
     number: int
@@ -69,10 +69,11 @@ class Ledger(Struct, kw_only=True):
 
 
 class ReadLedger(Struct):
-    """The part of a ledger that the tool reads back: the beginnings of the ids that it took in, and whether it is ended.
+    """The part of a ledger that the tool reads back: the prefixes of the ids that the pass took in, and whether it is ended.
 
-    `listed` is false for a ledger of another hand, which does not name what was new. `unread` are those that it left new,
-    `settled` and `skipped` by packet what that showed; `by_packet` is false for a ledger that does not say so.
+    `listed` is false for a ledger without a list of new memories, as another program may write it. `unread` are the memories
+    that stayed new. `settled` and `skipped` have the memories that each packet showed; `by_packet` is false for a ledger
+    without packets.
     """
 
     new: frozenset[str]
@@ -90,7 +91,7 @@ def body(ledger: Ledger) -> str:
 
 
 def read(text: str) -> ReadLedger:
-    """Read a ledger's body; a body that a person emptied holds nothing, and then the pass counts as ended."""
+    """Read a ledger's body. If a person emptied it, the result is empty and the pass counts as ended."""
     lines = text.split("\n")
     begun = any(line.startswith("Pass ") for line in lines)
     ended = any(line.startswith(_ENDED) for line in lines) or not begun
@@ -107,12 +108,12 @@ def read(text: str) -> ReadLedger:
 
 
 def packet_name(label: str) -> PacketName:
-    """The normalised names of a packet's subjects, as a ledger has them."""
+    """The normalised names of a packet's subjects, read from its label in a ledger."""
     return tuple(sorted(normal_name(part) for part in _safe(label).split("×")))
 
 
 def known(identity: str) -> str:
-    """The form in which a ledger holds an id."""
+    """The prefix of an id that a ledger keeps."""
     return identity[:SHOWN_ID]
 
 
@@ -123,25 +124,25 @@ def before(text: str) -> dict[str, int]:
 
 
 def packets(text: str) -> tuple[str, ...]:
-    """The packets that a ledger names, as it names them."""
+    """The labels of a ledger's packets."""
     return tuple(line.removeprefix("- ") for line in _section(text.split("\n"), "## Packets") if line.startswith("- "))
 
 
 def lines(text: str) -> tuple[str, ...]:
-    """The beginnings of the ids that were new, in their order."""
+    """The prefixes of the ids of new memories, in the ledger's order."""
     return tuple(match for line in _section(text.split("\n"), _NEW) for match in _ID.findall(line))
 
 
 def new_as_written(text: str) -> tuple[str, ...]:
-    """The lines by which a ledger names what was new."""
+    """The lines of a ledger about new memories."""
     return tuple(line for line in _section(text.split("\n"), _NEW) if line.strip())
 
 
 def redacted(data: bytes, ids: Collection[str], is_forgotten_title: Callable[[str], bool]) -> bytes:
-    """A ledger without what forgotten memories were called: the lines of their ids, and of what is `told` so, keep ids alone."""
+    """A ledger without the titles of forgotten memories: lines with one of `ids` or a forgotten title keep only the id."""
     gone_ids = frozenset(map(known, ids))
     lines = []
-    # The bytes of a name that is not UTF-8 are kept through the decoding and back.
+    # Decoding and encoding keep the bytes of a name that is not UTF-8.
     for line in data.decode("utf-8", "surrogateescape").split("\n"):
         entry = _ENTRY.fullmatch(line)
         gone = entry is not None and (entry[2] in gone_ids or is_forgotten_title(entry[3]))
@@ -196,7 +197,7 @@ def _packets(packets: Sequence[SettledPacket]) -> Iterator[str]:
 
 
 def _by_packet(lines: Sequence[str], heading: str) -> dict[PacketName, frozenset[str]]:
-    """The ids below a heading of packets; a line without ids, as ledgers had them, names none."""
+    """The ids of each packet below a heading. A line of an older ledger has a label without ids: an empty set."""
     ids_by_packet: dict[PacketName, set[str]] = {}
     name: PacketName = ()
     for line in _section(lines, heading):
@@ -223,5 +224,5 @@ def _section(lines: Sequence[str], heading: str) -> Sequence[str]:
 
 
 def _safe(text: str) -> str:
-    """A title on one line that cannot pass for an id, a link or a cell of the ledger's own."""
+    """A title on one line, without the characters that mark an id, a link or a table cell in a ledger."""
     return one_line(text, 120).replace("`", "'").replace("[[", "[ [").replace("|", "/")

@@ -1,4 +1,4 @@
-"""The packets of a consolidation pass: one for each subject with enough that is new, then one for a few pairs."""
+"""The packets of a consolidation pass: one for each subject with enough new memories, then one for each of a few pairs."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from itertools import combinations
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import first_tokens, tokens
 
-# So many current observations a subject has before it is worth a first understanding, and a pair before it is a relation.
+# The least current observations for the first understanding of a subject, and for a relation between a pair.
 ENOUGH = 3
 
-# So many new ones a subject needs that is understood already; one is enough where it is about that understanding itself.
+# The least new observations for another understanding of a subject; one is enough if it is about the present understanding.
 MORE = 2
 
-# Of a pair that shares so much of its smaller side, one is a part of the other: no relation between two.
+# If a pair shares at least this part of its smaller subject, that subject is a part of the other, and no relation is proposed.
 CONTAINED = 0.8
 
-# So many pairs are in one pass, after all subjects.
+# The most pairs in one pass; they come after all subjects.
 MOST_PAIRS = 3
 
-# A pass with fewer packets than this takes up what an earlier one left, for its memories were mostly told in other packets.
+# A pass with fewer packets than this also takes packets whose memories were mostly shown in other packets.
 FEW = 4
 
-# Of a memory with more subjects than this only so many make pairs: a list of everything is no claim of a relation.
+# Only the first so many subjects of a memory make pairs: a long list of subjects claims no relation between any two.
 MOST_TAGS = 12
 
-# The weight of a new memory by its type; of other types from `_LEAST` to one, by the importance of the type.
+# The weight of a new memory by its type. Other types weigh from `_LEAST` to one, by their importance.
 _WEIGHTS = {"change": 1.5, "solution": 1.2, "failed_tactic": 1.2, "problem": 1.1, "decision": 1.1}
 _LEAST = 0.8
 
@@ -42,10 +42,11 @@ _A_HUNDRED = 100
 
 
 class Due(Struct, kw_only=True):
-    """A subject, or a pair of them, with the new memories that make it due and what each weighs.
+    """A subject or pair of subjects that is due, with its new memories and their weights.
 
-    `tokens` is about how long their texts are, `shaken` says that a source of the present understanding is overtaken or
-    questioned, or one of the new memories questioned, and `shown` how often that understanding was shown since it was written.
+    `tokens` is the approximate length of their texts. `shaken` says that a source of the present understanding was overtaken
+    or questioned, or that a new memory was questioned. `shown` counts how often the understanding was shown since it was
+    written.
     """
 
     keys: tuple[str, ...]
@@ -61,7 +62,7 @@ class Due(Struct, kw_only=True):
 
     @property
     def current(self) -> tuple[str, ...]:
-        """The ids of the new memories that nothing overtook since: so many are told to be new."""
+        """The ids of the new memories that no later one overtook; their number is reported as new."""
         return tuple(identity for identity, weight in self.weights.items() if weight)
 
     @property
@@ -70,48 +71,49 @@ class Due(Struct, kw_only=True):
         return "single_subject" if len(self.keys) == 1 else "relationship"
 
     def worth(self, known: Container[str] = ()) -> float:
-        """The value of settling it, by how long it takes to read; what is `known` from an earlier packet counts little."""
+        """The value of settling this packet for its length; memories that are `known` from an earlier packet count little."""
         value = sum(weight * (_SHOWN_ALREADY if identity in known else 1.0) for identity, weight in self.weights.items())
         value += _SHAKEN * self.shaken + _PER_SHOWN * math.log1p(self.shown)
         value /= math.sqrt(max(1, self.tokens) / _A_HUNDRED)
         return round(value * (_PAIR if len(self.keys) > 1 else 1.0), 3)
 
     def says_enough(self, known: Collection[str]) -> bool:
-        """Whether so much of what is current in it is not `known` from an earlier packet that it is no repetition."""
+        """Whether enough of its current memories are not `known` from an earlier packet, so that it is not a repetition."""
         current = self.current or self.new
         unknown = sum(identity not in known for identity in current)
         return unknown >= ENOUGH or 2 * unknown >= len(current)
 
 
 class Cut(Struct):
-    """A text as it fits a budget; `whole` is false where its end was left out."""
+    """A text shortened to a budget; `whole` is false if its end was cut off."""
 
     text: str
     whole: bool
 
 
 def keys_of(keys: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """The packets that a memory of these subjects is in: one for each, and for each pair of the first of them."""
+    """The keys of the packets that a memory with these subjects is in: each subject, and each pair of the first ones."""
     yield from ((key,) for key in keys)
     yield from combinations(sorted(keys[:MOST_TAGS]), 2)
 
 
 def weight(type: str, importance: float, related: bool) -> float:
-    """The weight of a new memory: by its type, whose `importance` is in 0..1, and twice where it is about the understanding."""
+    """The weight of a new memory by its type, whose `importance` is in 0..1; doubled if the memory is about the understanding."""
     value = _WEIGHTS.get(type, _LEAST + (1 - _LEAST) * importance)
     return value * _RELATED if related else value
 
 
 def is_contained(shared: int, first: int, other: int) -> bool:
-    """Whether of two subjects with so many observations one is a part of the other."""
+    """Whether one subject is a part of another, by the observations of each and those they share."""
     return shared >= CONTAINED * min(first, other)
 
 
 def in_order(
     due_packets: Mapping[tuple[str, ...], Due], names: Mapping[tuple[str, ...], str], known: Collection[str]
 ) -> list[tuple[Due, float]]:
-    """Those that one pass takes, best first, by worth and then by name: what an earlier one of them shows counts little, and
-    what would be mostly repetition is left for the next pass. Each with its worth when it comes.
+    """The packets that one pass takes, by worth (best first) and then by name, each with its worth at its turn.
+
+    A memory that an earlier packet shows counts little, and a packet that would mostly repeat is left for the next pass.
     """
     shown = set(known)
     waiting = [(-packet.worth(shown), names[keys], keys) for keys, packet in due_packets.items()]
@@ -122,7 +124,7 @@ def in_order(
         packet = due_packets[keys]
         if not packet.says_enough(shown):
             continue
-        # The worth of the others only falls by what is taken: whichever is the best still at its turn comes next.
+        # Each packet taken can only lower the worth of the others, so a packet that is still the best at its turn comes next.
         now = -packet.worth(shown)
         if now > value and waiting and (now, name, keys) > waiting[0]:
             heapq.heappush(waiting, (now, name, keys))
@@ -139,9 +141,9 @@ def news_first(
     understood: Collection[str],
     few: int,
 ) -> list[tuple[Due, float]]:
-    """Those that say what is not `understood` elsewhere; then, while a pass has fewer than `few`, those that say it again.
+    """The packets with memories that are not `understood` elsewhere; then, up to `few` in all, packets that repeat.
 
-    What shakes a present text waits for no other pass.
+    A packet that shakes a present understanding is taken in any case.
     """
     taken = in_order(due_packets, names, {*shown, *understood})
     keys_taken = {packet.keys for packet, _ in taken}
@@ -154,9 +156,9 @@ def news_first(
 
 
 def fitted(texts: Sequence[str], room: int, cost: Callable[[int, Cut], int]) -> list[Cut]:
-    """As many of `texts`, in their order, as fit `room` tokens; one that would take over a third of it is cut at a word.
+    """As many of `texts`, in their order, as fit `room` tokens; a text longer than a third of that is cut at a word.
 
-    `cost` is how many tokens the one at a place takes, as it was cut.
+    `cost` gives the tokens of a cut text, by its place.
     """
     longest = max(1, room // 3)
     cuts: list[Cut] = []

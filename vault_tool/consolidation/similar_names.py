@@ -1,4 +1,4 @@
-"""Names that are nearly one: what could make a twin of a subject without anybody noticing."""
+"""Names that are nearly the same, and so could make a second subject for the same thing unnoticed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vault_tool.util.text import normal_name
 # The ratio of matching characters (Ratcliff and Obershelp 1988) from which two names are a near miss.
 CLOSE = 0.86
 
-# Characters above which a name's spelling is not compared: what a comparison costs grows with the square of them.
+# The longest name in characters whose spelling is compared: the cost of a comparison grows with the square of the length.
 _LONGEST = 200
 
 _SHORTEST_STEM = 3
@@ -23,8 +23,8 @@ _ENDING = 4
 def similar_names(name: str, others: Iterable[str], limit: int = 5) -> list[str]:
     """The names of `others` that are nearly `name` but not the same after normalisation, nearest first.
 
-    Near are: the same letters with other spacing, one a word-by-word abbreviation of the other
-    (`wealth sim`, `wealth simulator`), or a small difference in spelling.
+    Two names are near if they have the same letters with other spacing, if one abbreviates the other word by word
+    (`wealth sim`, `wealth simulator`), or if their spelling differs a little.
     """
     normalised = normal_name(name)
     scored = [(score, other) for other in others if (score := nearness(normalised, normal_name(other))) > 0]
@@ -32,11 +32,11 @@ def similar_names(name: str, others: Iterable[str], limit: int = 5) -> list[str]
 
 
 def near_pairs(names: Iterable[str], of: Collection[str] | None = None) -> Iterator[tuple[str, str, float]]:
-    """The pairs among normalised names that are nearly one, each once, with how near (0..1); with `of` only those that one of
-    these names is in.
+    """The pairs of normalised names that are nearly the same, each once, with their nearness (0..1).
 
-    Names are compared only where they share a beginning, an ending, the beginning of a word, or their initials: so
-    the cost grows with how many are alike, and only a misspelling at both ends is passed over.
+    With `of`, only pairs with one of these names. Names are compared only if they share a beginning, an ending, the beginning
+    of a word, or their initials: so the cost grows with the number of similar names, and only a name misspelt at both ends is
+    missed.
     """
     alike: dict[str, set[str]] = defaultdict(set)
     for name in names:
@@ -53,7 +53,7 @@ def near_pairs(names: Iterable[str], of: Collection[str] | None = None) -> Itera
 
 
 def _pairs_of(group: Collection[str], of: Collection[str] | None) -> Iterator[tuple[str, str]]:
-    """The pairs of a group, each in the order of its names; with `of` those that one of these names is in."""
+    """The pairs of a group, each in alphabetical order; with `of`, only pairs with one of these names."""
     if of is None:
         return combinations(sorted(group), 2)
     return ((min(name, other), max(name, other)) for name in of if name in group for other in group if other != name)
@@ -76,7 +76,7 @@ def nearness(name: str, theirs: str) -> float:
 
 
 def pair_nearness(name: str, other: str) -> float:
-    """The same with more forms, for a search among all subjects: other word order, and initials for the whole."""
+    """The nearness of two names in a search among all subjects: also for another word order, and for initials."""
     if sorted(name.split()) == sorted(other.split()) and name != other:
         return 0.98
     if other in _initials(name) or name in _initials(other):
@@ -92,13 +92,13 @@ def _marks(name: str) -> set[str]:
 
 
 def _initials(name: str) -> tuple[str, ...]:
-    """The initials of a name of several words, if they can stand for it."""
+    """The initials of a name, if it has enough words for an acronym."""
     words = name.split()
     return ("".join(word[0] for word in words),) if len(words) >= _SHORTEST_ACRONYM else ()
 
 
 def _abbreviates(short: list[str], long: list[str]) -> bool:
-    """Whether each word of `short` begins the word of `long` in its place, some word being cut."""
+    """Whether each word of `short` is a prefix of the word of `long` at the same place."""
     if len(short) != len(long):
         return False
     return all(b.startswith(a) and len(a) >= _SHORTEST_STEM for a, b in zip(short, long, strict=True))

@@ -15,20 +15,20 @@ from vault_tool.model.supersession import Place, place_of
 from vault_tool.model.types import RecordClass
 from vault_tool.util.structs import Struct
 
-# The subjects of something, by what identifies them.
+# The keys of the subjects of an observation or understanding.
 Keys = frozenset[str]
 
-# The types of understandings that say what the memories of their subjects come to.
+# The types of understandings that sum up the memories of their subjects.
 COVERING = ("single_subject", "relationship")
 
 _PAIR = 2
 
-# An understanding's id, when it was written, and what it rests on.
+# An understanding's id, the time when it was written, and its sources.
 _Synthesis = tuple[str, str, frozenset[str]]
 
 
 class Sighting(Struct):
-    """One observation: its id, its subjects, when it was written, and in which generation."""
+    """One observation: its id, its subjects, its time of writing and its generation."""
 
     id: str
     keys: Keys
@@ -37,7 +37,7 @@ class Sighting(Struct):
 
 
 class SubjectCount(msgspec.Struct):
-    """The observations of one subject, counted; mutable, because it is counted up."""
+    """The observations of one subject, counted; mutable, because the counts are increased one by one."""
 
     observations: int = 0
     newest: str = ""
@@ -45,10 +45,10 @@ class SubjectCount(msgspec.Struct):
 
 
 class SubjectCoverage(Struct):
-    """Subjects with their counts, pairs with how many observations they share, and how far understandings are behind.
+    """Subjects with their counts, pairs with the number of observations they share, and how far understandings are behind.
 
-    `behind` counts for an understanding's id the observations of its subjects that were written after it and that it
-    does not rest on; `understood` are the subjects of active understandings, by type.
+    `behind` counts, by an understanding's id, the observations of its subjects that were written after it and are not among
+    its sources. `understood` are the subjects of active understandings, by type.
     """
 
     subjects: Mapping[str, SubjectCount]
@@ -57,7 +57,7 @@ class SubjectCoverage(Struct):
     understood: Mapping[str, frozenset[Keys]] = field(default_factory=dict)
 
     def uncovered(self) -> list[str]:
-        """The subjects that have observations and no understanding of their own, those with most first."""
+        """The subjects that have observations and no understanding of their own, most observations first."""
         known = self.understood.get("single_subject", frozenset())
         bare = [key for key in self.subjects if frozenset((key,)) not in known]
         return sorted(bare, key=lambda key: (-self.subjects[key].observations, key))
@@ -95,7 +95,7 @@ class _UnderstandingIndex:
         for entry, keys in understandings:
             if entry.type in COVERING and keys:
                 self._by_place[keys].append((entry.id, entry.text("created"), frozenset(entry.texts("sources"))))
-        # A broad one under one of its subjects alone: an observation then looks only at what it can be part of.
+        # An understanding of more than two subjects is kept under the first of them alone, so that a look-up reads few of them.
         self._broad: dict[str, list[Keys]] = defaultdict(list)
         for keys in self._by_place:
             if len(keys) > _PAIR:
@@ -103,7 +103,7 @@ class _UnderstandingIndex:
         self._known: dict[Keys, tuple[list[tuple[str, str]], list[_Synthesis]]] = {}
 
     def about(self, keys: Keys) -> tuple[list[tuple[str, str]], list[_Synthesis]]:
-        """The pairs among some subjects, and what is said about one, two or more of them."""
+        """The pairs among some subjects, and the understandings of one, two or more of them."""
         if keys not in self._known:
             shared = list(combinations(sorted(keys)[:MOST_TAGS], 2))
             places = [frozenset((key,)) for key in keys] + [frozenset(pair) for pair in shared]
@@ -127,7 +127,7 @@ def contested(understandings: Sequence[tuple[Entry, Keys]]) -> list[tuple[Entry,
 
 
 def current(snapshot: Snapshot) -> list[tuple[Entry, Keys]]:
-    """The active understandings of everything that there is, each with the keys of its subjects."""
+    """All active understandings, each with the keys of its subjects."""
     active = (entry for entry in snapshot.of_class(RecordClass.UNDERSTANDING) if snapshot.active(entry))
     return [(entry, frozenset(map(snapshot.subject_key, entry.subjects))) for entry in active]
 

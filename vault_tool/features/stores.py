@@ -1,4 +1,4 @@
-"""Which stores there are, in the order in which they are erased from, and all of them of one vault."""
+"""The table of all stores, in the order in which data are erased from them, and the stores of one vault."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from vault_tool.vault.context import Context
     from vault_tool.vault.store_interface import Store
 
-# Their modules are loaded when somebody asks the stores: a command that reads a note does not.
+# The modules of stores are loaded by the first use of a store: a command that reads a note needs none of them.
 _STORES: dict[str, tuple[str, str]] = {
     "memories": ("vault_tool.vault.memory_stores", "Memories"),
     "episodes": ("vault_tool.vault.memory_stores", "Episodes"),
@@ -35,7 +35,7 @@ _STORES: dict[str, tuple[str, str]] = {
 
 
 def register(name: str, make: Callable[[Context], Store]) -> Callable[[], None]:
-    """Have one more store, made for each vault that is asked; gives what takes it out again."""
+    """Add a store, made anew for each vault; returns a function that removes it."""
     return registered.add_store(name, make)
 
 

@@ -1,8 +1,8 @@
-"""Whether what lies in a vault's local folders is this machine's own, or came with a pull, a copy or an archive.
+"""The check that the files in a vault's local folders are this machine's own, and did not come with a pull, copy or archive.
 
-A key that lies in no vault tells: `_local/mark` is a keyed hash of the folder's device and inode. Where that is another's, or git
-has one of these paths (or had, since the mark was made), nothing of them is read: what this machine keeps of the vault is then
-kept in the user's own data folder, until a person takes over what was there (`vt doctor --adopt-local`).
+It uses a key that lies in no vault: `_local/mark` is a keyed hash of the folder's device and inode. If the mark is another's, or
+git tracks one of these paths (or did since the mark was made), none of the files is read. This machine's files of the vault are
+then kept in the user's own data folder, until a person accepts those in the vault (`vt doctor --adopt-local`).
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from vault_tool.util.user_folder import PRIVATE_FILE, PRIVATE_FOLDER, data_folde
 
 NAMES = (LOCAL, CACHE, CONFIG_FILE)
 MARK_FILE = "mark"
-# What the mark says, as of the last look: written over in place, and worth nothing where that was cut short.
+# The values of the mark at the last check. The file is overwritten in place, and a torn one is ignored.
 _CHECKED_FILE = "checked"
 OWN_FILES = (MARK_FILE, _CHECKED_FILE)
 
 _KEY_FILE = "key"
 _KEY_BYTES = 32
 _ELSEWHERE = "elsewhere"
-# Users of one folder have a line each in its mark; no more of them than this.
+# The mark has a line for each user of the folder, for at most so many users.
 _MOST_MARKS = 20
 _LONGEST = 2**16
 _NONE = "-"
-# How git's index is made: bytes of its header, and of what stands before a name; its flags say how long that is.
+# The format of git's index: the bytes of its header, the bytes of an entry before its name, and two masks for the entry's flags.
 _HEADER, _ENTRY, _EXTENDED, _LENGTH = 12, 62, 0x4000, 0xFFF
 _BYTES = tuple(name.encode() for name in NAMES)
 
@@ -52,7 +52,7 @@ Repos = tuple[Repo, ...]
 
 
 class Doubt(Enum):
-    """Why nothing local is believed: git has it, git had it since the mark was made, or the mark is of another place."""
+    """The reason not to trust local files: git has them, git had them after the mark was made, or the mark is from elsewhere."""
 
     NONE = ""
     TRACKED = "tracked"
@@ -61,9 +61,9 @@ class Doubt(Enum):
 
 
 class Trust(Struct):
-    """Where this machine's own files of a vault are: below `place`, which is the vault's root where there is no doubt.
+    """The place of this machine's own files of a vault: below `place`, which is the vault's root if there is no doubt.
 
-    `tracked` are the paths that git has now, `commit` one that had them since the mark was made.
+    `tracked` are the local paths that git tracks now, `commit` is a commit that had some since the mark was made.
     """
 
     place: Path
@@ -73,7 +73,7 @@ class Trust(Struct):
 
 
 class _Line(Struct):
-    """One user's word for a folder: the commit, and git's index, when all was well there."""
+    """One user's line about a folder: the commit and git's index at the last check without a doubt."""
 
     mark: str
     head: str
@@ -84,7 +84,7 @@ class _Line(Struct):
         return f"{self.mark} {self.head} {self.index} {self.seal}\n"
 
 
-# An answer asks some twenty times: so many seconds it is not looked at again.
+# Seconds for which a decision is reused without a check, because an answer asks for it some twenty times.
 _A_MOMENT = 0.0005
 
 
@@ -108,7 +108,7 @@ def place(root: Path) -> Path:
 
 
 def trust(root: Path) -> Trust:
-    """The decision about a vault's local folders; three looks at file times where nothing changed since the last time."""
+    """The decision about a vault's local folders; it costs three stats if nothing changed since the last time."""
     named = str(root), data_folder()
     known = _known.get(named)
     if known is not None:
@@ -118,7 +118,7 @@ def trust(root: Path) -> Trust:
         if known.stamps == _stamps(known.files):
             known.at = now
             return known.found
-    # Where its index is, a repository is the one that it was.
+    # While the indexes are at their places, the repositories are the same.
     is_known = known is not None and known.repos and all(_stamps(known.files)[2:])
     repos = known.repos if known is not None and is_known else tuple(repositories(root))
     files = _looked_at(root, repos)
@@ -131,9 +131,9 @@ def trust(root: Path) -> Trust:
 
 
 def adopt(root: Path) -> None:
-    """Believe what lies there from now on, for a person has seen it, together with what was kept elsewhere meanwhile.
+    """Trust the local files from now on, because a person has seen them, and move this machine's other files to them.
 
-    Raises Refused where git still has it, StorageError where no mark can be written.
+    Raises Refused if git still tracks some of them, StorageError if no mark can be written.
     """
     decision = trust(root)
     if decision.tracked:
@@ -142,7 +142,7 @@ def adopt(root: Path) -> None:
     repos = tuple(repositories(root))
     folder, _, *index = _stamps(_looked_at(root, repos))
     if decision.doubt is Doubt.BROUGHT:
-        # Derived: made anew sooner than looked through.
+        # The cache is derived, and made anew faster than checked.
         shutil.rmtree(root / CACHE, ignore_errors=True)
     if decision.place != root:
         _merge(decision.place, root)
@@ -151,14 +151,14 @@ def adopt(root: Path) -> None:
 
 
 def vouch(root: Path) -> None:
-    """Write the mark of a new vault; not where there is a doubt."""
+    """Write the mark of a new vault, unless there is a doubt."""
     with rewritten(root):
         pass
 
 
 @contextmanager
 def rewritten(root: Path) -> Iterator[None]:
-    """Write the mark anew once history was written anew: the commit that it names is no more. Not where there was a doubt."""
+    """Write the mark again after history was rewritten, because its commit is gone then; not if there was a doubt before."""
     believed = trust(root).doubt is Doubt.NONE
     yield
     if believed:
@@ -170,7 +170,7 @@ def rewritten(root: Path) -> Iterator[None]:
 
 
 def look_again() -> None:
-    """Look again the next time, whatever was decided."""
+    """Forget all decisions, so that the next call checks again."""
     _known.clear()
 
 
@@ -185,14 +185,14 @@ def seal(kind: str, text: bytes) -> str:
 
 
 def is_sealed(kind: str, text: bytes, signature: str) -> bool:
-    """Whether that is this user's seal of the text; False without a key."""
+    """Whether `signature` is this user's seal of the text; False without a key."""
     return has_key() and hmac.compare_digest(_keyed(kind, text).encode(), signature.encode("utf-8", "replace"))
 
 
 def _decided(root: Path, repos: Repos, folder: Stamp, index: Sequence[Stamp]) -> Trust:
     lines = _lines(root, MARK_FILE) if has_key() else []
     own = _own(lines, "mark", folder)
-    # What was looked at last, which may be long after the mark was made.
+    # The last check may be much later than the mark.
     last = (_own(_lines(root, _CHECKED_FILE), "checked", folder) or own) if own is not None else None
     if last is not None and last.index == _text(index):
         return Trust(root)
@@ -201,7 +201,7 @@ def _decided(root: Path, repos: Repos, folder: Stamp, index: Sequence[Stamp]) ->
     if own is None and lines:
         return _elsewhere(root, folder, Doubt.ELSEWHERE)
     heads = _heads(repos)
-    # A new vault and a fresh clone have nothing that could have been brought there.
+    # A new vault and a fresh clone have no local files that could have come with a pull.
     if last is not None or _is_there(root):
         if commit := _brought_by_any(repos, last.head if last is not None else "", heads):
             return _elsewhere(root, folder, Doubt.BROUGHT, commit=commit)
@@ -209,7 +209,7 @@ def _decided(root: Path, repos: Repos, folder: Stamp, index: Sequence[Stamp]) ->
         return Trust(root)
     with suppress(VaultError, OSError):
         if own is None and not (root / SETTINGS_FILE).exists():
-            pass  # what is left of a vault that went meanwhile
+            pass  # the rest of a vault that was deleted meanwhile
         elif own is None:
             _write_mark(root, folder, index, heads)
         elif has_key():
@@ -219,7 +219,7 @@ def _decided(root: Path, repos: Repos, folder: Stamp, index: Sequence[Stamp]) ->
 
 
 def _elsewhere(root: Path, folder: Stamp, doubt: Doubt, *, tracked: tuple[str, ...] = (), commit: str = "") -> Trust:
-    """A place of its own for a vault whose local folders are not believed: where no pull and no copy of it reaches."""
+    """The result for a vault whose local folders are not trusted: a place in the user's folder that no pull or copy can reach."""
     name = hmac.new(_key(data_folder()), _of_place(folder), sha256).hexdigest()[:32]
     created = Path(data_folder()) / _ELSEWHERE / name
     try:
@@ -235,9 +235,9 @@ def _for_this_process(root: str) -> Path:
 
 
 def _merge(source: Path, root: Path) -> None:
-    """Put what was kept elsewhere where it belongs; what is added to is added, and of the rest the newer stays.
+    """Move files that were kept elsewhere into the vault: logs are appended, other files replace those in the vault.
 
-    Wherever a kill stops it, the next call takes up the rest and adds nothing twice.
+    After a kill the next call moves the rest, and appends no line twice.
     """
     for folder, _, names in os.walk(source / LOCAL):
         below = Path(folder).relative_to(source)
@@ -258,7 +258,7 @@ def _merge(source: Path, root: Path) -> None:
 
 
 def _not_yet_in(present: bytes, more: bytes) -> bytes:
-    """The lines with which a log does not end already: a kill may have come before they were struck off where they were."""
+    """The lines to append that are not at the end of a log yet: after a kill some may be there already."""
     lines = more.splitlines(keepends=True)
     return b"".join(lines[next((n for n in range(len(lines), 0, -1) if present.endswith(b"".join(lines[:n]))), 0) :])
 
@@ -276,7 +276,7 @@ def _lines(root: Path, name: str) -> list[_Line]:
             data = folder.read(name) or b""
     except (OSError, VaultError):
         return []
-    # One that says nothing we know is no mark of ours, and no reason to write one over it.
+    # An unknown line is not a mark of this user, but it counts as one of another user and is not overwritten.
     rows = [row.split(" ") for row in data[:_LONGEST].decode("utf-8", "replace").splitlines()]
     return [_Line(*(row if len(row) == 4 else ("", "", "", ""))) for row in rows]
 
@@ -293,7 +293,7 @@ def _line(kind: str, folder: Stamp, index: Sequence[Stamp], heads: str) -> _Line
 
 
 def _write_mark(root: Path, folder: Stamp, index: Sequence[Stamp], heads: str) -> None:
-    """Vouch for what lies there as of this commit and index; raises OSError, StorageError, Refused."""
+    """Write the mark for the local files as of this commit and index; raises OSError, StorageError, Refused."""
     if not has_key():
         return
     line = _line("mark", folder, index, heads)
@@ -321,7 +321,7 @@ def _text(index: Sequence[Stamp]) -> str:
 
 @cache
 def _key(folder: str) -> bytes:
-    """The user's key, made when it is first needed; empty where there is none and none can be kept."""
+    """The user's key, made when it is first needed; empty if it cannot be read or stored."""
     path = Path(folder) / _KEY_FILE
     for _ in range(2):
         try:
@@ -349,7 +349,7 @@ def _make_key(path: Path) -> None:
     finally:
         os.close(descriptor)
     try:
-        # Whoever is first has the key: a second one would make the first one's marks another's.
+        # The first process to link its key wins: a second key would make the marks of the first one invalid.
         os.link(temporary, path)
     except FileExistsError:
         pass
@@ -363,7 +363,7 @@ def _keyed(kind: str, text: bytes) -> str:
     return hmac.new(_key(data_folder()), kind.encode() + b"\0" + text, sha256).hexdigest()
 
 
-# What git has of these paths. Where it can be told from files alone, no process is started.
+# The local paths in git. If git's files alone decide, no process is started.
 
 
 def _looked_at(root: Path, repos: Repos) -> tuple[str, ...]:
@@ -372,7 +372,7 @@ def _looked_at(root: Path, repos: Repos) -> tuple[str, ...]:
 
 
 def _stamps(files: tuple[str, ...]) -> tuple[Stamp, ...]:
-    """The stamps of a folder, of its mark and of git's indexes: they change when one of these does."""
+    """The stamps of a folder, its mark and git's indexes; each changes with its file."""
     root, *others = files
     try:
         info = os.stat(root)  # noqa: PTH116  (asked many times in an answer, and a path is as dear as the look)
@@ -390,8 +390,8 @@ def _stamp(path: str) -> Stamp:
 
 
 def repositories(root: Path) -> Iterator[Repo]:
-    """The repositories that a folder lies in, as their files say, the nearest first: one around another's work tree may bring
-    files into that.
+    """The repositories around a folder, found by their files, nearest first: an outer repository may bring files into an inner
+    work tree.
     """
     real = root.resolve()
     for folder in (real, *real.parents):
@@ -403,7 +403,7 @@ def repositories(root: Path) -> Iterator[Repo]:
 
 
 def _linked(dot: Path) -> Path | None:
-    """Where the `.git` of a further work tree, or of a submodule, says that the repository is."""
+    """The repository folder that the `.git` file of a linked work tree or submodule names."""
     pointer = _first_line(dot)
     return dot.parent / pointer.removeprefix("gitdir:").strip() if pointer.startswith("gitdir:") else None
 
@@ -426,7 +426,7 @@ def _heads(repos: Repos) -> str:
 
 
 def _head(repo: Repo) -> str:
-    """The commit that HEAD is at; empty where there is none, or only git can tell."""
+    """The commit of HEAD; empty if there is none, or if only git itself can find it."""
     reference = _first_line(repo.git_dir / "HEAD")
     if not reference.startswith("ref: "):
         return reference
@@ -454,15 +454,15 @@ def _tracked(repo: Repo) -> tuple[str, ...]:
 
 
 def _may_have(repo: Repo, index: bytes) -> bool:
-    """Whether an index has one of the paths, or only git can tell: its names stand in it as they are, but for those that it
-    shortens (version 4) or keeps in another file.
+    """Whether git's index may have one of the local paths. It is parsed here, unless it shortens names (version 4) or keeps
+    some in another file: then only git can tell.
     """
     shared = any(name.startswith("sharedindex.") for name in os.listdir(repo.git_dir))
     if shared or index[:4] != b"DIRC" or index[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
         return True
     if repo.prefix:
         return f"{repo.prefix}_".encode("utf-8", "surrogateescape").lower() in index.lower()
-    # In order: little stands before these, and nearly all of a vault behind.
+    # The index is sorted: few names come before the local paths, and nearly all of a vault comes after them.
     at, left = _HEADER, int.from_bytes(index[8:_HEADER], "big")
     while left:
         flags = int.from_bytes(index[at + _ENTRY - 2 : at + _ENTRY], "big")
@@ -470,7 +470,7 @@ def _may_have(repo: Repo, index: bytes) -> bool:
         end = index.find(b"\0", begin)
         name = index[begin:end].lower()
         if end < 0 or end - begin != flags & _LENGTH or name.startswith(_BYTES):
-            return True  # or it is made otherwise, with longer hashes
+            return True  # a local path, or an index of another form, with longer hashes
         if index[begin : begin + 1] > b"_":
             return False
         at += (end - at + 8) & ~7
@@ -479,7 +479,7 @@ def _may_have(repo: Repo, index: bytes) -> bool:
 
 
 def _brought_by_any(repos: Repos, before: str, heads: str) -> str:
-    """A commit that has one of these paths and that HEAD did not have before, in any of the repositories; empty for none."""
+    """A commit with one of the local paths that HEAD did not have before, in any of the repositories; empty for none."""
     known = [*before.split(","), *(_NONE for _ in repos)]
     answers = (_brought_by(repo, was, now) for repo, was, now in zip(repos, known, heads.split(","), strict=False))
     return next(filter(None, answers), "")
@@ -491,7 +491,8 @@ def _brought_by(repo: Repo, before: str, head: str) -> str:
         return ""
     since = f"{before}.." if before not in ("", _NONE) else ""
     for revisions in dict.fromkeys((f"{since}HEAD", "HEAD")):
-        # What only took them away brought nothing; `d`, which means the rest, finds none without a patch in older versions.
+        # A commit that only deleted the paths brought nothing. The filter lists the other letters, because older versions of git
+        # find no commit with `d` unless they make a patch.
         asked = ("log", "-1", "-m", "--full-history", "--diff-filter=AMRTC", "--format=%H", revisions, "--", *_places(repo))
         out = _git(repo, *asked)
         if out is not None:
@@ -500,7 +501,7 @@ def _brought_by(repo: Repo, before: str, head: str) -> str:
 
 
 def _places(repo: Repo) -> list[str]:
-    """The paths as git takes them, in any case: a disk may know no case, and git does."""
+    """The local paths as git's pathspecs, in upper or lower case, because a file system may ignore case while git does not."""
     return [f":(icase,literal){repo.prefix}{name}" for name in NAMES]
 
 

@@ -1,7 +1,7 @@
-"""The authors of a vault's texts: texts that other people's commits brought, and how far they are believed.
+"""The authors of a vault's texts: the catalogue keeps each text that came with another person's commit.
 
-Whatever a head or a signal says of its origin, it counts only where its text came by a commit of this machine's owner, or by
-none. A text is told by its content at its path: an owner who merges or moves it has not written it, one who edits it has.
+The origin in a head or signal counts only if its text came with a commit of this machine's owner, or is not committed. A text
+is identified by its content at its path: an owner who merges or moves it does not become its author, one who edits it does.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ if TYPE_CHECKING:
     from vault_tool.index.graves import ForeignGrave, GraveNews
 
 FOLDERS = (VAULT, TEMPLATES)
-# Facts of the catalogue: the commits whose history is taken in, by whose addresses, and the settings that these are from.
+# Facts of the catalogue: the commits whose history is taken in, the owners' addresses then, and a stamp of the settings file.
 HISTORY, OWNERS, MACHINE = "history", "owners", "machine"
 
 _NOBODY = pulled("git could not say by whom")
 
-# Beside texts it is known of a path by whom a text of the owner's was pinned, and that words of the owner's stood there.
+# Rows with these prefixes are marks at a path: they say who changed which part of the owner's note, instead of naming a text.
 _MARK = "mark:"
 _PUT = f"{_MARK}put:"
 _HID = f"{_MARK}hid:"
-# Of a note of the owner's that somebody else's commit took away, known by its id in place of a path: its blob follows.
+# The mark of an owner's note that another person's commit deleted; its row has the note's id as its path. The blob follows.
 GONE = f"{_MARK}gone:"
 
-# So many texts are read from the history at once.
+# The number of texts that are read from the history at once.
 _READ_AT_ONCE = 500
 
-# The verbs by which a person makes a text theirs, and what no verb of ours did. What any other makes of a text that
-# somebody else brought, the tool made of it, and it stays theirs.
+# The verbs whose caller becomes the author of a text; "" is an edit without a verb. A change by any other verb is the tool's
+# own: the text keeps the author whose commit brought it.
 PERSONS = frozenset({"", "edit", "commit", "review", "undo"})
 
 
@@ -66,17 +66,17 @@ class Foreign(Struct):
 
 
 class HistoryDelta(Struct):
-    """The part of the history to take in: texts that came with it, commits that HEAD has no longer (`whole`: all before)."""
+    """The part of the history to take in: new texts, and commits that HEAD no longer has (`whole`: everything is read anew)."""
 
     came: tuple[Foreign, ...] = ()
     lost: frozenset[str] = frozenset()
     whole: bool = False
     graves: tuple[ForeignGrave, ...] | None = None
-    """All of others' tombstones, where the history brought some or lost commits; None: those that are known."""
+    """All tombstones of other people, if the history has new ones or lost commits; None: the known ones stay."""
     facts: Mapping[str, str] = field(default_factory=dict)
 
     def apply(self, catalog: Catalog) -> None:
-        """Write it, in a transaction of the caller's."""
+        """Write the changes to the catalogue, in a transaction of the caller."""
         if self.whole:
             catalog.connection.execute("DELETE FROM foreign_texts")
         catalog.connection.executemany("DELETE FROM foreign_texts WHERE by_commit = ?", ((commit,) for commit in self.lost))
@@ -86,18 +86,18 @@ class HistoryDelta(Struct):
             catalog.connection.executemany(graves.ADD, map(graves.row_of, self.graves or ()))
 
     def grave_news(self) -> GraveNews:
-        """The news of tombstones in it."""
+        """The changes that concern tombstones."""
         owned = frozenset(text.path for text in self.came if text.text == graves.OWNED)
         return graves.GraveNews(self.graves, owned, self.lost, self.whole)
 
     def touched(self, catalog: Catalog) -> set[str]:
-        """The paths of which something else may be believed than before."""
+        """The paths whose texts may count differently than before."""
         paths = {text.path for text in self.came}
         if self.whole:
             paths.update(row[0] for row in catalog.rows("SELECT DISTINCT path FROM foreign_texts"))
         else:
             paths.update(row[0] for row in catalog.rows_in("SELECT path FROM foreign_texts WHERE by_commit IN ({})", self.lost))
-        # Of what was taken away the id stands in place of a path.
+        # The row of a deleted note has an id instead of a path.
         return {path for path in paths if "/" in path}
 
 
@@ -106,7 +106,7 @@ _TEXTS = "SELECT path, text, author, at, by_commit FROM foreign_texts WHERE"
 
 
 def known_texts(catalog: Catalog, path: str) -> list[Foreign]:
-    """Others' texts that are known of one path."""
+    """The known texts of other people at one path."""
     return [Foreign(*row) for row in catalog.rows(f"{_TEXTS} path = ?", (path,))]
 
 
@@ -116,37 +116,37 @@ def row_of(text: Foreign) -> tuple[Any, ...]:
 
 
 def pin_of(blob: str) -> str:
-    """Under which name it is known who pinned a text of the owner's that is a blob now."""
+    """The key of the mark that says who pinned an owner's text; `blob` is the text now."""
     return f"{_MARK}pin:{blob}"
 
 
 def put_to(blob: str, field: str, item: str, taken: bool) -> str:
-    """Under which name it is known who put an item to a list of a note of the owner's that is a blob now, or took it away."""
+    """The key of the mark that says who added an item to a list of an owner's note, or removed it; `blob` is the note now."""
     return f"{_PUT}{blob}:{orjson.dumps([field, item, taken]).decode()}"
 
 
 def put_by(texts: Iterable[Foreign], blob: str) -> list[Put]:
-    """Items that others put to a note of the owner's that is a blob now, by what is known of its path."""
+    """The items that other people added to an owner's note or removed from it, by the marks at its path; `blob` is the note."""
     start = f"{_PUT}{blob}:"
     rows = ((orjson.loads(row.text[len(start) :]), row.author) for row in texts if row.text.startswith(start))
     return [Put(field, item, author, taken) for (field, item, taken), author in rows]
 
 
 def hid_by(texts: Iterable[str], blob: str) -> tuple[str, ...] | None:
-    """The owner's words of a note about its end and its user, where others' words that are a blob now say otherwise."""
+    """The owner's values of a note's end and user, if another person's text, now `blob`, has changed them."""
     start = f"{_HID}{blob}:"
     encoded = next((text[len(start) :] for text in texts if text.startswith(start)), None)
     if encoded is None:
         return None
     values = tuple(map(str, orjson.loads(encoded)))
-    # What was kept before there was a field says nothing of it.
+    # A mark from before a field was introduced has no value for it.
     return (*values, *("",) * (len(evidence_text.HIDING) - len(values)))
 
 
 class TakenAway(Struct):
-    """A note of the owner's that another person's commit deleted: its id, its blob, by whom, when, and the commit.
+    """An owner's note that another person's commit deleted: its id, its blob, the author, the time and the commit.
 
-    Not where it was: a path holds words of the title, which may be forgotten later.
+    The path is not kept, because it has words of the title, which may be forgotten later.
     """
 
     id: str
@@ -157,13 +157,13 @@ class TakenAway(Struct):
 
 
 def taken_away(catalog: Catalog) -> list[TakenAway]:
-    """The owner's notes that others' commits deleted, in the order of their ids; some may be back since."""
+    """The owner's notes that other people's commits deleted, in the order of their ids; some may have come back since."""
     rows = catalog.rows(f"{_TEXTS} text GLOB ? ORDER BY path", (f"{GONE}*",))
     return [TakenAway(path, text.removeprefix(GONE), author, at, commit) for path, text, author, at, commit in rows]
 
 
 def tips(repo: git.Repo, head: str) -> list[str]:
-    """The commits that what lies in the work tree may come from: HEAD, and what a merge under way brings."""
+    """The commits from which the files of the work tree may come: HEAD, and the other side of an open merge."""
     return [commit for commit in (head, *git.merging(repo)) if commit]
 
 
@@ -175,7 +175,7 @@ def whole(repo: git.Repo | None, head: str, owners: TrustedAuthors) -> HistoryDe
     facts = {HISTORY: " ".join(ends), OWNERS: owners.fact(), MACHINE: _machine(repo)}
     if not ends:
         return HistoryDelta(whole=True, facts=facts)
-    # What the commits brought is asked where somebody else's is among them: to compare their trees takes most of the time.
+    # The trees of the commits are compared only if one is another person's, because that takes most of the time.
     if not owners.signed and all(map(owners.wrote, git.brought(repo, ends, (), (), signed=False))):
         return HistoryDelta(whole=True, facts=facts)
     fold = _Fold(owners, None, frozenset())
@@ -184,7 +184,7 @@ def whole(repo: git.Repo | None, head: str, owners: TrustedAuthors) -> HistoryDe
 
 
 def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], TrustedAuthors]) -> HistoryDelta:
-    """The history that the catalogue does not know of, by one walk over that alone; raises `GitError`."""
+    """The part of the history that the catalogue has not taken in, by a walk over that part alone; raises `GitError`."""
     ends, known, stored_owners = _known_tips(repo, head), catalog.meta(HISTORY).split(), catalog.meta(OWNERS)
     facts = {HISTORY: " ".join(ends), MACHINE: _machine(repo)}
     if facts[MACHINE] == catalog.meta(MACHINE) and _all_ours(repo, catalog, known, ends, stored_owners):
@@ -198,7 +198,7 @@ def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Trus
         lost = frozenset([DOUBT]).union(*(git.unreachable(repo, old, ends) for old in known))
         commits = git.brought(repo, ends, known, FOLDERS, who.signed)
     except GitError:
-        # Commits that were pruned since: nothing says what they had.
+        # Commits were pruned since, and their contents are unknown.
         return whole(repo, head, who)
     fold = _Fold(who, catalog, lost)
     delta = fold.taken(repo, commits)
@@ -206,7 +206,7 @@ def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Trus
 
 
 def doubted(repo: git.Repo, catalog: Catalog | None, head: str, paths: Collection[str], now: datetime) -> HistoryDelta:
-    """Texts of these files that git cannot attribute now: every text of theirs that is committed and not known yet."""
+    """Marks of doubt for texts in these files that git cannot attribute now: each committed text that is not known yet."""
     paths = [path for path in paths if not is_around(path)]
     blobs = work_tree_blobs(repo, paths)
     committed: list[dict[str, str]] | None = None
@@ -221,7 +221,7 @@ def doubted(repo: git.Repo, catalog: Catalog | None, head: str, paths: Collectio
         if committed is not None and not any(
             path in blobs and (journal or not blob or blobs[path] == blob) for blobs in committed
         ):
-            continue  # a person's edit, or a line of ours, which no commit has
+            continue  # an uncommitted edit of a person, or an uncommitted line of our own
         texts = _lines_of(repo, path) if journal else [blob]
         unknown += [Foreign(path, text, _NOBODY, int(now.timestamp()), DOUBT) for text in texts]
     known = "SELECT 1 FROM foreign_texts WHERE path = ? AND text = ?"
@@ -229,7 +229,7 @@ def doubted(repo: git.Repo, catalog: Catalog | None, head: str, paths: Collectio
 
 
 def changed_since(repo: git.Repo, catalog: Catalog, head: str) -> frozenset[str]:
-    """The files that differ between the history that is known and HEAD, as far as git can say."""
+    """The files that differ between the history taken in and HEAD, as far as git can say."""
     changed: set[str] = set()
     with suppress(GitError, NotFound):
         for old in catalog.meta(HISTORY).split():
@@ -238,7 +238,7 @@ def changed_since(repo: git.Repo, catalog: Catalog, head: str) -> frozenset[str]
 
 
 def _known_tips(repo: git.Repo, head: str) -> list[str]:
-    """As `tips`; where there is no HEAD because git failed, raises its `GitError`."""
+    """The result of `tips`; raises the `GitError` if git failed to give HEAD."""
     if not head:
         git.head(repo)
     return tips(repo, head)
@@ -251,9 +251,9 @@ def _lines_of(repo: git.Repo, path: str) -> list[str]:
 
 
 def others_text(texts: Mapping[str, Foreign], blob: str) -> Foreign | None:
-    """The text of a file among others' texts at its path.
+    """The row of a file's text among other people's texts at its path; None for the owner's text.
 
-    Where git cannot say what it is nobody vouches for it: it counts as theirs who brought a text there last.
+    If git cannot give the file's blob, the text counts as written by the last person who brought a text there.
     """
     if not texts:
         return None
@@ -263,14 +263,14 @@ def others_text(texts: Mapping[str, Foreign], blob: str) -> Foreign | None:
 
 
 def brought_to(catalog: Catalog, files: str) -> list[tuple[str, str]]:
-    """The files, by a pattern of paths, to which others' commits brought a text, each with who did, the first of them first."""
+    """The files of a path pattern that other people's commits wrote, each with the author, earliest first."""
     return [
         (row[0], row[1]) for row in catalog.rows("SELECT path, author FROM foreign_texts WHERE path GLOB ? ORDER BY at", (files,))
     ]
 
 
 def owners_texts(repo: git.Repo, catalog: Catalog, owners: TrustedAuthors, paths: Collection[str]) -> dict[str, list[bytes]]:
-    """The texts that the owner put at each path, the newest first, by the commits that HEAD has; raises `GitError`."""
+    """The texts that the owner's commits wrote to each path, newest first; raises `GitError`."""
     ends = tips(repo, catalog.meta("head"))
     if not ends or not paths:
         return {}
@@ -281,7 +281,7 @@ def owners_texts(repo: git.Repo, catalog: Catalog, owners: TrustedAuthors, paths
         own = owners.wrote(commit)
         for file in commit.files:
             texts, brought_by = texts_of_path[file.path], rows[file.path]
-            # A text of the owner's stays so though somebody put it back later; a copy of another's was never the owner's.
+            # An owner's text stays the owner's if another person restores it; an owner's copy of another's text stays theirs.
             copied = brought_by.get(file.blob) == commit.commit or texts.get(file.blob) is False
             if (known and file.blob not in brought_by) or (own and not copied):
                 texts.pop(file.blob, None)
@@ -293,7 +293,7 @@ def owners_texts(repo: git.Repo, catalog: Catalog, owners: TrustedAuthors, paths
 
 
 def _machine(repo: git.Repo) -> str:
-    """A value that changes with this machine's settings, which may name the owners."""
+    """A stamp that changes with the file of this machine's settings, which may name the owners."""
     with suppress(OSError):
         info = (place(repo.root) / CONFIG_FILE).stat()
         return f"{info.st_size}.{info.st_mtime_ns}.{info.st_ino}"
@@ -313,7 +313,7 @@ def _all_ours(repo: git.Repo, catalog: Catalog, known: Sequence[str], ends: Sequ
 
 
 class _Fold:
-    """Others' texts while commits are read, each after its parents."""
+    """The texts of other people, gathered while commits are read, each after its parents."""
 
     def __init__(self, owners: TrustedAuthors, catalog: Catalog | None, lost: frozenset[str]) -> None:
         self._owners = owners
@@ -328,7 +328,7 @@ class _Fold:
         self._put_to: dict[tuple[str, str], list[Put]] = {}
 
     def graves(self, repo: git.Repo, ends: Sequence[str]) -> tuple[ForeignGrave, ...] | None:
-        """All of others' tombstones, once the commits were read; None where nothing changed in what is known of them."""
+        """All tombstones of other people, once the commits were read; None if the known ones have not changed."""
         if not self._has_graves:
             return None
 
@@ -339,27 +339,29 @@ class _Fold:
         return grave_history.foreign_graves(repo, ends, self._owners.signed, self._owners.wrote, self._owners.origin_of, whose)
 
     def taken(self, repo: git.Repo, commits: Iterable[Brought]) -> tuple[Foreign, ...]:
-        """The texts that the commits add to those that are known."""
+        """The texts that these commits add to the known ones."""
         commits = list(commits)
         self._read_evidence(repo, commits)
         for commit in commits:
             own = self._owners.wrote(commit)
             self._has_graves = self._has_graves or any(graves.is_grave(file.path) for file in commit.files)
             if own and self._catalog is None and not self._found:
-                continue  # nobody else's text is known that it could have moved or copied
+                continue  # no text of another person is known that this commit could have moved or copied
             author = "" if own else self._owners.origin_of(commit)
             if not own:
                 self._take_away(commit, author)
             for file in commit.files:
                 if graves.is_grave(file.path):
-                    continue  # empty files are alike: whose a tombstone is its path and its history say
+                    continue  # all empty files have one blob: the author of a tombstone is found by its path and history
                 self._take(Foreign(file.path, file.blob, author, commit.at, commit.commit), file, own, commit.op)
         self._lines(repo)
         return tuple(text for texts in self._found.values() for text in texts.values())
 
     def _take(self, new: Foreign, file: Introduced, own: bool, op: str) -> None:
-        """The rule: a move leaves a text whose it was, and so does what says the same; else it is its contributor's; an owner's
-        copy stays its writer's, and so does what the tool makes of a text by itself."""
+        """Add a text by the rule: a moved text keeps its author, and so does one that says the same as before.
+
+        Any other text of another person is theirs. An owner's copy keeps its author, and so does a change that the tool made.
+        """
         journal = file_kind(file.path) is FileKind.SIGNALS
         if file.was:
             if journal:
@@ -377,7 +379,7 @@ class _Fold:
                 self._add(replace(new, author=before.author, at=before.at))
                 self._hide(new, self._made_of(file, new.commit))
             elif file.blob not in file.before and (op not in PERSONS or len(file.before) > 1):
-                # What the tool changed, or a merge put together, nobody looked through: what others put there stays theirs.
+                # No person read a text that the tool changed or a merge made: items that others added stay theirs.
                 self._put(new, [*self._made_of(file, new.commit)], "")
         elif journal:
             self._add(new)
@@ -395,7 +397,7 @@ class _Fold:
             self._put(new, [same], new.author)
 
     def _take_away(self, commit: Brought, author: str) -> None:
-        """Write down which notes of the owner's another person's commit took away."""
+        """Add marks for the owner's notes that another person's commit deleted."""
         stay = {self._evidence[file.blob].id for file in commit.files if file.blob in self._evidence}
         for path, blob in commit.removed:
             evidence = self._evidence.get(blob)
@@ -404,7 +406,7 @@ class _Fold:
                 self._add(Foreign(evidence.id, f"{GONE}{blob}", author, commit.at, commit.commit))
 
     def _hide(self, new: Foreign, made_of: Iterable[tuple[str, str]]) -> None:
-        """Keep what a note of the owner's said of its end and its user: words of others over it hide nothing of the owner's."""
+        """Keep the owner's values of a note's end and user, so that another person's text cannot hide the owner's note."""
         now = self._evidence.get(new.text)
         for path, blob in made_of:
             before = hid_by([text.text for text in self._of_path(path)], blob)
@@ -415,10 +417,10 @@ class _Fold:
                 return
 
     def _put(self, new: Foreign, made_of: Sequence[tuple[str, str]], author: str) -> None:
-        """Write down what others put to the lists of a note of the owner's: what stands still, and what `author` put there."""
+        """Add marks for items in the lists of an owner's note: earlier ones that still stand, and the changes of `author`."""
         now, known = self._evidence.get(new.text), [self._puts(path, blob) for path, blob in made_of]
         if now is None:
-            # A move changes no byte.
+            # The note was moved without a change, so its marks move along.
             for put in (
                 {change for changes in known for change in changes} if len(made_of) == 1 and made_of[0][1] == new.text else ()
             ):
@@ -439,19 +441,19 @@ class _Fold:
                     self._add(replace(new, author=whose, text=put_to(new.text, name, item, taken)))
 
     def _puts(self, path: str, blob: str) -> list[Put]:
-        """Items that others put to the owner's note of which a path holds the blob."""
+        """The items that other people added to the owner's note at a path, or removed from it."""
         if (path, blob) not in self._put_to:
             rows = known_texts(self._catalog, path) if self._catalog is not None else ()
             self._put_to[path, blob] = put_by((row for row in rows if row.commit not in self._lost), blob)
         return self._put_to[path, blob]
 
     def _is_over_the_owners(self, file: Introduced, commit: str) -> bool:
-        """Whether another person's words of a note stand where the owner's stood before, or where the owner's words had stood."""
+        """Whether another person's text replaces a text of the owner, or one that itself had replaced a text of the owner."""
         made_of = self._made_of(file, commit)
         return any(self._at(path, blob) is None or self._at(path, graves.OWNED) is not None for path, blob in made_of)
 
     def _kept(self, file: Introduced, op: str, commit: str) -> Foreign | None:
-        """The author of the words that the owner's commit changed, or put something to; None if they are the owner's now."""
+        """The text of another person whose author stays the same after the owner's commit; None if it is the owner's now."""
         now = self._evidence.get(file.blob)
         for path, blob in self._made_of(file, commit):
             theirs, before = self._at(path, blob), self._evidence.get(blob)
@@ -462,7 +464,7 @@ class _Fold:
         return None
 
     def _made_of(self, file: Introduced, commit: str) -> Iterator[tuple[str, str]]:
-        """The paths and blobs of which a text at a path was made: what stood there, or the note of its id that went with it."""
+        """The paths and blobs that a text was made from: those at its path before, or the removed note with the same id."""
         if before := [blob for blob in file.before if blob.strip("0")]:
             yield from ((file.path, blob) for blob in before)
         elif (now := self._evidence.get(file.blob)) is not None and now.id:
@@ -471,7 +473,7 @@ class _Fold:
                     yield path, blob
 
     def _says_the_same(self, file: Introduced, commit: str) -> tuple[str, str] | None:
-        """The path and blob, of another person's text, that it was made of and adds no word to."""
+        """The path and blob that another person's text was made from without adding a word; None if it adds words."""
         now = self._evidence.get(file.blob)
         if now is None:
             return None
@@ -479,8 +481,10 @@ class _Fold:
         return next((known for known in sources if now.same_as(self._evidence[known[1]], own=False)), None)
 
     def _read_evidence(self, repo: git.Repo, commits: Sequence[Brought]) -> None:
-        """Read what says whose words a changed note is made of: of notes that others changed or moved, and of those that the
-        owner changed after others."""
+        """Read the texts before and after changes that decide authorship.
+
+        They are notes that other people changed or moved, and notes that the owner changed after others.
+        """
         to_read: dict[str, str] = {}
         theirs: set[str] = set()
 
@@ -538,7 +542,8 @@ class _Fold:
         return [*self._found.get(path, {}).values(), *known]
 
     def _lines(self, repo: git.Repo) -> None:
-        """The lines of journals that others brought: of a run of theirs on one file, what its end has and its start had not."""
+        """Add the lines of journals from other people. A run of commits by one author on a file adds the lines that are new at
+        its end."""
         runs: dict[tuple[str, str], tuple[Foreign, tuple[str, ...]]] = {}
         for text, before in self._journals:
             begun = runs.pop((text.path, before[0]), None) if len(before) == 1 else None
@@ -554,7 +559,7 @@ class _Fold:
 
 
 def digest(signal: Signal) -> str:
-    """A digest that tells one line of a journal from another, however it is spaced."""
+    """A digest of a journal line that does not depend on its spacing."""
     return "line:" + hashlib.blake2b(orjson.dumps(signal, default=asdict), digest_size=16).hexdigest()
 
 

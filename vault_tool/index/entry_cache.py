@@ -1,4 +1,4 @@
-"""Entries in the memory of a process that asks again and again, brought up to date by what the catalogue took in since."""
+"""A cache of entries for long-lived processes, updated with the rows that the catalogue took in since."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from vault_tool.index.since import MANY, highest
 from vault_tool.model.snapshot import Entry, owners_first
 from vault_tool.util.gc_paused import no_collection
 
-# So many entries take about 60 MB, and a third of a second once.
+# The most entries in a cache: they take about 60 MB, and a third of a second once.
 _MOST = 20_000
 
-# Who asked so often for some that were not here yet is one who stays: an answer asks three times at most.
+# After so many requests with missing entries the process counts as long-lived: one answer makes three at most.
 _OFTEN = 6
 
 
 class EntryCache:
-    """Entries by path. Of a small vault all of them, as soon as it is worth it; of a large one those that were asked for."""
+    """Entries by path: all entries of a small vault, once that is worth it; the requested ones of a large vault."""
 
     def __init__(self, catalog: Database) -> None:
         self._newest = highest(catalog)
@@ -32,7 +32,7 @@ class EntryCache:
         self._whole = False
 
     def of(self, catalog: Database, paths: Collection[str]) -> dict[str, Entry]:
-        """The entries of several files, in the order of these."""
+        """The entries of several files, in the order of `paths`."""
         entries = self._entries
         missing = [] if self._whole else [path for path in paths if path not in entries]
         if missing:
@@ -47,7 +47,7 @@ class EntryCache:
         return {path: entries[path] for path in paths if path in entries}
 
     def of_sessions(self, names: Collection[str]) -> dict[str, list[Entry]] | None:
-        """The records of several sessions, each in the order of their paths; None where not all entries are in memory."""
+        """The records of several sessions, each in the order of their paths; None if the cache does not have all entries."""
         if not self._whole:
             return None
         paths = {name: sorted(self._of_session.get(name, ())) for name in names}
@@ -55,20 +55,20 @@ class EntryCache:
             name: [self._entries[path] for path in paths_of_session if path in self._entries]
             for name, paths_of_session in paths.items()
         }
-        # A record may have moved on to another session since it was noted here.
+        # The session of a record may have changed since it was noted here.
         return {name: [entry for entry in entries if entry.text("session") == name] for name, entries in by_session.items()}
 
     def of_id(self, record_id: str) -> tuple[Entry, ...] | None:
-        """Every copy of one whole id, as `Catalog.get` has them; None where not all entries are in memory."""
+        """All entries with one whole id, as from `Catalog.get`; None if the cache does not have all entries."""
         if not self._whole:
             return None
         entries = [self._entries[path] for path in self._of_id.get(record_id, ()) if path in self._entries]
-        # A file may have been given another id since it was noted here.
+        # The id of a file may have changed since it was noted here.
         current = [entry for entry in entries if entry.id == record_id]
         return owners_first(sorted(current, key=attrgetter("path")))
 
     def _make_room(self, paths: Collection[str], count: int) -> None:
-        """Let go of what is not asked for now, where it would be too many with `count` more."""
+        """Drop all entries except the requested ones, if `count` more would be too many."""
         entries = self._entries
         if len(entries) + count > _MOST:
             asked = {path: entries[path] for path in paths if path in entries}
@@ -76,10 +76,10 @@ class EntryCache:
             entries.update(asked)
 
     def followed(self, catalog: Database, seq: str) -> EntryCache:
-        """The same with what changed since the catalogue's state `seq`, by whatever process."""
+        """The cache, updated with the changes of all processes since the catalogue's state `seq`."""
         before, self._newest = self._newest, highest(catalog)
         dropped = int(catalog.meta(DROPPED) or 0) > int(seq or 0)
-        # Where nothing is kept there is nothing to follow: the first question of a command must not pay for the next.
+        # An empty cache is not filled here: the first request of a short command must not pay for later ones.
         anew = not self._entries or len(self._entries) > _MOST or (dropped and not self._whole)
         if anew or self._newest - before > MANY:
             self._entries, self._of_session, self._of_id, self._whole = {}, {}, {}, False
@@ -91,7 +91,7 @@ class EntryCache:
         return self
 
     def _drop(self, times: Mapping[str, int]) -> None:
-        """Let go of the entries that are not there any more, and put right the times of those whose files were touched."""
+        """Drop the entries that are gone, and correct the times of entries whose files were touched."""
         for path, entry in list(self._entries.items()):
             if path not in times:
                 del self._entries[path]
@@ -110,7 +110,7 @@ class EntryCache:
 
 
 def _is_small(catalog: Database) -> bool:
-    """Whether there are at most so many entries; no more of them are counted."""
+    """Whether the catalogue has at most `_MOST` entries; it counts no further than that."""
     counted = "SELECT count(*) FROM (SELECT 1 FROM entries LIMIT ?)"
     return bool(catalog.rows(counted, (_MOST + 1,))[0][0] <= _MOST)
 

@@ -1,4 +1,4 @@
-"""Entries one after the other, for what looks at all memories of a vault and keeps few of them."""
+"""Entries read one after another, for callers that look at all memories of a vault and keep few of them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from vault_tool.index.schema import USER
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import MEMORIES, RecordClass
 
-# The `+` has SQLite read the rows as they lie: by the index of classes each would be looked up for itself.
+# The `+` makes SQLite read the table in order: with the index of classes it would look up every row by itself.
 _COLUMNS = "path, id, class, type, title, head, body_hash, stale"
 _ROWS = f"SELECT {_COLUMNS} FROM entries WHERE +class IN ({{}}) ORDER BY n DESC"
 
 
 def slight(catalog: Catalog, *classes: RecordClass, at_once: bool = False) -> Iterator[Entry]:
-    """The records of these classes (the memories by default), what was taken in last first.
+    """The records of these classes (memories by default), the last taken in first.
 
-    Without preview, links, and what is known of their files: `Catalog.by_paths` has them whole. While they are taken one by
-    one no process can write; read `at_once` their rows take 80 MB of a hundred thousand, and nobody waits.
+    They lack preview, links and the facts about their files; `Catalog.by_paths` gives whole entries. No process can write while
+    they are read one by one. Read `at_once`, no process waits, but the rows of a hundred thousand memories take 80 MB.
     """
     ask = catalog.rows if at_once else catalog.each
     for path, identity, kind, type_, title, head, body_hash, stale in ask(_ROWS.format(_quoted(classes or MEMORIES))):
@@ -37,10 +37,11 @@ def observations_of(catalog: Catalog, identities: Iterable[str]) -> Iterator[Ent
 
 
 def with_any_field(catalog: Catalog, *names: str, above: int = 0) -> Iterator[tuple[int, Entry]]:
-    """The memories whose heads have one of these fields, as `slight` gives them, by their numbers, in no order: all, or those
-    whose number is above one.
+    """The memories with one of these fields in the head, as entries like those of `slight`, with their numbers, in no order.
+
+    Only memories with a number above `above` are given.
     """
-    # A head is JSON without spaces: what is left out here has none of them, and of the rest the head itself decides.
+    # A head is JSON without spaces, so this test passes all that have the field; the parsed head decides about the rest.
     beginnings = " OR ".join(f"instr(CAST(head AS TEXT), '\"{name}\":') > 0" for name in names)
     rows = f"SELECT n, {_COLUMNS} FROM entries WHERE n > ? AND +class IN ({_quoted(MEMORIES)}) AND ({beginnings})"
     for number, path, identity, kind, type_, title, head, body_hash, stale in catalog.each(rows, (above,)):
@@ -50,7 +51,7 @@ def with_any_field(catalog: Catalog, *names: str, above: int = 0) -> Iterator[tu
 
 
 def narrowed(entry: Entry, fields: Sequence[str]) -> Entry:
-    """The same with these fields of its head alone: half of what many of them take in memory."""
+    """The entry with only these fields of its head, which takes half as much memory."""
     head = entry.head
     return replace(entry, head={name: head[name] for name in fields if name in head}, preview="", body_hash="", links=())
 
@@ -60,11 +61,11 @@ def _quoted(classes: Sequence[RecordClass]) -> str:
 
 
 def head_fields(catalog: Catalog, *names: str) -> Iterator[tuple[str, list[Any]]]:
-    """The id of each memory with these fields of its head (None for one that it does not have), in no order.
+    """The id of each memory with the values of these fields of its head (None for a missing one), in no order.
 
-    Names are those of fields of the format. Most of a head is not read: it takes half as long as its entry.
+    The names are fields of the format. Only these fields are parsed, which takes half as long as making an entry.
     """
-    # Several paths give one list; a single one would give its value bare.
+    # `json_extract` gives a list for several paths, but a bare value for one: so `id` is always asked for too.
     paths = ", ".join(f"'$.{name}'" for name in ("id", *names))
     rows = f"SELECT id, json_extract(CAST(head AS TEXT), {paths}) FROM entries WHERE +class IN ({_quoted(MEMORIES)})"
     for identity, values in catalog.each(rows):
@@ -72,7 +73,7 @@ def head_fields(catalog: Catalog, *names: str) -> Iterator[tuple[str, list[Any]]
 
 
 def memories_by_user(catalog: Catalog) -> Counter[str]:
-    """How many memories are about each user; the cost is that of the memories that are about one."""
-    # The condition of the partial index; the plus keeps the query from the one by class.
+    """The number of memories about each user; only memories about users cost time."""
+    # The condition of the partial index; the plus keeps SQLite from using the index of classes.
     of_users = f"{USER} <> '' AND json_type(CAST(head AS TEXT), '$.user') = 'text' AND +class IN ({_quoted(MEMORIES)})"
     return Counter(dict(catalog.rows(f"SELECT {USER}, count(*) FROM entries WHERE {of_users} GROUP BY {USER}")))

@@ -1,6 +1,6 @@
-"""The people by whose commits the owner speaks, how other authors are named, and what is not known of them.
+"""The authors whose commits count as the owner's, the names of other authors, and a warning while authors are unknown.
 
-It stands apart from `authorship`, which is loaded only where the history is read.
+It is a module of its own because `authorship` is loaded only when the history is read.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from vault_tool.files.git.authors import Brought  # read only where HEAD moved
     from vault_tool.index.catalog import Catalog
 
-# In place of a commit: git failed while it was asked who brought the text. The next answer of git takes such rows away.
+# Stands for a commit if git failed when it was asked for a text's author. The next answer of git removes such rows.
 DOUBT = "unknown"
 
 _NAME_LENGTH = 80
 
-# Begins the lines of trusted people in the fact of an owner; no address has a space.
+# The prefix of lines about trusted people in `TrustedAuthors.fact`; no address has a space.
 TRUSTS = "trusts "
 
 _BRACKETS = str.maketrans(dict.fromkeys("()<>[]`|\"'", " "))
 
 
 class TrustedAuthors(Struct):
-    """By which commits the owner speaks: the authors' addresses, lower case, and whether only validly signed ones count."""
+    """The rule for the owner's commits: the authors' addresses in lower case, and whether only validly signed commits count."""
 
     addresses: frozenset[str] = frozenset()
     signed: bool = False
@@ -37,21 +37,21 @@ class TrustedAuthors(Struct):
     """The addresses of people whom the owner trusts; `*@example.org` is all of that domain."""
 
     def wrote(self, brought: Brought) -> bool:
-        """Whether a commit is the owner's. What a shallow clone cut off may be anybody's."""
+        """Whether a commit is the owner's. A commit cut off by a shallow clone is not: its author is unknown."""
         if brought.cut or brought.address not in self.addresses:
             return False
         signer = brought.signer.lower().rpartition("<")[2].rstrip("> ")
         return not self.signed or signer in self.addresses
 
     def origin_of(self, commit: Brought) -> str:
-        """The origin of what another person's commit brought: a trusted person's, or anybody's."""
+        """The origin of a text from another person's commit: a trusted person, or any other."""
         origin = author_of(commit)
         address, signer = commit.address.lower(), commit.signer.lower().rpartition("<")[2].rstrip("> ")
         known = not commit.cut and not {address, f"*@{address.rpartition('@')[2]}"}.isdisjoint(self.trusted)
         return trusted(origin) if known and (not self.signed or signer == address) else origin
 
     def fact(self) -> str:
-        """A value that tells one set of owners from another."""
+        """A text that differs for each set of owners and trusted people."""
         trusts = (f"{TRUSTS}{address}" for address in sorted(self.trusted))
         return "\n".join((*sorted(self.addresses), *trusts, "signed" if self.signed else ""))
 
@@ -66,7 +66,7 @@ def author_of(commit: Brought) -> str:
 
 
 def unverified_authors(catalog: Catalog) -> str:
-    """Said to people while git has not told who wrote some of the texts; else empty."""
+    """The warning for people while git could not name the authors of some texts; else empty."""
     if catalog.meta("head_signature"):
         return ""  # HEAD was looked at to its end, which is the usual case
     count = catalog.rows("SELECT count(DISTINCT path) FROM foreign_texts WHERE by_commit = ?", (DOUBT,))[0][0]

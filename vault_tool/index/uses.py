@@ -1,4 +1,4 @@
-"""The uses that this machine alone knows yet: what is long in their logs from the catalogue, the rest from the files."""
+"""The uses that this machine has not shared yet: older ones are read from the catalogue, the newest from the log files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vault_tool.files.local import LocalFolder, UseLog
 from vault_tool.index.vault_index import Index
 from vault_tool.model.signals import Use
 
-# From so many on the uses at the end of a log are taken into the catalogue: until then each process reads them.
+# The number of uses at the end of the logs from which they are taken into the catalogue; fewer are read by each process.
 MANY = 200
 
 _LOGS = "SELECT day, size, mark FROM use_logs"
@@ -26,20 +26,20 @@ def uses_of(local: LocalFolder, index: Index, ids: set[str] | None) -> list[Use]
     known = _known(catalog.rows(_LOGS))
     logs = local.use_logs(known)
     rows = (catalog.rows(_ALL) if ids is None else catalog.rows_in(_OF, ids)) if known else ()
-    # What another process adds between these looks lies behind what is known, and is read from the log.
+    # Rows that another process adds meanwhile are past the known end of a log, so they are skipped here and read from the log.
     starts = {log.day: log.start for log in logs}
     counted = (row for row in rows if row[1] <= starts.get(row[0], 0))
     uses = [Use(at=at, target=target, session=session) for _, _, at, target, session in counted]
     uses += [use for log in logs for use in (*log.uses, *log.torn) if ids is None or use.target in ids]
     if sum(len(log.uses) for log in logs) >= MANY:
-        # No answer waits or fails for it.
+        # An answer neither waits for this nor fails with it.
         with suppress(Busy, StorageError):
             _take_in(index, known, logs)
     return sorted(uses, key=lambda use: (use.at, use.target))
 
 
 def clear(index: Index) -> None:
-    """Let the catalogue know no uses: what was taken out of the logs is not in it either."""
+    """Delete all uses from the catalogue, so that it has none that were removed from the logs."""
     with index.adding() as catalog:
         for table in ("uses", "use_logs"):
             catalog.many(f"DELETE FROM {table} WHERE day <> ?", [("",)])

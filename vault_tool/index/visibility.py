@@ -1,4 +1,4 @@
-"""Whether a record is told: one decision for every door, by what it would be told for."""
+"""The one decision, for every door, whether a record may be shown, by the purpose of showing it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
 from vault_tool.util.structs import Struct
 
-# In the order in which they are looked for: the first that holds, and that matters for the purpose, is the reason.
+# In the order of the checks: the first reason that holds and matters for the purpose is given.
 Reason = Literal[
     "other_user",  # it is about another user
     "no_consent",  # consent to it was refused or withdrawn
-    "ledger",  # the ledger of a pass names memories of anybody, and one user asks
-    "no_memory",  # a subject, link or ledger answers nothing
+    "ledger",  # the ledger of a pass names memories of all users, and a single user asks
+    "no_memory",  # a subject, link or ledger is not an answer
     "waiting",  # its owner has to see it first
     "expired",
     "superseded",
@@ -38,29 +38,29 @@ _PAST: frozenset[Reason] = frozenset({"waiting", "expired", "superseded"})
 
 MATTERS: Mapping[Purpose, frozenset[Reason]] = MappingProxyType(
     {
-        # Who names a record is told of it: its status says what it is.
+        # A caller who names a record gets it, in any status.
         "named": _HIDDEN,
-        # A search and a list hide nothing that is so; what every session reads they have too.
+        # A search and a list leave out the past, but show pages that every session reads.
         "searched": _HIDDEN | _PAST,
         "listed": _HIDDEN | _PAST,
-        # An answer: what the session knows already is none.
+        # An answer leaves out memories that the session has seen.
         "asked": _HIDDEN | _PAST | {"no_memory", "kept", "shown"},
-        # What comes with an answer: it may have been seen before.
+        # A memory that comes along with an answer may have been seen before.
         "along": _HIDDEN | _PAST | {"no_memory", "kept"},
-        # What is left when beliefs are looked up, of those that may answer or come along.
+        # The second check of records that may answer or come along, once their beliefs are known.
         "ranked": frozenset({"disbelieved"}),
         "ranked_unasked": frozenset({"disbelieved", "voted_down"}),
-        # What a conversation said last comes unasked.
+        # The newest memories of a conversation, shown without a question.
         "recent": frozenset({"expired", "disbelieved"}),
-        # What a subject, a region or a page holds now.
+        # The present content of a subject, a region or a page.
         "present": _HIDDEN | {"expired", "superseded"},
-        # Evidence: what an understanding says that it replaces may be an observation, which stays.
+        # Evidence: an observation stays evidence, even if an understanding says that it replaces it.
         "observed": _HIDDEN | {"expired"},
         "past": _PAST,
     }
 )
-"""For each purpose the reasons for which a record is left out. What only hidden records lead to is no row of the asker's
-catalogue either (`viewing.py`); what was forgotten is no row of any.
+"""The reasons for which a record is left out, by purpose. A record that only hidden records lead to is not a row of the asker's
+catalogue (`viewing.py`); a forgotten record is a row of no catalogue.
 """
 
 
@@ -69,11 +69,11 @@ def _no(_: Entry) -> bool:
 
 
 class Request(Struct):
-    """The asker, the time and the purpose: everything that decides beside the record itself.
+    """The asker, the time and the filters: all that the decision depends on beside the record and the purpose.
 
-    `user` is None for whoever keeps the vault, who is told of everybody's. `withheld` are the ids that nobody is told of,
-    `superseded` what replaces an understanding, `kinds` the types that were asked for, `shown` what the session has seen.
-    The rest is what is believed of a record, and whether a person vouches for it.
+    `user` is None for the vault's owner, who sees the memories of all users. `withheld` are the ids that are shown to no caller,
+    `superseded` has the replacements of each understanding, `kinds` are the types that were asked for, `shown` the ids that the
+    session has seen. The functions say what is believed of a record, and whether a person reviewed it.
     """
 
     user: str | None = None
@@ -88,7 +88,7 @@ class Request(Struct):
 
 
 def visible(entry: Entry, request: Request, purpose: Purpose) -> Reason | None:
-    """Why a record is not told for a purpose; None where it is."""
+    """The reason why a record is not shown for a purpose; None if it is shown."""
     matters = MATTERS[purpose]
     if request.user is not None and "other_user" in matters:
         if entry.text("user") not in ("", request.user):
@@ -115,7 +115,7 @@ def visible(entry: Entry, request: Request, purpose: Purpose) -> Reason | None:
 
 
 def waits(entry: Entry, reviewed: Callable[[Entry], bool]) -> bool:
-    """Whether it is a page that is read at each session's start and that its owner has to see first."""
+    """Whether an entry is a page for every session's start that the owner has to review first."""
     if entry.type not in KEPT_TYPES or entry.record_class is not RecordClass.UNDERSTANDING:
         return False
     replacing = authority.authority(authority.replacing(entry.type), authority.by_origin(entry.origin))

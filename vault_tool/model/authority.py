@@ -1,4 +1,4 @@
-"""Authority: the effect of each act of each kind of writer, by whose text it is about."""
+"""Authority: the effect of an act, by the kind of writer and by the writer of the text that it is about."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _OWNER = "owner"
 class Writer(StrEnum):
     """The kinds of writer: the vault's owner, an agent in the owner's name, and other people.
 
-    What was imported counts as an agent's: the owner brought it and did not write it. This machine's settings say whom the
-    owner trusts.
+    An imported memory counts as an agent's, because the owner brought it but did not write it. This machine's settings name
+    the people whom the owner trusts.
     """
 
     OWNER = "owner"
@@ -42,7 +42,7 @@ class Act(StrEnum):
 
 
 class Effect(StrEnum):
-    """The effect of an act: done; both stay; the owner decides; nothing; not done; told with the name and moves nothing."""
+    """The effect of an act, in order: done; both texts stay; the owner decides; none; refused; only shown, with its author."""
 
     ALLOWED = "allowed"
     CONTESTED = "contested"
@@ -53,7 +53,7 @@ class Effect(StrEnum):
 
 
 class Party(NamedTuple):
-    """A writer, with the address of the commit's author where another person's commit brought it."""
+    """A writer, with the address of the commit's author if the text came with another person's commit."""
 
     writer: Writer
     name: str = ""
@@ -62,7 +62,7 @@ class Party(NamedTuple):
 OWNER = Party(Writer.OWNER)
 AGENT = Party(Writer.AGENT)
 
-# Of whose texts an act is done; OWN is the writer's own, NOTHING that there is none yet.
+# The writers on whose texts an act is done; "own" means the writer's own text, "nothing" that there is no text yet.
 _ALL = frozenset({*Writer, "own", "nothing"})
 _NONE: frozenset[str] = frozenset()
 _OWN: frozenset[str] = frozenset({"own"})
@@ -70,7 +70,7 @@ _BROUGHT: frozenset[str] = frozenset({Writer.TRUSTED, Writer.OTHERS})
 _UNWRITTEN: frozenset[str] = frozenset({"nothing"})
 _NOT_THE_OWNERS = _BROUGHT | {Writer.AGENT, "nothing"}
 
-# For each act and writer: of whose texts it is done, and what comes of it elsewhere.
+# For each act and writer: the writers on whose texts it is done, and its effect on other texts.
 _TABLE: Mapping[Act, Mapping[Writer, tuple[frozenset[str], Effect]]] = {
     Act.OVERTAKE: {
         Writer.OWNER: (_ALL, Effect.ALLOWED),
@@ -124,7 +124,7 @@ _TABLE: Mapping[Act, Mapping[Writer, tuple[frozenset[str], Effect]]] = {
 
 
 def authority(act: Act, writer: Party, target: Party | None = None) -> Effect:
-    """The effect of an act of a writer; `target` is the party whose text it is about, None where there is no text yet."""
+    """The effect of a writer's act; `target` is the party whose text it is about, None if there is no text yet."""
     done_of, elsewhere = _TABLE[act][writer.writer]
     if target is None:
         return Effect.ALLOWED if "nothing" in done_of else elsewhere
@@ -134,7 +134,7 @@ def authority(act: Act, writer: Party, target: Party | None = None) -> Effect:
 
 @lru_cache(maxsize=512)
 def by_origin(origin: str) -> Party:
-    """The party of an origin: of a head or of a signal, as the catalogue has it after the history was searched for its author."""
+    """The party of an origin in a head or signal, as the catalogue has it once the author was found in the history."""
     if origin in ("", _OWNER):
         return OWNER
     if is_trusted(origin):
@@ -143,7 +143,7 @@ def by_origin(origin: str) -> Party:
 
 
 def writer_of(entry: Entry, reviewed: bool) -> Party:
-    """The party that a memory belongs to: a reviewed one is the owner's."""
+    """The party that a memory counts as written by: the owner after a review."""
     return OWNER if reviewed else by_origin(entry.origin)
 
 
@@ -155,9 +155,9 @@ def replacing(kind: str) -> Act:
 
 
 def replaces(newer: Entry, older: Entry, newer_reviewed: bool, older_reviewed: bool) -> Effect:
-    """The effect of a newer understanding on one that it says it supersedes.
+    """The effect of a newer understanding on one that it claims to supersede.
 
-    What somebody brought they may replace, of a kept type too: whether the newer is served is decided by itself.
+    Another person may replace their own text, of a kept type too; a separate check decides whether the newer one is served.
     """
     writer, target = writer_of(newer, newer_reviewed), writer_of(older, older_reviewed)
     own = bool(writer.name) and writer == target
@@ -166,31 +166,31 @@ def replaces(newer: Entry, older: Entry, newer_reviewed: bool, older_reviewed: b
 
 
 def review_mark(entry: Entry) -> str:
-    """A digest of everything that a review of a text vouches for: its words, and its effect on others."""
+    """A digest of everything that a review of a text covers: its words, and its effect on other memories."""
     acts = [sorted(entry.texts(name)) for name in ("change_targets", "supersedes")]
     content = repr((entry.type, entry.title, entry.body_hash, acts, entry.head.get("pinned"), entry.head.get("importance")))
     return "seen:" + hashlib.blake2b(content.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
 def weights(entry: Entry, usual: float, reviewed: bool) -> tuple[bool, float]:
-    """Whether a memory is pinned, and its importance (0..1), as far as its writer may say so; `usual` is its type's."""
+    """Whether a memory is pinned, and its importance (0..1), within its writer's authority; `usual` is the type's importance."""
     importance = entry.number("importance")
     if not entry.pinned and (importance is None or importance <= usual):
         return False, usual if importance is None else importance
     party = writer_of(entry, reviewed)
-    # What was imported weighs as it did where it came from, among what the owner did not write.
+    # An imported memory keeps the weight that it had at its source.
     if entry.origin == "import" or authority(Act.WEIGHT, party, party) is Effect.ALLOWED:
         return entry.pinned, usual if importance is None else importance
     return False, usual if importance is None else min(importance, usual)
 
 
 def is_off_the_page(entry: Entry, reviewed: bool) -> bool:
-    """Whether a person took a memory off the page of a session's start; a pin that counts brings it back."""
+    """Whether a person hid a memory from the page of a session's start; a pin that counts overrides that."""
     return entry.not_at_start and not weights(entry, 1.0, reviewed)[0]
 
 
 def counts(signal: Signal, target: Party) -> bool:
-    """Whether what a signal says of a text moves anything; else it is told, with the name of who brought it."""
+    """Whether a signal moves the values of its target; if not, it is only shown, with its author's name."""
     return not is_from_others(signal.origin) or authority(Act.VOTE, by_origin(signal.origin), target) is Effect.ALLOWED
 
 
@@ -200,19 +200,19 @@ def contributor_of(origin: str) -> str:
 
 
 def is_review(signal: Signal) -> bool:
-    """Whether the owner vouches by it: a line from an agent or from another person does not count."""
+    """Whether a signal is a review by the owner; one from an agent or another person does not count."""
     return signal.kind is SignalKind.REVIEWED and signal.origin == _OWNER
 
 
 def vouches(signal: Signal, entry: Entry) -> bool:
-    """Whether a signal is the owner's review of this text: one of what others brought names the text that was seen."""
+    """Whether a signal is the owner's review of this text; for another person's text, it has to name the reviewed version."""
     return is_review(signal) and (not entry.pulled or review_mark(entry) in signal.evidence)
 
 
 def reviewed_at(signals: Sequence[Signal], entry: Entry) -> str:
-    """When the owner last reviewed a memory by its text as it is, as its signals in their order say; empty for never.
+    """The time of the owner's last valid review of a memory's present text, from its signals in order; empty if there is none.
 
-    The owner takes a review back by a later line, and that by a later one again.
+    A later signal can take a review back, and a still later one can take that withdrawal back.
     """
     gone = withdrawals(signals)
     return max((signal.at for signal in signals if signal.id not in gone and vouches(signal, entry)), default="")

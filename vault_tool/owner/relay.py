@@ -1,7 +1,7 @@
-"""`vt mcp` as bytes passed on to the owner, who serves the client; by the standard library alone, for each client starts one.
+"""The relay of `vt mcp`: it passes a client's bytes to the owner, which serves the client.
 
-It outlives the owner: it finds or starts the next, opens the conversation there as the client opened it, and asks again
-what was asked and not answered, unless asking twice could do it twice.
+It uses the standard library alone, because every client starts a relay. It outlives the owner: it finds or starts the next one,
+opens the conversation there as the client opened it, and repeats calls without an answer, unless a repeat could do them twice.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PRESETS = ("lean", "full")
 SESSION_VARIABLES = ("VAULT_SESSION", "CLAUDE_CODE_SESSION_ID")
-# What clients say of themselves to the programs that they start.
+# The variable in which clients name their folder to the programs that they start.
 PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"
 
 LOST = "the process that was at it ended: it may have been done or not. Look whether it was (recall, get) before you say it again"
@@ -40,7 +40,7 @@ _PIECE = 2**16
 
 
 def relayed(arguments: Sequence[str]) -> int | None:
-    """Serve the client at standard input and output by way of an owner; None where this process has to serve it itself."""
+    """Serve the client at standard input and output through an owner; None if this process has to serve the client itself."""
     options = _serving_options(arguments)
     root = front.find(options["vault"]) if options is not None and allowed() else None
     if options is None or root is None or is_forbidden(root):
@@ -55,24 +55,24 @@ def relayed(arguments: Sequence[str]) -> int | None:
         "model": model,
         "vaults": ",".join(names_at(root)),
     }
-    # Whoever serves this client later serves it this vault, and no other that lies there by then.
+    # A later server of this client must serve this vault, and no other vault that lies there by then.
     relay = Relay(root, {"do": "mcp", "preset": options["preset"] or PRESETS[0], "identity": identity_at(root), **caller})
     return relay.run() if relay.open() else None
 
 
 def session_of(environ: Mapping[str, str]) -> str:
-    """The session that a client names to what it starts; nothing where it names none."""
+    """The session that a client names to the programs that it starts; empty if it names none."""
     return next(filter(None, map(environ.get, SESSION_VARIABLES)), "")
 
 
 def folder_of(environ: Mapping[str, str]) -> str:
-    """The whole path of the folder that a client says it works in; nothing where it names none."""
+    """The whole path of the folder that a client names as its own; empty if it names none."""
     folder = environ.get(PROJECT_VARIABLE, "")
     return os.path.realpath(folder) if folder else ""
 
 
 class Relay:
-    """One client, and whoever serves it now."""
+    """One client and its present server: an owner, or a process for this client alone."""
 
     def __init__(self, root: str, request: Mapping[str, Any]) -> None:
         self._root = root
@@ -83,32 +83,32 @@ class Relay:
         self._sending = threading.Lock()
         self._ended = False
         self._opening: list[bytes] = []
-        """What opens a conversation of old: `initialize`, and that the client is ready."""
+        """The lines that open a conversation in stateful protocol versions: `initialize`, and the notice of a ready client."""
 
         self._subscribed: dict[str, bytes] = {}
         self._asked: dict[str, bytes] = {}
-        """What was asked and is not answered, by its id."""
+        """The requests without an answer, by their ids."""
 
         self._unsent: set[str] = set()
-        """Which of these whoever served certainly did not read whole: asking again does nothing twice."""
+        """The keys of those requests that the server cannot have read whole: to repeat them does nothing twice."""
 
         self._own_id_prefix = f"again-{os.getpid()}-"
-        """What the ids of our own questions begin with."""
+        """The prefix of the ids of the relay's own requests."""
 
         self._own = 0
         self._beginning: Opening | None = None
-        """What is answered here, while the first owner comes up."""
+        """The answers given by the relay itself while the first owner starts; None after that."""
 
         self._held: list[tuple[bytes, str | None]] = []
-        """What the client said meanwhile and is not answered, in its order, each with its key."""
+        """The client's lines that wait for that owner, in their order, each with its key."""
 
     def open(self) -> bool:
-        """Reach an owner, or start one; whether there is one that serves, or the client was begun to be answered."""
+        """Reach an owner, or start one. True if it serves, or if the relay itself began to answer the client."""
         self._line = self._connect(self._begin)
         return self._line is not None or self._beginning is not None
 
     def run(self) -> int:
-        """Pass on until the client is gone."""
+        """Pass lines in both directions until the client is gone."""
         if self._beginning is None:
             threading.Thread(target=self._pump_client, daemon=True).start()
         with suppress(KeyboardInterrupt):
@@ -119,16 +119,16 @@ class Relay:
                 if self._ended:
                     break
                 self._reconnect()
-        # Whoever still reads our input would keep the interpreter from ending.
+        # A thread that still reads the input would keep the interpreter from ending.
         os._exit(0)
 
     def _begin(self) -> None:
-        """Answer the client what is always the same, while an owner comes up."""
+        """Answer requests whose answers are always the same, while an owner starts."""
         self._beginning = Opening(self._request["preset"], self._request.get("vaults", ""))
         threading.Thread(target=self._pump_client, daemon=True).start()
 
     def _hand_over(self) -> None:
-        """Bring whoever serves now to where the client is, and give it what was said meanwhile."""
+        """Open the client's conversation at the new server, and send it the lines that waited."""
         with self._sending:
             beginning, self._beginning = self._beginning, None
             assert beginning is not None
@@ -138,7 +138,7 @@ class Relay:
             self._line = self._line or _spawn_private_server(self._root, self._request)
             for line in self._opening if beginning.is_open else ():
                 if not self._repeat_initialize(line):
-                    # The next one is brought there by whoever notices that this line is dead.
+                    # The thread that notices the dead connection opens the conversation at the next server.
                     with suppress(OSError):
                         self._line.shutdown(socket.SHUT_RDWR)
                     return
@@ -150,15 +150,15 @@ class Relay:
                     self._line.shutdown(socket.SHUT_WR)
 
     def _pump_client(self) -> None:
-        """Pass on what the client says."""
+        """Pass the client's lines to the server."""
         for line in _lines_of(0):
-            # Noted and sent at once: what is noted while another line is opened is sent there with what waits.
+            # A line is noted and sent under one lock, so that `_reconnect` sends each noted line exactly once.
             with self._sending:
                 key = self._remember(line)
                 if self._beginning is not None:
                     self._hold(line, key, self._beginning)
                     continue
-                # What cannot be sent now is sent again by whoever notices that the line is dead.
+                # A line that cannot be sent now is sent again by the thread that notices the dead connection.
                 self._send(line, key)
         self._ended = True
         with self._sending, suppress(OSError):
@@ -166,9 +166,9 @@ class Relay:
                 self._line.shutdown(socket.SHUT_WR)
 
     def _hold(self, line: bytes, key: str | None, beginning: Opening) -> None:
-        """Answer a line that can be answered here; any other waits for whoever will serve."""
+        """Answer a line that the relay can answer itself; any other line waits for the server."""
         message = _object(line)
-        # What comes after something that waits is not answered before it.
+        # Once a line waits, later ones wait too, so that answers keep their order.
         answer = beginning.answer(message) if not self._held else None
         if answer is not None:
             self._asked.pop(key or "", None)
@@ -177,16 +177,16 @@ class Relay:
             self._held.append((line, key))
 
     def _pump_server(self) -> None:
-        """Pass on what is answered, until whoever serves is gone or hangs."""
+        """Pass the server's lines to the client, until the server is gone or hangs."""
         while (lines := self._received()) is not None:
             for line in lines:
                 if self._is_the_clients(line):
                     _write(line + b"\n")
 
     def _received(self, *, awaited: bool = False) -> list[bytes] | None:
-        """The next whole lines; None from one that is gone, or that says nothing though asked and cannot be reached.
+        """The next whole lines; None if the server is gone, or if it owes an answer, is silent and cannot be reached.
 
-        `awaited` is whether it was asked by us, and not by the client.
+        `awaited` says that the relay itself waits for an answer, not only the client.
         """
         assert self._line is not None
         self._line.settimeout(_SILENCE)
@@ -208,7 +208,7 @@ class Relay:
                 return whole
 
     def _is_there(self) -> bool:
-        """Whether whoever serves is alive: one of the client's own is, as long as its end of the line is open."""
+        """Whether the server is alive. A server for this client alone counts as alive while its end of the socket is open."""
         if self._alone:
             return True
         from vault_tool.owner.spawning import answers
@@ -216,7 +216,7 @@ class Relay:
         return answers(self._root)
 
     def _remember(self, line: bytes) -> str | None:
-        """Remember what would have to be said again to another; the key of what waits for an answer."""
+        """Remember lines that a later server has to get again; returns the key of a request that waits for an answer."""
         message = _object(line)
         method, asked = message.get("method"), message.get("id")
         if method == "initialize":
@@ -238,23 +238,23 @@ class Relay:
         return key
 
     def _send(self, line: bytes, key: str | None) -> None:
-        """Give a line to whoever serves, as long as it is there; what it certainly did not get whole is noted by its `key`."""
+        """Send a line to the server while it is there; if it cannot have got the whole line, note the line's `key`."""
         rest = memoryview(line)
         try:
             while rest and self._line is not None:
                 try:
                     rest = rest[self._line.send(rest) :]
                 except TimeoutError:
-                    # It reads slowly; a part of a line followed by the next one would be neither.
+                    # The server reads slowly; the rest of a line must follow before the next line.
                     if not self._is_there():
                         raise
         except OSError:
-            # An owner takes no line without its end.
+            # An owner ignores a line without its end.
             if key is not None and not self._alone:
                 self._unsent.add(key)
 
     def _is_the_clients(self, line: bytes) -> bool:
-        """Whether a line is for the client: not an empty one, nor a late answer to us; what it answers is no longer open."""
+        """Whether a line is for the client, and not empty or an answer to the relay. A request that it answers is closed."""
         message = _object(line)
         if "method" in message or message.get("id") is None:
             return bool(line.strip())
@@ -264,7 +264,7 @@ class Relay:
         return True
 
     def _reconnect(self) -> None:
-        """Find or start another to serve, and bring it to where the last one was."""
+        """Find or start another server, and open the client's conversation there."""
         with self._sending:
             if self._line is not None:
                 self._line.close()
@@ -272,12 +272,12 @@ class Relay:
             self._alone = connection is None
             self._line, self._unread = connection or _spawn_private_server(self._root, self._request), b""
             waiting = dict(self._asked)
-            # Where the opening itself was not answered it is asked again as the client asked it.
+            # An opening request without an answer is repeated below as one of the client's own requests.
             opening = [line for line in self._opening if line not in waiting.values()]
             for line in (*opening, *self._subscribed.values()):
-                # One after the other, as a client does: what comes before the conversation is open is refused.
+                # One after another, as a client does: a server refuses requests before the conversation is open.
                 if not self._repeat_initialize(line):
-                    # Not to be listened to any further: the conversation is not open there.
+                    # The conversation is not open there, so this connection is given up.
                     with suppress(OSError):
                         self._line.shutdown(socket.SHUT_RDWR)
                     return
@@ -293,7 +293,7 @@ class Relay:
                     self._line.shutdown(socket.SHUT_WR)
 
     def _repeat_initialize(self, line: bytes) -> bool:
-        """Say what the client once said under an id of our own, and take the answer; whether whoever serves is still there."""
+        """Repeat a line of the client under an id of the relay's own, and receive the answer; False if the server is gone."""
         assert self._line is not None
         message = _object(line)
         key = ""
@@ -317,9 +317,9 @@ class Relay:
         return True
 
     def _connect(self, starting: Callable[[], None] | None = None) -> socket.socket | None:
-        """A stream to an owner that serves as this process would; one is started where there is none.
+        """A stream to an owner that can serve this client; an owner is started if there is none.
 
-        None where another vault lies there by now: an owner of that would make its indexes.
+        None if another vault lies at the place now: an owner started for it would make its indexes.
         """
         if identity_at(self._root) != self._request["identity"]:
             return None
@@ -341,7 +341,7 @@ def _becomes_a_stream(lines: Lines, request: Mapping[str, Any]) -> bool:
 
 
 def _spawn_private_server(root: str, request: Mapping[str, Any]) -> socket.socket:
-    """A server for this client alone, in a process of its own: where no owner comes up any more."""
+    """Start a server for this client alone, in a process of its own, because no owner can be started."""
     import subprocess
 
     ours, its = socket.socketpair()
@@ -354,7 +354,7 @@ def _spawn_private_server(root: str, request: Mapping[str, Any]) -> socket.socke
 
 
 def _may_be_asked_again(line: bytes) -> bool:
-    """Whether asking twice does nothing twice."""
+    """Whether a repeated request has no second effect."""
     message = _object(line)
     if message.get("method") != "tools/call":
         return True
@@ -366,16 +366,16 @@ def _may_be_asked_again(line: bytes) -> bool:
 
 
 def _lost(line: bytes) -> bytes:
-    """The answer to a call that may or may not have been done."""
+    """The answer to a call that may or may not have been carried out."""
     message = _object(line)
     result: dict[str, Any] = {"content": [{"type": "text", "text": LOST}], "isError": True}
-    if "_meta" in (message.get("params") or {}):  # as the stateless era has it
+    if "_meta" in (message.get("params") or {}):  # as the stateless protocol version has it
         result["resultType"] = "complete"
     return json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": result}).encode() + b"\n"
 
 
 def _serving_options(arguments: Sequence[str]) -> dict[str, str] | None:
-    """The options of a command line that serves; None where it says anything else."""
+    """The options of a command line of `vt mcp`; None for any other command line."""
     options = dict.fromkeys(_OPTIONS, "")
     rest = [*arguments]
     commands = 0
@@ -409,7 +409,7 @@ def _lines_of(descriptor: int) -> Iterator[bytes]:
 
 
 def _write(data: bytes) -> None:
-    """Give it to the client; one that is gone ends this process."""
+    """Write to the client; if the client is gone, end this process."""
     try:
         while data:
             data = data[os.write(1, data) :]
@@ -426,7 +426,7 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def _key(identity: object) -> str:
-    """An id as a key: 1 and "1" are two."""
+    """An id as a key: 1 and "1" are different keys."""
     return json.dumps(identity)
 
 

@@ -1,4 +1,4 @@
-"""A memory under consideration: what each lane said of it, and what became of that."""
+"""A memory that may become a result: the values of each lane, and the rank, match and score made from them."""
 
 from __future__ import annotations
 
@@ -15,31 +15,30 @@ Key: TypeAlias = tuple[str, str]
 
 
 class Candidate(msgspec.Struct):
-    """One memory in the running. `words` is its full-text score as a share of what is attainable, `covered` the part of the
-    question's words that it has (by rarity; None: nobody looked), `cosine` is in standard deviations above what the
-    question has in common with any memory (None: it has no vector yet). `mention` is what it counts that a conversation mentions
-    it, as a share of a question's words.
+    """One memory that may become a result. `words` is its full-text score as a share of the attainable one, `covered` the part
+    of the question's words that it has (by rarity; None: not looked up). `cosine` is in standard deviations above the usual
+    cosine of the question with a memory (None: it has no vector yet). `mention` is the weight of a conversation's mention of the
+    memory, as a share of a question's words.
 
-    `heard` is such a count of what somebody asks, and `nearest` the deviations of the sentence that is nearest to it (None: no
-    sentence was compared): these count in its match alone, which so is one whoever asks, and in no order. Where `rare` is
-    below 1, its words are no more than chance.
+    `heard` is the same weight for a question, and `nearest` the deviations of its nearest sentence (None: no sentence was
+    compared). These two count in the match only, so that a match is the same at every door, and never in the order. If `rare`
+    is below 1, the words are no more than chance.
 
-    `related` says that it is what all of several subjects that the question names have to do with each other.
+    `related` says that the memory is the relationship of all the subjects that the question names.
 
-    `asked` is what `words` and `covered` were before a mention counted for more: whether it is sure to answer is told by these,
-    whoever asks.
+    `asked` keeps `words` and `covered` from before a mention raised them: certainty is computed from these at every door.
 
-    `exact` says that the question is its title, file name or alias; `handle` and `heading` how nearly it is one of these or a
-    heading (0..1), `tag` that it names one of its tags, `links` how many notes link to it.
+    `exact` says that the question is the memory's title, file name or alias. `handle` and `heading` (0..1) are the likeness of
+    the question to one of these or to a heading, `tag` says that it names one of the memory's tags, and `links` counts the notes
+    that link to the memory.
 
-    `timely` (0..1) is how nearly it is of a time that the question names, and `dated` (0..1) the part of the question's
-    words that this answers. `wished` says that it tells what somebody
-    wants in general, and that the question asks for advice.
+    `timely` (0..1) says how well the memory fits a time that the question names, `dated` (0..1) is the part of the question's
+    words that name it. `wished` says that the memory is a general preference, and that the question asks for advice.
 
-    `session` is the conversation that it was recorded in. `length` is about how many words it has, known where others of its
-    session are in the running.
+    `session` is the conversation in which the memory was recorded. `length` is the approximate number of its words, known if
+    others of its session are candidates.
 
-    Each `by_...` is what one thing adds to its rank, and `factors` is everything else that made the score: for `explain`.
+    Each `by_...` is the part of the rank from one source; `factors` has all other parts of the score, for `explain`.
     """
 
     key: Key
@@ -83,19 +82,19 @@ class Candidate(msgspec.Struct):
     factors: dict[str, float] = field(default_factory=dict)
 
     def worded(self, breadth: float) -> float:
-        """How well the question's words are there: their score and the part of them that it is made of, as a geometric mean.
+        """The fit of the question's words: the geometric mean of the full-text score and the part of the words that it is from.
 
-        One word that stands in a title and often can score more than all the others would: it is still one word. `breadth`
+        One word that is frequent and in a title can score more than all the others together, yet it is one word. `breadth`
         (0..1) is the weight of the part.
         """
         return _mean(self.words, self.covered, breadth)
 
     def asked_worded(self, breadth: float) -> float:
-        """The same without what a mention counts."""
+        """The fit of the question's words without the effect of a mention."""
         return _mean(*(self.asked or (self.words, self.covered)), breadth)
 
     def answered(self, breadth: float) -> float:
-        """How well the asked words are there that are not answered by its date."""
+        """The fit of the question's words, except those that the memory's date answers."""
         words = self.asked_worded(breadth)
         return min(1.0, words / (1 - self.dated)) if self.dated < 1 else words
 
@@ -118,5 +117,5 @@ def _mean(words: float, covered: float | None, breadth: float) -> float:
     return words if covered is None else float(words ** (1 - breadth) * covered**breadth)
 
 
-# Those in the running of one session, each by its place in the order in which they were recorded.
+# The candidates of one session, by their place in the order of recording.
 Line: TypeAlias = Mapping[int, Candidate]

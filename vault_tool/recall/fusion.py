@@ -1,4 +1,4 @@
-"""From what the lanes said to one strength that orders: words and meaning on one scale, neighbours, names, sessions."""
+"""The fusion of the lanes into one rank: words and meaning on one scale, then neighbours, names and sessions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MUCH_LINKED = 5.0
 def fuse(candidates: Collection[Candidate], weights: Weights) -> None:
     """Set each candidate's `strength`: the share of the best full-text score, and cosine in standard deviations.
 
-    Both weigh the same at about their best. Reciprocal ranks would throw away by how much one is better than the next.
+    Both weigh about the same at their best. Reciprocal ranks would lose the distance between one candidate and the next.
     """
     worded = [candidate.worded(weights.breadth) for candidate in candidates]
-    # Where no text has much of the question, the best of the bad must not count as a whole match.
+    # If no text has many of the question's words, the best of them must not count as a whole match.
     best = max([weights.least_words, *worded])
-    # A heading that several have is not what one is called.
+    # A heading that several candidates have is not the name of one.
     shared = sum(candidate.heading > _SAME for candidate in candidates)
     for candidate, words in zip(candidates, worded, strict=True):
         candidate.by_words = weights.words * words / best
@@ -31,7 +31,7 @@ def fuse(candidates: Collection[Candidate], weights: Weights) -> None:
 
 
 def called(candidate: Candidate, shared: int, weights: Weights) -> float:
-    """The rank a candidate gains because the question is its name, or nearly."""
+    """The rank that a candidate gains because the question is its name, or nearly so."""
     if candidate.exact:
         return weights.exact
     same = 1.0 if candidate.handle > _SAME else 1 / shared if candidate.heading > _SAME else 0.0
@@ -44,16 +44,16 @@ def called(candidate: Candidate, shared: int, weights: Weights) -> float:
 
 
 def favour_linked(best: Iterable[Candidate], weights: Weights) -> None:
-    """Add what it is worth to be linked to: a note that many link to is more likely meant."""
+    """Add the worth of links to each `rank`: a question more likely means a note that many notes link to."""
     for candidate in best:
         candidate.by_links = weights.links * min(1.0, log2(1 + candidate.links) / _MUCH_LINKED)
         candidate.rank += candidate.by_links
 
 
 def boost_neighbours(lines: Iterable[Line], weights: Weights) -> None:
-    """Add to each `rank` what the memory borrows of those recorded just before and after it, by how short it is."""
+    """Add to each `rank` a part of the strengths of the memories recorded just before and after it; more for a short memory."""
     for line in lines:
-        # Their strength, not their rank so far: what one borrows must not depend on who borrowed before.
+        # Neighbours lend a part of their strength, not of their rank: else the result would depend on the order of lending.
         strengths = {place: neighbour.strength for place, neighbour in line.items() if neighbour.strength > 0}
         lent = strengths.get
         for place, neighbour in line.items():
@@ -66,7 +66,7 @@ def boost_neighbours(lines: Iterable[Line], weights: Weights) -> None:
 
 
 def favour_named(candidates: Iterable[Candidate], weights: Weights) -> None:
-    """Add what the subject that the question names is worth."""
+    """Add the worth of the subject that the question names to the `rank` of its memories."""
     for candidate in candidates:
         if candidate.named:
             candidate.by_name = weights.named * candidate.named
@@ -74,7 +74,7 @@ def favour_named(candidates: Iterable[Candidate], weights: Weights) -> None:
 
 
 def favour_timely(candidates: Iterable[Candidate], weights: Weights) -> None:
-    """Add what it is worth to be of a time that the question names."""
+    """Add the worth of a time that the question names to the `rank` of memories from that time."""
     for candidate in candidates:
         if candidate.timely:
             candidate.by_time = weights.time * candidate.timely
@@ -82,7 +82,7 @@ def favour_timely(candidates: Iterable[Candidate], weights: Weights) -> None:
 
 
 def favour_wishes(candidates: Iterable[Candidate], weights: Weights) -> None:
-    """Add what a preference or a standing instruction is worth where advice is asked for."""
+    """Add the worth of a wish to the `rank` of preferences and standing instructions, if the question asks for advice."""
     for candidate in candidates:
         if candidate.wished:
             candidate.by_wish = weights.wish
@@ -93,7 +93,7 @@ def lift_sessions(candidates: Iterable[Candidate], weights: Weights) -> None:
     """Add to each `rank` a part of the best of its session; all are of one vault."""
     pool = [candidate for candidate in candidates if candidate.session]
     best: dict[str, float] = {}
-    # All of the best first, then the lifts: what a session lends must not grow while it is lent.
+    # The best of every session is found before any rank is lifted, so that a lift does not increase the next one.
     for candidate in pool:
         if candidate.rank > best.get(candidate.session, 0.0):
             best[candidate.session] = candidate.rank

@@ -1,4 +1,4 @@
-"""How well a memory fits a question, and how sure it is that it answers it: absolute scales, the same in every vault."""
+"""The match of a memory with a question, and the certainty that it answers it: absolute scales, the same in every vault."""
 
 from __future__ import annotations
 
@@ -8,61 +8,61 @@ from math import exp
 
 from vault_tool.recall.candidate import Candidate
 
-# How much it counts that many of a question's words are there, against how much those say that are.
+# The weight of how many of the question's words a text has, against the weight of how telling these words are.
 BREADTH = 2 / 3
 
-# What the whole of a question's words counts, in standard deviations of cosine, where meaning speaks too.
+# The weight of all words of a question, in standard deviations of cosine, where there is a cosine too.
 BOTH = 2.8
 
-# What it counts, in standard deviations, that the question nearly is what a memory is called; and up to which.
+# The weight, in standard deviations, of a question that is nearly the memory's name; and the most that counts.
 CALLED, MOST_CALLED = 1.0, 3.0
 
-# Without vectors: where nothing matches, and what the whole of the words adds. As strict as both lanes are together.
+# Without vectors: the value with no word, and what all words add. As strict as both lanes are together.
 WORDS_ALONE = (2.7, 3.5)
 
-# The same of words that stand against a meaning which does not agree: stricter, but exact names and codes still pass.
+# The same two values if the meaning does not agree with the words: stricter, but exact names and codes still pass.
 WORDS_AGAINST = (1.4, 4.8)
 
-# From so many deviations on a meaning agrees: then words count at least as much as they would alone. Where few notes are
-# much alike none can stand out by more.
+# The meaning agrees from so many deviations on: then words count at least as much as they would alone. In a small vault of
+# similar notes no note can stand out by more.
 AGREES = 1.5
 
-# By so many deviations a text may count nearer by the question's own spread than its nearest sentence is by that of unrelated
-# notes: what is foreign to a vault is far from all of it alike, so that by the former something always stands out.
+# A text's cosine, measured against the question's own spread, counts at most so many deviations more than its nearest sentence
+# does against unrelated notes. A question foreign to the vault is far from all notes, and one of them is always the nearest.
 NEARER = 1.0
 
-# Where a match is a half, and how fast it grows from there.
+# The value at which a match is a half, and the width of the slope there.
 MIDDLE, WIDTH = 4.2, 0.5
 
 
-# What the whole of a question's words counts in how strongly a memory fits, and one standard deviation of cosine.
+# The weights in a memory's strength: of all words of the question, and of one standard deviation of cosine.
 STRONG_WORDS, STRONG_MEANING = 2.4, 0.5
 
-# An answer stands out where it fits better than the third best does: two that say the same do not hide each other.
+# An answer stands out if it fits better than the third best does: so two memories that say the same do not hide each other.
 AMONG = 3
 
-# What stands for the third best where there is none: half of the words, or whatever is alone would answer anything.
+# The strength in place of the third best if there is none: half of the words. Without it a lone memory would answer anything.
 FEW = STRONG_WORDS / 2
 
-# What that counts, beside the whole of the words. How near in meaning a best text is says little: in a vault of many topics
-# that of any question is.
+# The weight of standing out, beside all words. The nearness of the best text alone says little: in a vault of many topics
+# some text is near to any question.
 STANDS_OUT = 2.5
 
-# The same of what a conversation mentions: it touches on much, so that a memory stands for itself, from a mention of .94 on.
+# The same baseline for a conversation: it touches on many topics, so a memory stands for itself, from a mention of .94 on.
 CONVERSATION_BASELINE = 1.67
 
-# By how much more is asked where meaning speaks too: of many texts one is always a little nearer than the rest.
+# The amount subtracted where there is a cosine too: among many texts one is always a little nearer than the rest.
 MEANT = 1.3
 
-# Where certainty is a half, and how fast it grows from there.
+# The value at which certainty is a half, and the width of the slope there.
 CERTAIN = (2.08, 0.8)
 
 _ALL = 0.99
 
 
 def match(candidate: Candidate) -> float:
-    """0..1 from the two lanes: how well the question's words are there, and by how much the meaning stands out from what the
-    question has in common with any memory. Either can carry a match, together they are stricter.
+    """The match (0..1) from the two lanes: the share of the question's words in the memory, and the deviations by which its
+    cosine exceeds that of any memory with the question. Either lane can carry a match; together they are stricter.
     """
     if candidate.exact:
         return 1.0
@@ -76,23 +76,23 @@ def match(candidate: Candidate) -> float:
         return squash(alone + called, MIDDLE, WIDTH) if words or called else 0.0
     cosine = candidate.cosine if candidate.nearest is None else min(candidate.cosine, candidate.nearest + NEARER)
     against = WORDS_AGAINST[0] + WORDS_AGAINST[1] * words
-    # What has no word of the question has its meaning alone.
+    # A memory without a word of the question is judged by its meaning alone.
     agreed = alone if words and cosine >= AGREES else 0.0
-    # A mention was held against chance already, by its words and by its meaning.
+    # A mention was already compared with chance, by its words and by its meaning.
     mention = WORDS_ALONE[0] + WORDS_ALONE[1] * mentioned if mentioned else 0.0
     return squash(max(BOTH * words + cosine, against, agreed, mention) + called, MIDDLE, WIDTH)
 
 
-# What it counts, in standard deviations, to be of a time that the question names: enough to be given without a word of it.
+# The weight, in standard deviations, of a time that the question names: enough for a match without any of its words.
 TIMELY = 1.0
 
-# The same for what somebody wants in general where advice is asked, if it shares a word or is this near in meaning.
+# The weight of a preference in a question for advice, and the nearness in meaning from which it counts if no word is shared.
 WISHED, WISHED_FROM = 1.0, 1.0
 
-# What it counts in how sure a memory is to be of a time that is named.
+# The weight of a named time in certainty.
 DATED = 2.0
 
-# What was said beside a memory that fits, in the same session, fits by this part as well.
+# The part of a memory's match that its neighbours in the same session get.
 BESIDE = 0.2
 
 
@@ -102,23 +102,23 @@ def touched(candidate: Candidate) -> bool:
     return bool(own) or (candidate.cosine or 0.0) > 0
 
 
-# What a mention counts as a share of the words: one that is just more than chance, and each unit of evidence (a factor of e
-# against chance) beyond that. From 0.3 on it comes up unprompted, from 5 on it is a strong match.
+# The share of words that a mention stands for: a mention just above chance, and each unit of evidence (a factor of e against
+# chance) beyond that. From 0.3 units on a memory comes up unprompted, from 5 on it is a strong match.
 MENTIONED = (0.525, 0.083)
 
-# What the understanding of a subject counts, as such a share, where a conversation names the subject and says no more.
+# The same share for the understanding of a subject, if a conversation only names that subject.
 NAMED_ALONE = 0.6
 
 
-# From how many deviations on it speaks for a memory that it is near to a sentence, and what each counts beside words.
+# The deviations from which nearness to a sentence is evidence for a memory, and the weight of each beside words.
 MEANT_FROM, MEANT_COUNTS = 2.5, 2.5
 
-# The least that words can say against it: a memory may be meant without one of them.
+# The most evidence that words can be against a memory: a conversation may mean it without using any of its words.
 NO_WORDS = -5.0
 
 
 def beyond(words: float, deviations: float) -> float:
-    """By how much more than by chance a conversation bears on a memory, by words and by a meaning that agrees, or is against."""
+    """The evidence beyond chance that a conversation bears on a memory: of the words, plus the meaning for or against it."""
     meant = MEANT_COUNTS * (deviations - MEANT_FROM)
     return max(NO_WORDS, words) + (max(0.0, meant) if deviations >= AGREES else meant)
 
@@ -129,21 +129,21 @@ def mentioned(beyond: float) -> float:
 
 
 def baseline(candidates: Iterable[Candidate]) -> float:
-    """How strongly the third best fits what is asked: what an answer must stand out from."""
+    """The strength of the third best memory, from which an answer must stand out."""
     best = nlargest(AMONG, (_strength(candidate, candidate.answered(BREADTH)) for candidate in candidates))
     return best[-1] if len(best) == AMONG else FEW
 
 
 def certainty(candidate: Candidate, others: float = 0.0, *, page: bool = False) -> float:
-    """0..1: how sure it is that a memory answers, by its words, its names, and how far it stands out from the crowd.
+    """The certainty (0..1) that a memory answers, by its words, its names, and how far it stands out from the others.
 
-    What a conversation mentions counts on a `page` alone, which is no question: else one is as sure whoever asks.
+    Mentions in a conversation count only for a `page`, which asks no question; so a question has the same certainty at any door.
     """
     if candidate.exact:
         return 1.0
     mention = candidate.mention if page else NAMED_ALONE if candidate.related else 0.0
     covered = candidate.covered if page or candidate.asked is None else candidate.asked[1]
-    # Of the very subject, and all that is asked, or of all the subjects and nothing else: however many say the same.
+    # The relationship of all the question's subjects need not stand out, nor a memory of its subject with all of its words.
     if candidate.related or (candidate.named and (covered or 0.0) > _ALL):
         others = 0.0
     words = candidate.worded(BREADTH) if page else candidate.answered(BREADTH)
@@ -155,7 +155,7 @@ def certainty(candidate: Candidate, others: float = 0.0, *, page: bool = False) 
 
 
 def _strength(candidate: Candidate, words: float) -> float:
-    """How strongly words and meaning fit, each for itself: what is unlike the question takes nothing away."""
+    """The strength of words and meaning, each counted by itself: a meaning unlike the question subtracts nothing."""
     return STRONG_WORDS * words + STRONG_MEANING * max(0.0, candidate.cosine or 0.0)
 
 
@@ -165,7 +165,7 @@ def squash(value: float, middle: float, width: float) -> float:
 
 
 def pair_match(value: float) -> float:
-    """0..1: how near two memories are, from the standard deviations above what unrelated texts have in common."""
+    """The nearness (0..1) of two memories, from the standard deviations of their cosine above that of unrelated texts."""
     return squash(value, *_PAIR)
 
 

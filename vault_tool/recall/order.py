@@ -1,4 +1,4 @@
-"""The order that can be relied on: a change before what it overtook, a synthesis before what it was made of."""
+"""The guaranteed order of results: a change before the memory it overtook, an understanding before its sources."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from vault_tool.util.text import normal_name
 CHANGE = "change"
 
 _BEFORE = 1.001
-# An understanding that matches less than this does not speak for what it was made of.
+# An understanding that matches less than this is not put before its sources.
 MIN_SYNTHESIS_MATCH = 0.2
 
-# What is of one project or person says nothing of another's.
+# A change in one project, or for one user, overtakes nothing of another.
 _OF = ("project", "user")
 
-# A change says an older memory anew where it has at least so many of its telling words, and this part of them.
+# A change restates an older memory if it has at least so many of its telling words, and at least this part of them.
 _SAME_WORDS = {2: 0.6, 3: 0.5}
 
 
 def superseded_by_change(candidates: Sequence[Candidate]) -> list[tuple[Candidate, Candidate]]:
-    """Each observation with each later change of the same thing in the same words, although no link says so."""
+    """Each observation with each later change of the same thing in the same words, even if no link joins them."""
     changes = [candidate for candidate in candidates if candidate.entry.type == CHANGE]
     if not changes:
         return []
@@ -40,7 +40,7 @@ def superseded_by_change(candidates: Sequence[Candidate]) -> list[tuple[Candidat
 
 
 def newest_changes(pairs: Iterable[tuple[Candidate, Candidate]]) -> Mapping[Key, Candidate]:
-    """For each that was overtaken the newest of what did."""
+    """The newest change that overtook each candidate, by the candidate's key."""
     newest: dict[Key, Candidate] = {}
     for candidate, change in pairs:
         known = newest.get(candidate.key)
@@ -63,13 +63,13 @@ def before(candidates: Sequence[Candidate], changed: Iterable[tuple[Candidate, C
 
 
 def put_before(candidate: Candidate, other: Candidate) -> None:
-    """Let one score and match at least like another, so that it stands before it."""
+    """Raise the score and match of `candidate`, if needed, so that it stands before `other`."""
     candidate.score = max(candidate.score, _BEFORE * other.score)
     candidate.match = max(candidate.match, other.match)
 
 
 def put_behind(candidate: Candidate, other: Candidate) -> None:
-    """Let one score no more than just below another."""
+    """Lower the score of `candidate`, if needed, so that it stands behind `other`."""
     candidate.score = min(candidate.score, other.score / _BEFORE)
 
 
@@ -78,7 +78,7 @@ def _is_later(change: Entry, entry: Entry) -> bool:
         return False
     if entry.type == CHANGE:
         return change.observed_sort_key > entry.observed_sort_key
-    # Of one moment the change is the later one: it says that something was otherwise before.
+    # At equal times the change counts as later, because it says that something was different before.
     return change.observed_sort_key[0] >= entry.observed_sort_key[0]
 
 

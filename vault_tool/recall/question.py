@@ -1,4 +1,4 @@
-"""Parsing of a question: the words that carry it, the names it may mention, whether it asks about the asker."""
+"""Parsing of a question: the words that carry its meaning, the names in it, and whether it is about the asker."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from vault_tool.util.text import normal_name
 if TYPE_CHECKING:
     from vault_tool.recall.times import Times
 
-# Names of more words are not looked for inside a question.
+# The most words of a name that is looked for in a question.
 LONGEST_NAME = 5
 
 # A text of more words is read sentence by sentence: as one question its words would be compared as a whole.
 PAGE_WORDS = 60
 
-# So many of the last sentences of a page are looked for; a page of 400 words has about 25.
+# The last sentences of a page that are searched for, at most; a page of 400 words has about 25.
 MOST_SENTENCES = 40
 
-# What a vault calls the person who asks, where the question says `I` or `my`.
+# Names in a vault for the person who asks with `I` or `my`.
 SELF = ("user", "me", "owner", "human")
 
-# English words that frame a question and tell nothing of its answer. `I` and `our` are none: who asks about themselves looks
-# for what they said themselves; `before` and `after` none either. Other languages rely on rarity alone.
+# English words that frame a question and tell nothing of its answer. `I` and `our` are not among them, because a question about
+# the asker looks for texts with these words; nor are `before` and `after`. Other languages rely on rarity alone.
 _FRAMING = (
     "a about all also an and any anyone are as at be because been being both but by can cannot could did "
     "do does doing done each else ever every never few for from had has have having he her here hers him his how if "
@@ -43,7 +43,7 @@ _FRAMING = (
 
 _FUNCTION = frozenset(_FRAMING.split())
 
-# Words that ask what is known of whatever is named beside them, and tell nothing of it.
+# Words that ask what is known of the names beside them, and tell nothing of these.
 _ASKED = (
     "actually again anything brief catch current currently describe detail details everything explain find general "
     "give go goes going got hear heard hello help hey hi how's i i'd i'm info information introduce knew know known "
@@ -55,7 +55,7 @@ _ASKED = (
 
 _ASKING = _FUNCTION.union(_ASKED.split())
 
-# Words that ask what the things named beside them have to do with each other.
+# Words that ask for the relation of the names beside them.
 _RELATING = (
     "affect affected affects among belong belongs between bind binds common compare compared comparison concern "
     "concerns connect connected connecting connection connections connects depend depends difference differ differs "
@@ -65,11 +65,11 @@ _RELATING = (
 )
 _ASKING_OF_SEVERAL = _ASKING.union(_RELATING.split())
 
-# Function words that begin a question, or are what somebody is called: `Will it rain?`, `Will plays the bassoon.`
+# Function words that begin a question, or that may be a person's name: `Will it rain?`, `Will plays the bassoon.`
 _CAN_BE_CALLED = "can could do does did had has have is are was were may might must shall should will would"
 _AUXILIARIES = frozenset(_CAN_BE_CALLED.split())
 
-# Words that ask what was at some time, and tell nothing else of it.
+# Words that ask what happened at a time, and tell nothing else.
 _HAPPENED = frozenset("happen happened happening happens event events i my geschah passiert war paso hicimos fait passe".split())  # noqa: SIM905
 
 _OFTEN_SAID = (
@@ -85,13 +85,13 @@ _OFTEN_SAID = (
     "turn two use used wait walk want watch way week weekend weeks well went whole win wish wonder word work working world "
     "worry worth write wrong year years yesterday young"
 )
-# English words that conversation is full of: that a memory has two of them is chance more often than their rarity says.
+# English words that are frequent in conversation: two of them in a memory are chance more often than their rarity suggests.
 COMMON = frozenset(_OFTEN_SAID.split())
 
-# What such a word counts.
+# The weight of such a word.
 _COMMONLY = 0.5
 
-# What one counts that is written as only names are (`CRDTs`, `SQLite`, `v2`): rarer than few notes can show.
+# The weight of a word that is written like a name (`CRDTs`, `SQLite`, `v2`): it is rarer than a few notes can show.
 _NAMELY = 1.7
 
 _SIGN = re.compile(r"[A-Z].*[A-Z]|[A-Za-z][0-9]")
@@ -108,13 +108,13 @@ _ENDS = re.compile(r"[.?!…,;\n]")
 
 
 class Question(Struct):
-    """A question as it is searched for: `words` for full text, `text` for vectors, the `names` that may be in it.
+    """A question prepared for the search: `words` for full text, `text` for vectors, and the `names` that may be in it.
 
-    `spelled` are its words but the first as they stand, where none of them tells anything: `what is now?` may ask for what
-    is called so. `own` says that it is about the asker. `sentences` are each the words of one that tell something, with how
-    much they do, and `windows` the same as they stand. A `page` of conversation is searched for by these, and so is what
-    nobody asked (`conversational`); a question is told by them how well a memory fits. `times` are those that
-    it names, `advice` says that it asks what to do, or how, and `left` that it asks where the work was left.
+    `own` says that the question is about the asker. `spelled` are its words without the first, if all of them are framing words:
+    `what is now?` may ask for a thing called `now`. `sentences` has the telling words of each sentence with their weights, and
+    `windows` the sentences themselves. A `page` of conversation and a `conversational` text are searched by these; for a
+    question they only measure the match. `times` are the times that it names, `advice` says that it asks what to do, or how,
+    and `left` that it asks where the work was left.
     """
 
     text: str
@@ -137,16 +137,16 @@ class Question(Struct):
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """Its numbers and codes of three signs or more, but for its times: what has none of them answers something else."""
+        """Its numbers and codes of three signs or more, without its times: a memory with none of them is no answer."""
         return tuple(dict.fromkeys(code.casefold() for code in _CODE.findall(self.asked) if any(map(str.isdigit, code))))
 
 
 def parse_question(text: str, conversational: bool = False, today: date | None = None) -> Question:
     """Parse a person's question, or a line of a conversation (`conversational`); never fails on its text.
 
-    `today` is the day from which it is asked: without one no times are read.
+    `today` is the day of the question; without it no times are read.
     """
-    # What a shell passes that is not UTF-8 reaches us as half a character, which no index takes.
+    # Bytes from a shell that are not UTF-8 arrive as half characters, which no index accepts.
     text = unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode("utf-8"))
     whole = " ".join(text.split())
     page = word_count(whole) > PAGE_WORDS
@@ -168,7 +168,7 @@ def parse_question(text: str, conversational: bool = False, today: date | None =
 
 
 def _times(text: str, today: date) -> Times | None:
-    """The times that a question names, if any. What reads them is loaded for these alone, and their words for questions."""
+    """The times that a question names, if any; the full parser runs only if a word for a time is found."""
     if not time_words.names_some(text):
         return None
     spans, rest = times.read(text, today)
@@ -182,7 +182,7 @@ def _times(text: str, today: date) -> Times | None:
 
 
 def without_framing(text: str) -> str:
-    """The text without the words that only frame it; all of it when nothing else is left."""
+    """The text without framing words; the whole text if nothing else is left."""
     parts = [part for part in _PART.findall(text) if part.startswith('"') or not frames(part)]
     return " ".join(parts) or text
 
@@ -194,7 +194,7 @@ def frames(part: str) -> bool:
 
 
 def _names(text: str) -> Iterator[str]:
-    """Every run of up to a few words, as names are compared."""
+    """Every run of up to `LONGEST_NAME` words, normalised like a name."""
     words = [_POSSESSIVE.sub("", word) for word in re.findall(r"[^\s,;:!?()\[\]\"“”]+", text)]
     words = [word.rstrip(".'’") for word in words[:_MOST_WORDS]]
     for start in range(len(words)):
@@ -205,10 +205,10 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _capital_names(text: str) -> Iterator[str]:
-    """The function words that a text writes as names are: with a capital that no beginning of a sentence asks for."""
+    """The function words that a text writes like names: with a capital although they do not begin a sentence."""
     words = [match for match in _WORD.finditer(text) if not match[0].isdigit()]
     if all(match[0][0].isupper() for match in words):
-        # A heading, or one who shouts: capitals say nothing.
+        # In a heading, or a text in capitals, a capital says nothing.
         return
     for at, match in enumerate(words):
         word = _POSSESSIVE.sub("", match[0])
@@ -228,7 +228,7 @@ def _goes_on(before: str) -> bool:
 
 
 def _is_called(text: str, words: Sequence[re.Match[str]], at: int) -> bool:
-    """Whether the function word that begins a sentence is a name nevertheless: `Will's bassoon`, `Will plays the bassoon.`"""
+    """Whether a function word at the beginning of a sentence is a name: `Will's bassoon`, `Will plays the bassoon.`"""
     word = words[at]
     if _POSSESSIVE.search(word[0]):
         return True
@@ -239,14 +239,12 @@ def _is_called(text: str, words: Sequence[re.Match[str]], at: int) -> bool:
 
 
 def is_last_name(word: str) -> bool:
-    """Whether the last word of a longer name can stand for all of it: not one that every conversation is full of."""
+    """Whether the last word of a longer name can stand for the whole name; a common word cannot."""
     return " " not in word and word not in _ASKING_OF_SEVERAL and word not in COMMON and not word.isdigit()
 
 
 def without(text: str, names: Collection[str]) -> str:
-    """The text without these names (as names are compared), to ask whoever it is about; empty where there are none, or
-    where nothing else tells of the answer.
-    """
+    """The text without these names (compared in normal form); empty if it has none of them, or only framing words beside them."""
     parts = text.split()
     remaining: list[str] = []
     start = 0
@@ -260,9 +258,9 @@ def without(text: str, names: Collection[str]) -> str:
 
 
 def asks_of(text: str, names: Collection[str], *, several: bool = False) -> bool:
-    """Whether a text names these and asks what is known of them, no more: `where did we leave off with the Julia port?`.
+    """Whether a text has these names and only asks what is known of them: `where did we leave off with the Julia port?`.
 
-    Of `several`, what they have to do with each other: `how is Marta connected with the Julia port?`.
+    With `several` it may also ask for their relation: `how is Marta connected with the Julia port?`.
     """
     asking = _ASKING_OF_SEVERAL if several else _ASKING
     parts = text.split()
@@ -279,7 +277,7 @@ def asks_of(text: str, names: Collection[str], *, several: bool = False) -> bool
 
 
 def _asks_within(part: str, names: Collection[str]) -> bool:
-    """Whether a run without spaces has some of these names and nothing beside them that tells: `小雨是谁？`"""
+    """Whether a run without spaces has some of these names and only framing words beside them: `小雨是谁？`"""
     rest = part.casefold()
     for name in sorted(filter(RUN.fullmatch, names), key=len, reverse=True):
         rest = rest.replace(name, " ")
@@ -287,7 +285,7 @@ def _asks_within(part: str, names: Collection[str]) -> bool:
 
 
 def _bare_words(part: str) -> list[str]:
-    """A word without what surrounds it, `and/or` as two; of a mere sign, as `&` and `<->` are, nothing."""
+    """A word without the signs around it; `and/or` gives two words, a mere sign like `&` or `<->` gives none."""
     bare = part.strip(_AROUND).casefold().replace("’", "'")
     return [word for word in bare.split("/") if any(map(str.isalnum, word))]
 
@@ -301,16 +299,16 @@ def _bare(parts: Sequence[str]) -> str:
 
 
 def word_count(text: str) -> int:
-    """How many words a text has; of scripts without spaces, about how many."""
+    """The number of words in a text; approximate for scripts without spaces."""
     return max(len(text.split()), len(text) // 12)
 
 
 def words_of(text: str) -> frozenset[str]:
     """The words of a text, to compare texts by; runs without spaces count by pairs of letters."""
-    # A text that is cut ends in `…`, which is written with ASCII too.
+    # The `…` at the end of a shortened text becomes ASCII by normalisation.
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
     if plain.isascii():
-        # The same, in a third of the time.
+        # This gives the same words in a third of the time.
         return frozenset(_WORD.findall(plain.lower()))
     words: set[str] = set()
     for word in _WORD.findall(plain.casefold()):
@@ -322,33 +320,33 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def sentences(text: str) -> dict[str, dict[str, float]]:
-    """The sentences of a conversation, the last ones of a long one: of each the words that tell something, and how much."""
+    """The sentences of a conversation (of a long one, the last), each with its telling words and their weights."""
     counted = {sentence: words for sentence in _bounded(text) if (words := _telling_words(sentence))}
     return dict(list(counted.items())[-MOST_SENTENCES:])
 
 
 def _bounded(text: str) -> Iterator[str]:
-    """The sentences of a text in parts of bounded length, since text without punctuation has no end."""
+    """The sentences of a text in parts of bounded length, because a text without punctuation is one endless sentence."""
     for sentence in _SENTENCE.split(text):
         words = sentence.split()
         yield from (" ".join(words[at : at + _MOST_SAID]) for at in range(0, len(words), _MOST_SAID))
 
 
 def _telling_words(sentence: str) -> dict[str, float]:
-    """The words of a sentence that tell something."""
+    """The telling words of a sentence, with their weights."""
     weights: dict[str, float] = {}
     for part in sentence.split():
         word = _POSSESSIVE.sub("", part.strip(_AROUND)).casefold().replace("’", "'")
         frames = word in _ASKING or word.partition("'")[0] in _ASKING or word.endswith("n't") or _SELF.fullmatch(word)
         if any(map(str.isalnum, word)) and not frames:
-            # Who shouts writes no names.
+            # In a sentence in capitals, capitals do not mark a name.
             name = _SIGN.search(part) and not sentence.isupper()
             weights[word] = _COMMONLY if word in COMMON else _NAMELY if name else 1.0
     return weights
 
 
 def telling_words(text: str) -> frozenset[str]:
-    """The words of a text that tell something."""
+    """The words of a text that are not function words."""
     return frozenset(words_of(text) - _FUNCTION)
 
 

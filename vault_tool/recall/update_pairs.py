@@ -1,4 +1,4 @@
-"""Which of some memories seem to be updates of others: pairs of one project, person and subject, told by their words."""
+"""Supposed updates among memories: pairs of one project, person and subject, recognised by their words."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ else:
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Thing: TypeAlias = tuple[str, str, str | None]
-"""Its project, its person, and its subject's normalised name, or None."""
+"""The project, person and subject (normalised name, or None) that a memory is about."""
 
-# Of these each one stands for itself: another of its kind is another event, or is told by its problem.
+# Memories of these types update no other: a second one is another event, or is linked by its problem.
 EVENTS = frozenset(
     {"problem", "solution", "failed_tactic", "fix", "error", "relationship_beat", "world_discovery", "reflection", "procedure"}
 )
 
-# So many words in common, or this share of the shorter text's, before two texts are compared word for word.
+# The least common words, or the least share of the shorter text's words, for two texts to be compared word by word.
 _COMMON, _SHARE = 3, 0.3
 
 _BEGINNING, _LIKEST = 400, 5
 
-# Of more memories only those are paired that share a word which few of them have.
+# Among more memories than this, only pairs with a rare common word are compared: at most so many memories have it.
 _ALL_PAIRS, _RARE = 64, 12
 
 
@@ -47,7 +47,7 @@ class Update(NamedTuple):
 
 
 def among(memories: Iterable[Entry], paths: Collection[str]) -> list[Update]:
-    """The supposed updates among these of which the older or the newer is at one of these paths."""
+    """The supposed updates among some memories whose older or newer memory is at one of `paths`."""
     entries = {entry.path: entry for entry in memories if _may(entry)}
     things = {path: things_of(entry) for path, entry in entries.items()}
     words = {path: telling_words(entry.preview) for path, entry in entries.items()}
@@ -62,7 +62,7 @@ def among(memories: Iterable[Entry], paths: Collection[str]) -> list[Update]:
 
 
 def _between(entry: Entry, other: Entry) -> Update | None:
-    """The supposed update among two memories of one thing, whichever is the newer."""
+    """The supposed update between two memories of one thing, in either order."""
     together = bool(entry.text("session")) and entry.text("session") == other.text("session")
     older, newer = sorted((entry, other), key=_when_in_session if together else when)
     change = updates.changed(older.preview, newer.preview)
@@ -70,7 +70,7 @@ def _between(entry: Entry, other: Entry) -> Update | None:
 
 
 def changed_by(text: str, entries: Sequence[Entry]) -> list[tuple[Entry, str, str]]:
-    """Those of some memories that a text seems to change, each with what it says and what the text says in its place."""
+    """The memories that a text seems to change, each with the old value and the new one."""
     words = telling_words(text[:_BEGINNING])
     changes = []
     shared = {entry.id: len(words & telling_words(entry.preview)) for entry in entries if _may(entry)}
@@ -83,7 +83,7 @@ def changed_by(text: str, entries: Sequence[Entry]) -> list[tuple[Entry, str, st
 
 
 def newest(pairs: Iterable[Update]) -> Mapping[str, Update]:
-    """For each memory that seems to have been changed, by its path, the newest of what seems to have done so."""
+    """The newest supposed update of each memory, by the path of the older memory."""
     latest: dict[str, Update] = {}
     for update in sorted(pairs, key=lambda pair: when(pair.newer)):
         latest[update.older.path] = update
@@ -91,22 +91,21 @@ def newest(pairs: Iterable[Update]) -> Mapping[str, Update]:
 
 
 def things_of(entry: Entry) -> frozenset[_Thing]:
-    """The things that a memory may speak of: as `things` has it."""
+    """The things that a memory may be about: see `things`."""
     return things(entry.text("project"), entry.text("user"), entry.subjects, of_folder=entry.of_folder)
 
 
 def things(project: str, user: str, subjects: Iterable[str], *, of_folder: bool = False) -> frozenset[_Thing]:
-    """The things that a memory may speak of: each of its subjects, within its project and person; without a subject whatever
-    has none either.
+    """The things that a memory may be about: each of its subjects, within its project and person.
 
-    Notes of a folder are no dated claims of one thing, unless both name it.
+    Memories without a subject share one thing, but notes of a folder do not: they have to name the same subject.
     """
     names: set[str | None] = set(map(normal_name, subjects))
     return frozenset((project, user, name) for name in names or (() if of_folder else (None,)))
 
 
 def when(entry: Entry) -> tuple[datetime, datetime, int, str]:
-    """Orders memories by when they were so, then by when they were written: of one second by what their files say of it."""
+    """A sort key: by the time that a memory is about, then by the time of writing; within a second by the file's time."""
     created, identity = entry.created_sort_key
     return moment(entry.observed), created, entry.mtime_ns, identity
 
@@ -133,18 +132,18 @@ def _pairs(words: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str]]:
 
 
 def words_to_find(entry: Entry, most: int) -> Sequence[str]:
-    """The first telling words of a memory, to look for others that are like it."""
+    """The first telling words of a memory, for a search for similar ones."""
     telling = telling_words(entry.preview)
     return [word for word in dict.fromkeys(entry.preview.casefold().split()) if word.strip(".,:;!?\"'()") in telling][:most]
 
 
 def rises(update: Update) -> bool:
-    """Whether the newer one is put above the older: what others brought is put above nothing of ours by its words alone."""
+    """Whether the newer memory is put above the older: words alone never put another person's memory above our own."""
     return update.older.pulled or not update.newer.pulled
 
 
 def directly_below(all_keys: Iterable[_Key], over: Mapping[_Key, _Key]) -> list[_Key]:
-    """The same in their order, each directly below the one that is to stand over it, where that is among them."""
+    """The keys in their order, but each directly below the key that is to stand over it, if there is one among them."""
     keys = list(all_keys)
     below: dict[_Key, list[_Key]] = {}
     for key in keys:
@@ -155,5 +154,5 @@ def directly_below(all_keys: Iterable[_Key], over: Mapping[_Key, _Key]) -> list[
     while waiting:
         placed[waiting[-1]] = None
         waiting.extend(reversed(below.pop(waiting.pop(), [])))
-    # What stands over each other in a circle stays.
+    # Keys that stand over each other in a circle keep their places at the end.
     return list(dict.fromkeys((*placed, *keys)))

@@ -1,4 +1,4 @@
-"""Words by which a supposed update is told: in English, and the commonest in German and Spanish."""
+"""The words by which supposed updates are recognised: in English, and the most common ones in German and Spanish."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DIMENSIONS = (
     _set("kg g gram ton lb"),
 )
 SECONDS = {name: int(times) for name, (times, unit) in UNITS.items() if unit == "second"} | {"day": 86400, "week": 604800}
-# Two verbs of which both hold: what opens also closes.
+# Pairs of verbs that are both true of one thing: a shop that opens also closes.
 OPPOSED = frozenset(
     frozenset(pair.split("/"))
     for pair in _set(
@@ -44,7 +44,7 @@ OPPOSED = frozenset(
     )
 )
 
-# What carries no value: articles, prepositions, auxiliaries, pronouns.
+# Words that carry no value: articles, prepositions, auxiliaries, pronouns.
 FUNCTION = _set(
     "a an the this that these those of in on at to for by with from into as and or is are was were be been being am "
     "it its do does did has have had will would can could my our your his her their i we you he she they me us them "
@@ -61,11 +61,11 @@ PREPOSITIONS = _set(
     "of in on at to for by with from into as about per near until till since after before during over under via through without "
     "im an auf zu zum zur von vom mit für bei um nach vor bis über unter en de del al por para con desde hasta sobre sin"
 )
-# Those of a row mean the same before a name, or before a day.
+# The prepositions of one row mean the same before a name, or before a day.
 PLACED = tuple(
     map(_set, ("in on at near to into with for im auf bei um en", "by with via through mit por con", "by on until till"))
 )
-# Verbs that tell a state: what stands after one is a value, what stands before it is of what.
+# Verbs of a state: the words after one are a value, the words before it name the thing that has it.
 VERBS = _set(
     "live work run use listen cost hold go meet prefer want take expire end leave answer stand weigh maintain study "
     "play sell allow get need own expect contain keep store write send deploy pin eat close open start begin stay sit "
@@ -73,29 +73,29 @@ VERBS = _set(
     "like love speak know drink wear read weigh average stand swim lock limit require stop block plan wohnt arbeitet "
     "kostet beträgt heißt nutzt vive trabaja cuesta usa llama prefiere"
 )
-# Verbs of which several things are true at once: to like cherries too changes nothing about strawberries.
+# Verbs that can be true of several things at once: liking cherries changes nothing about liking strawberries.
 MANY = _set(
     "like love speak know support read visit been buy see watch include contain mean cover offer need play accept own can "
     "kann puede allergic intolerant afraid interested fluent friend fond allergisch befreundet alérgico alérgica spricht habla"
 )
-# What is numbered: the number is a name of it.
+# Things that are numbered: the number is a name, not a value.
 NUMBERED = _set(
     "section chapter ticket invoice issue page part step error train bus item task question row kapitel rechnung bug room "
     "door floor flat apartment gate platform table seat locker sprint deploy deployment build worker server node host sensor "
     "episode season lesson exercise figure line week day lap round order parcel case rule option batch lot machine shard "
     "replica channel lane level number no zimmer raum gleis folge woche bestellung habitación factura capítulo pedido"
 )
-# Of a thing that is counted another count is news; another thing is another thing. Only of these words the count is one value.
+# Words whose number is one value, so that another number is an update; numbers before other words may count other things.
 MEASURES = _set("day week month year people person time gb mb kb tb ms eur euro dollar usd tag woche monat jahr día mes año")
-# Only their name is said no of, behind what is so: `spaces, not tabs`.
+# A denial of a name after the value that holds: `spaces, not tabs`.
 NOT_THAT = re.compile(r"^(?:and\s+)?(?:not|nicht|no)\s+[^\s.!?]+(?:\s[^\s.!?]+)?[.!?]?$", re.IGNORECASE)
-# What says that it was otherwise before, and is no value by itself.
+# Words that say that something was different before, and that are no values themselves.
 NEWS = _set(
     "now currently nowadays recently anymore already meanwhile meantime still new newly again finally update quick "
     "jetzt nun inzwischen neu neuerdings mehr ahora ya nuevo nueva actualmente about around only just roughly usually "
     "average alway immer siempre"
 )
-# Verbs that say that a value is another one now; those that only tell how it grew stand in `MOVED` alone.
+# Verbs that say that a value has changed; verbs that only say how it grew are in `MOVED` alone.
 _MOVED = (
     r"moved|changed|switched|raised|upgraded|downgraded|increased|decreased|dropped|lowered|postponed|rescheduled|shifted|migrated|"
     r"(?:went|gone)\s+(?:up|down)|extended|renamed|replaced|cut|umgezogen|geändert|verschoben|cambió|subió|bajó|mudó"
@@ -107,7 +107,7 @@ MOVED = re.compile(
     r"(?:\s+(?:up|down|over|back))?(?:\s+(?:to|by|from|into|auf|nach|a|en)\b)?",
     re.IGNORECASE,
 )
-# Of these what moves is somewhere else; of the others it may be anything else.
+# Verbs whose new value is a place; after the other verbs it may be anything.
 PLACES = re.compile(r"moved|shifted|migrated|umgezogen|mudó", re.IGNORECASE)
 QUANTIFIERS = _set("all every each both since todo toda todos todas alle jede")
 INSTEAD = re.compile(
@@ -147,7 +147,7 @@ PAST = _set(
     "felt got sold spent won broke fell forgot heard left brought caught drank swam began chose cooked swum thought "
     "was were did"
 )
-# Past forms that settle something, or that tell what is so since.
+# Past forms that settle something, or that describe a state since then.
 SETTLED = _set("decided agreed chose settled named called based used supposed need speed indeed feed seed bed red weed")
 IS = _set("is are am be been has have 's i've we've they've gets get was were being")
 OPPOSITES = frozenset(
@@ -167,19 +167,19 @@ DAYS = _set(
 )
 
 
-# Words that any sentence has, whatever it speaks of.
+# Words that occur in sentences on any topic.
 FILLERS = FUNCTION | NEWS | DAYS | PREPOSITIONS
 
-# What is read at a time.
+# Verbs whose value is a reading at one time.
 READING = _set("read show measure mark marcaba zeigte")
 OF_NUMBERS = _set("version number release nummer número versión")
 BOUNDS = _set("above below over under beyond ab über unter sobre bajo")
-# Before a name, these say that it is none of the values.
+# Prepositions before a name that is not a value.
 OF_ANOTHER = _set("from of since after before without von seit nach vor ohne desde sin")
 EACH = _set("a an per each every pro im al por cada")
 HAVING, ONE_OF = _set("have has got hat haben tiene tienen"), _set("a an ein eine einen un una")
 
-# What says that something changed, in a text that is told in words of its own.
+# Words that say that something changed, in a text that does not repeat the older one's words.
 CHANGES = re.compile(
     rf"\b(?:{_MOVED}|{_NOW}|updated|bumped|reduced|renewed|pushed\s+(?:back|to)|put\s[\w' ]{{0,30}}?(?:up|down)\s+to|"
     r"brought\s+forward|slipped|took\s+over|taken\s+over|voted|swapped|lifted|dialled|(?:turned|switched)\s+(?:on|off|up|down)|"
@@ -190,7 +190,7 @@ CHANGES = re.compile(
     r"en\s+lugar|en\s+vez|ha\s+subido|ha\s+bajado|cambiado|desde)\b",
     re.IGNORECASE,
 )
-# What is only meant to be, or holds beside the rule.
+# Words of plans, opinions and exceptions: such a text does not change the present value.
 NOT_YET = re.compile(
     r"\b(?:plan(?:s|ned|ning)? to|want to|would like to|hop(?:e|es|ing) to|thinking (?:of|about)|consider(?:s|ing)?|"
     r"saving (?:up )?(?:to|for)|looking (?:at|into)|might|may be|"
@@ -202,7 +202,7 @@ NOT_YET = re.compile(
 )
 # Parts of a day are times, too.
 PARTS_OF_DAY = _set("morning afternoon evening night midday morgen vormittag nachmittag abend nacht mañana tarde noche")
-# What says of the words before it that they are so no more.
+# Words that say that the words before them are no longer true.
 GONE = re.compile(
     r"\b(?:(?:was|were|is|are|got|has\s+been|have\s+been|has|have|wird|wurde|ist|hat)\s+)?(?:retired|gone|shut\s+down|"
     r"closed(?:\s+down)?|decommissioned|scrapped|sold|quit|left|resigned|(?:went\s+)?on\s+(?:maternity\s+|parental\s+)?leave|"
@@ -210,25 +210,25 @@ GONE = re.compile(
     re.IGNORECASE,
 )
 _NO_MORE = r"(?:no longer|nicht mehr|ya no)(?:\s+(?!like|love|want|need|think)\w+)?(?:\s+(?:at|in|on|with|by|bei|en|con))?"
-# What names the value that was there, in its first group.
+# Phrases before an old value, which is the first group.
 IN_PLACE = re.compile(
     r"\b(?:instead of|rather than|in place of|replac(?:es|ed|ing)|took over from|statt|anstelle von|anstatt|en lugar de|"
     rf"en vez de|(?:{_MOVED}|bumped|reduced|updated) (?:from|von|de)|{_NO_MORE})\s+"
     r"(?:(?:the|a|an|my|our|der|die|das|dem|den|el|la|los|las)\s+)?([^\s,;.!?]+(?:\s[A-Z][^\s,;.!?]*)?)",
     re.IGNORECASE,
 )
-# What was called otherwise before, and what it is called now.
+# A renaming: the old name, then the new one.
 RENAMED = re.compile(
     r"([^\s,;]+)\s+(?:(?:was|is|has been|got|wurde)\s+)?(?:renamed|umbenannt)\s+(?:to|as|in|into)\s+([^\s,;]+)", re.IGNORECASE
 )
-# Of what these say there is one who does it.
+# Verbs of a role that one person has at a time.
 ROLES = _set("own lead manage maintain chair coach leitet")
-# What says that another person has a role.
+# Words that say that another person has taken a role.
 ROLE = re.compile(
     r"\b(?:took over|taken over|takes over|succeed(?:s|ed)|is the new|is now the|voted|elected|übernimmt|ahora es)\b",
     re.IGNORECASE,
 )
-# What many things are spoken of with, and no thing is told by.
+# Words that are used of many things and identify none of them.
 GENERIC = _set(
     "port month version user week default year day number current currently team people name thing place time cost costs price "
     "rate fee membership subscription kept keep set plan planned paid wants want like prefer feature flag setting option release "

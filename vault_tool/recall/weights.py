@@ -9,15 +9,15 @@ from msgspec.structs import replace
 
 from vault_tool.util.structs import Struct
 
-# Below this match nothing is sent, by any door, though somebody asks: such a memory has nothing of the question, nor does what is
-# beside it or linked to it. It has a tenth of the question's words, or a meaning two deviations from chance, that fits by more.
+# Memories below this match are sent through no door: neither they nor their neighbours and links have anything of the question.
+# A memory with a tenth of the question's words, or with a meaning two deviations from chance, is above it.
 LEAST = 0.01
 
 
 class Weights(Struct, kw_only=True):
-    """How one profile weighs what it found. Measured on conversations and long messages alike with one setting: chosen with each
-    conversation left out in turn, round numbers from the middle of what is as good; a quarter more or less of any of the
-    fusion's changes the figures by less than a point.
+    """The weights of one profile. One setting was measured on conversations and on long messages, chosen with each conversation
+    left out in turn. The numbers are round, from the middle of the range that is equally good; a quarter more or less of any
+    weight of the fusion changes the figures by less than a point.
     """
 
     words: float = 2.4
@@ -26,85 +26,86 @@ class Weights(Struct, kw_only=True):
     least_words: float = 0.2
     """The share of the question's words that the best hit must have to count in full: one chance word is no evidence."""
     breadth: float = 0.2
-    """How much it counts that a hit has many of the question's words, against one of them often."""
+    """The weight of a hit with many of the question's words, against a hit with one of them often."""
     meaning: float = 0.8
-    """One standard deviation of cosine above what the question has in common with any memory."""
+    """One standard deviation of cosine above the usual cosine of the question with a memory."""
     head: float = 0.6
-    """The part of a memory's cosine that its first passage makes: long texts say first what they are about."""
+    """The part of a memory's cosine that comes from its first passage: long texts begin with their topic."""
     passage: float = 0.4
-    """The part that its best passage makes; what is left of one is the mean of all. A best passage alone finds chance
-    sentences in long texts, the head alone misses what stands at their end."""
+    """The part from its best passage; the rest, up to one, comes from the mean of all passages. The best passage alone
+    finds chance sentences in long texts, the first alone misses their ends."""
 
     beside: float = 0.3
-    """What a memory borrows of the one recorded just before and just after it in the same session: what was said next to a
-    hit is evidence, and an answer follows its question."""
+    """The part of its strength that a memory lends to the ones recorded just before and just after it in the same session:
+    a text next to a hit is evidence, and an answer follows its question."""
     beyond: float = 0.1
-    """The same of the next but one on either side."""
+    """The part that it lends to the next but one on either side."""
     own_words: int = 150
-    """From so many words on a memory speaks for itself and borrows nothing; below by the root of what is missing."""
+    """A memory with so many words borrows nothing; a shorter one by the root of the missing share."""
     session: float = 0.3
-    """What the best hit of a session lends to all of it: evidence comes in clusters."""
+    """The part of its rank that the best hit of a session lends to the whole session: evidence comes in clusters."""
     exact: float = 12.0
-    """A title, file name or alias that is the question: more than words and meaning are together."""
+    """A title, file name or alias that is the question: more than words and meaning add up to."""
     same: float = 5.0
-    """The same but for endings and function words; or a heading that is the question."""
+    """A title, file name or alias that is the question but for endings and function words; or a heading that is the question."""
     handle: float = 2.0
-    """A title, file name or alias that nearly is the question, by how nearly."""
+    """A title, file name or alias that is nearly the question, times its likeness."""
     heading: float = 0.5
     tag: float = 0.4
     """One of its tags is in the question."""
     links: float = 0.3
-    """Being linked to by 31 notes or more."""
+    """Links from 31 notes or more."""
     named: float = 0.6
-    """What is tagged with, or was said by, the one subject that the question names."""
+    """A memory tagged with, or said by, the one subject that the question names."""
     time: float = 3.0
-    """Being of a day that the question names; of a month or a year less, for more is of it."""
+    """A memory from a day that the question names; less for a month or a year, which hold more memories."""
     wish: float = 1.6
-    """Being a preference or a standing instruction, where advice is asked for."""
+    """A preference or a standing instruction, if the question asks for advice."""
 
     gate: bool = True
     local_utility: float = 0.5
     """Utility in contexts like this one, centred on 0: it counts more than the global one."""
     global_utility: float = 0.2
     importance: float = 0.10
-    """Gentle where somebody asks: what fits best must not lose to what is merely important."""
+    """Small for a question: the memory that fits best must not lose to one that is merely important."""
     recency: float = 0.05
     newness: float = 0.05
-    """What no consolidation has seen yet, until one does."""
+    """A memory that no consolidation has seen yet."""
     standing: float = 0.05
-    """Confidence, the model that concluded it, and frequent use: who sinks less with age."""
+    """Confidence, the model that concluded it, and frequent use: such memories sink less with age."""
     frequency: float = 0.0
     context: float = 0.0
     covered: float = 0.75
-    """What remains of an observation that a recalled understanding covers: the synthesis speaks for it."""
+    """The part of its score that an observation keeps if a recalled understanding covers it."""
 
     weak: float = 0.6
-    """Below this certainty a result is flagged: at most a quarter of the first answers that are wrong are surer, on folders of
-    notes, and at most a fifth of those that are right are less sure."""
+    """Results below this certainty are flagged. On folders of notes, at most a quarter of the wrong first answers lie above it,
+    and at most a fifth of the right ones below."""
     least: float = LEAST
     """Below this match nothing is returned."""
     preference: float = 0.15
-    """By how much preferences are let in more easily: they apply without being asked about."""
+    """The amount by which the least match of preferences is lower: they apply to questions that do not mention them."""
     flood: float = 0.5
-    """Of lookalikes from one source at most this part of the answer."""
+    """Lookalikes from one source make at most this part of the answer."""
     alike: float = 0.5
-    """Likeness from which two results of one source count as lookalikes."""
+    """The likeness from which two results of one source count as lookalikes."""
 
     chain_from: int = 3
-    """How many of the best hits a chain starts from."""
+    """The number of best hits from which chains start."""
     chain_first: float = 0.55
-    """How near (match of the pair) the nearest memory must be; each further hop asks for more."""
+    """The least match of the pair at the first hop; each further hop requires more."""
     chain_step: float = 0.10
     chain_lends: float = 0.35
-    """What a hit lends to what it leads to, times how near that is: association fills an answer, it does not lead it."""
+    """The part of its rank that a hit lends to a memory that it leads to, times their nearness: such memories fill an answer,
+    they do not lead it."""
     chain_most: int = 9
     """Three hits grow to at most this many."""
     companions: int = 3
-    """Most results that come with one hit by explicit links of one kind."""
+    """The most results that explicit links of one kind add to one hit."""
 
 
 TARGETED = Weights()
-# Nobody asked: silence is a good answer, and what comes up unasked is weighed by recency, use and importance too.
+# For memories shown without a question: an empty answer is fine, and recency, use and importance count more.
 AMBIENT = replace(
     TARGETED,
     importance=0.35,
@@ -114,7 +115,7 @@ AMBIENT = replace(
     least=0.70,
     companions=2,
 )
-# What a prompt always loads: the standing of a memory alone decides.
+# For the page that every prompt loads: only the standing of a memory decides.
 CORE = replace(AMBIENT, least=0.0, weak=0.0)
 
 PROFILES: Mapping[str, Weights] = MappingProxyType({"targeted": TARGETED, "ambient": AMBIENT, "core": CORE})

@@ -1,4 +1,4 @@
-"""Standing wishes of a user: whether a text states one, and whether a question asks for what depends on one."""
+"""Standing wishes of a user: whether a text states one, and whether a question depends on one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from vault_tool.util.deferred import deferred_pattern
 
 PREFERENCE, INSTRUCTION = "preference", "instruction"
 
-# So many standing instructions come to mind at once.
+# The most standing instructions that are shown at once.
 MOST_INSTRUCTIONS = 3
 
-# So much of a text is looked at: a wish is said at its beginning.
+# The letters of a text that are searched: a wish stands at its beginning.
 _READ = 400
-# A title of a note has fewer words, or one that is written large: `Always On VPN`.
+# The least words of an instruction: the title of a note has fewer, or has capitals like `Always On VPN`.
 _LEAST_WORDS = 4
 
 _SENTENCE = deferred_pattern(r"(?<=[.!?;\n])\s+")
@@ -53,13 +53,13 @@ _ADVICE = deferred_pattern(
     r"|wie (?:soll|kann|mache) ich|recomienda|recomendar|(?:que|comment) (?:me )?(?:recommandes|puis-je|faire))(?!\w)",
     re.IGNORECASE,
 )
-# Who asks for what was said already wants no more than that.
+# Questions about earlier talk, which ask for no advice.
 _LOOKS_BACK = deferred_pattern(
     r"\b(?:summar\w+|the order|did|have (?:i|we)|i (?:brought|told|said|mentioned)"
     r"|(?:our|my) (?:chats?|conversations?|sessions?)|over the past|progress\w*|evolv\w+)\b",
     re.IGNORECASE,
 )
-# Said of the work itself, and of nothing that stood or was left anywhere: `where did Ann leave the keys?` asks for keys.
+# Questions about the work itself, not about an object that was left somewhere: `where did Ann leave the keys?` is not one.
 _LEFT = deferred_pattern(
     r"^(?:so |and |ok(?:ay)?,? |please,? |hi,? |hello,? )*(?:"
     r"where (?:was|is|were) (?:the |my |our |this )?(?:work|project|session|job)(?: last)?(?: left(?: off)?| standing)?"
@@ -75,12 +75,12 @@ _LEFT = deferred_pattern(
 
 
 def asks_what_is_left(text: str) -> bool:
-    """Whether a question asks where the work was left, or what comes next, and for nothing besides."""
+    """Whether a question asks only where the work was left, or what comes next."""
     return bool(_LEFT.match(text.strip().replace("’", "'")))
 
 
 def wish_in(text: str) -> str:
-    """`instruction` where a text says what is always to be done, `preference` where it says what a person likes; else empty."""
+    """`instruction` if a text says what is always to be done, `preference` if it says what a person likes, else empty."""
     for sentence in _SENTENCE.split(text[:_READ].strip()):
         spoken = _SPEAKER.sub("", sentence.strip())
         if _RULE.match(spoken) and not _LARGE.match(spoken) and len(spoken.split()) >= _LEAST_WORDS:
@@ -91,5 +91,5 @@ def wish_in(text: str) -> str:
 
 
 def asks_for_advice(text: str) -> bool:
-    """Whether a question asks what to do, or how: what its asker wants in general belongs to the answer."""
+    """Whether a question asks what to do, or how to do it: its asker's general preferences belong in the answer."""
     return bool(_ADVICE.search(text)) and not _LOOKS_BACK.search(text)

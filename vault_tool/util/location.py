@@ -1,6 +1,6 @@
-"""Whether the vault that a process opened is still at its place: it may be moved, deleted or unmounted, or another lie there.
+"""The check that an opened vault is still at its place: it may have been moved, deleted, unmounted or replaced by another.
 
-Standard library alone: what passes a client's lines on asks it, too.
+This module uses the standard library alone, because the relay of a client's lines imports it too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-# As `files.layout` has them, which takes longer to load than all this.
+# The same paths as in `files.layout`, which would take longer to load than this whole module.
 _SETTINGS = "vault.toml"
 _RECORD = os.path.join("vault", "workspace.md")
 _TOKEN = os.path.join("_local", "writer")
@@ -25,9 +25,9 @@ _HINT = "nothing was written; put it back, or start again and say where it is no
 
 
 class Location:
-    """The vault at `root` as it was when a process opened it, told again by its id and by its folder.
+    """The vault at `root` as it was when a process opened it, recognised by its id and by its folder.
 
-    `identity` is the id of the vault that is meant, where somebody else opened it, and it may be gone by now.
+    `identity` is the id of the vault if another process opened it; that vault may be gone by now.
     """
 
     def __init__(self, root: str | Path, identity: str = "") -> None:
@@ -38,7 +38,7 @@ class Location:
         self._seen: tuple[tuple[int, ...], tuple[int, ...]] = ((), ()) if identity else self._look()
 
     def require(self) -> None:
-        """Raise VaultGone where another folder, another vault or nothing is there now: two looks at the disk, mostly."""
+        """Raise VaultGone if another folder, another vault or nothing is at the place now. It mostly costs two stats."""
         now = self._look()
         if now == self._seen and now[1]:
             return
@@ -48,7 +48,7 @@ class Location:
         self.identity = self.identity or identity_at(self.root)
 
     def is_there(self) -> bool:
-        """The same as an answer."""
+        """Whether the vault is still at its place."""
         try:
             self.require()
         except VaultGone:
@@ -61,14 +61,14 @@ class Location:
             raise VaultGone(f"the vault that was opened at {self.root} is not there any more: another vault is", _HINT)
 
     def _fault(self, place: tuple[int, ...]) -> str:
-        """Why what is at the root now is not the vault, in words; empty where it is."""
+        """The reason, in words, why the folder at the root is not the vault; empty if it is the vault."""
         if not place:
             return "there is no such folder"
         identity = identity_at(self.root)
         if identity and self.identity:
             return "" if identity == self.identity else "another vault is"
         if place == self._seen[0]:
-            # The same folder, whose workspace record came or went; a folder that was to become a vault had no settings.
+            # The same folder, with a workspace record that came or went. A folder opened before its founding had no settings.
             settings = not self._was_vault or os.path.isfile(os.path.join(self.root, _SETTINGS))
             return "" if settings else f"the folder has no {_SETTINGS}"
         same = self._token and _start(os.path.join(self.root, _TOKEN)).strip() == self._token
@@ -89,7 +89,7 @@ class Location:
 
 
 def identity_at(root: str | Path) -> str:
-    """The id in the workspace record of the vault at `root`; empty where it has none in its usual place."""
+    """The id in the workspace record of the vault at `root`; empty if the record is not at its usual place."""
     identity = _ID.search(_start(os.path.join(root, _RECORD)))
     return identity[1].decode("ascii").lower() if identity is not None else ""
 

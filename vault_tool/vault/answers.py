@@ -1,4 +1,4 @@
-"""The common part of answers about a memory: its headline, its body, and that it is a hypothesis."""
+"""The common part of answers about a memory: its status, its headline, its body, and the notice that it is a hypothesis."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vault_tool.util.structs import Struct
 from vault_tool.util.text import body_hash
 from vault_tool.vault.context import Context
 
-# What is no record, or is one for the vault alone.
+# The class shown for a file that is not a record, and for records that only the vault itself uses.
 PAGE = "page"
 _CLASSES = frozenset({RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT, RecordClass.EDGE})
 
@@ -26,7 +26,7 @@ HYPOTHESIS_NOTICE = "Memories are hypotheses: check them against what you see no
 
 
 class Mark(Struct):
-    """A mark beside a status: `by` are ids of memories, or the address of the person it is of, `why` is in words."""
+    """A mark beside a status: `by` are ids of memories or the address of a person, `why` is the reason in words."""
 
     mark: str
     by: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Mark(Struct):
 
     @property
     def words(self) -> str:
-        """The mark as it is read: `questioned`, `believed to be false`."""
+        """The mark in words for a reader: `questioned`, `believed to be false`."""
         return _WORDS.get(self.mark, self.mark)
 
     def phrase(self, short: Callable[[str], str]) -> str:
@@ -48,9 +48,10 @@ class Mark(Struct):
         return {name: value for name, value in fields.items() if value}
 
 
-# What lists leave out unless it is asked for.
+# The statuses that lists leave out unless they are asked for.
 HISTORY = frozenset({"waiting", "expired", "superseded"})
-# What does not say how things are now: it is no answer, no source and no line of a page, and its being found is no use of it.
+# The statuses of memories that do not describe the present: they are no answers, sources or lines of a page, and finding one
+# does not count as a use.
 NO_ANSWER = HISTORY | {"overtaken"}
 
 
@@ -65,8 +66,8 @@ class StatusFields(TypedDict):
 
 class HasStatus(Struct, kw_only=True):
     """The status of a memory for its reader: waiting, expired, superseded, overtaken, contested, failed, solved, questioned,
-    doubtful or current, the first that holds. `status_by` are the ids of what makes it so, `status_why` says it in words,
-    `marks` are what holds besides.
+    doubtful or current, the first that holds. `status_by` are the ids of the memories that cause it, `status_why` is the reason
+    in words, and `marks` are further conditions that hold.
     """
 
     status: str = "current"
@@ -76,43 +77,43 @@ class HasStatus(Struct, kw_only=True):
 
     @property
     def answers(self) -> bool:
-        """Whether it says how things are now: else it is no source of what is understood anew."""
+        """Whether the memory describes the present; if not, a new understanding may not use it as a source."""
         return self.status not in NO_ANSWER
 
     def status_fields(self) -> StatusFields:
-        """The same for another answer about the same memory."""
+        """The fields of the status, for another answer about the same memory."""
         return {"status": self.status, "status_by": self.status_by, "status_why": self.status_why, "marks": self.marks}
 
     @property
     def in_a_word(self) -> str:
-        """The word beside its title that makes it less than current; empty where nothing does, or its type tells it."""
+        """The status as a word beside the title; empty for a current memory, and where the type of the memory shows it."""
         return "" if self.status in ("current", "failed", "solved") else self.status
 
     @property
     def said_beside(self) -> tuple[Mark, ...]:
-        """The marks to tell beside the memory: reasons why it is less than current, and doubts.
+        """The marks to show beside the memory: reasons why it is not current, and doubts.
 
-        Who wrote it stands in its source, and that a tactic failed in its caution.
+        Marks about the writer are left out, because the source shows them; so is `failed`, which the caution shows.
         """
         all_marks = (Mark(self.status, self.status_by, self.status_why), *self.marks)
         return tuple(mark for mark in all_marks if mark.mark not in _SAID_ELSEWHERE)
 
     def status_words(self, short: Callable[[str], str]) -> Iterator[str]:
-        """The same as a phrase each."""
+        """The marks to show beside the memory, each as a phrase."""
         return (mark.phrase(short) for mark in self.said_beside)
 
     def lean_status(self, short: Callable[[str], str]) -> dict[str, Any]:
-        """The fields that an agent needs: empty for a current memory without a mark that is told elsewhere."""
+        """The status fields that an agent needs; empty for a current memory without marks, those about its writer aside."""
         marks = [mark.lean(short) for mark in self.marks if mark.mark not in _SOURCE]
         if self.status == "current":
             return {"marks": marks} if marks else {}
-        # Which problem a tactic failed at stands among its details.
+        # The details of a failed tactic name its problem.
         by = [short(identity) for identity in self.status_by] if self.status != "failed" else []
         fields = {"status": self.status, "status_by": by, "status_why": self.status_why, "marks": marks}
         return {name: value for name, value in fields.items() if value}
 
 
-# The marks of who wrote a memory, and what a failed tactic's caution says.
+# The marks about a memory's writer, and the statuses that are shown elsewhere.
 _SOURCE = frozenset({"pulled", "trusted", "not_reviewed"})
 _SAID_ELSEWHERE = frozenset({"current", "failed", *_SOURCE})
 _WORDS = {"doubtful": "believed to be false", "unsettled": "not settled", "perhaps_changed_by": "perhaps changed",
@@ -120,10 +121,10 @@ _WORDS = {"doubtful": "believed to be false", "unsettled": "not settled", "perha
 
 
 class Headline(HasStatus, kw_only=True):
-    """Which memory it is, of what class and type, what it is called, and what it is about.
+    """The identity of a memory: its id, class, type, title and subjects.
 
-    `observed` is when it was so, by default when it was written; `confidence` (0..1) how sure its writer was, by default 0.8.
-    `details` is what its head says beside the text, by field: steps, conditions, problem, rationale and the like.
+    `observed` is the time that it is about, by default the time of writing. `confidence` (0..1) is its writer's, by default 0.8.
+    `details` are further fields of its head: steps, conditions, problem, rationale and the like.
     """
 
     id: str
@@ -138,7 +139,7 @@ class Headline(HasStatus, kw_only=True):
 
 
 class Rival(Struct):
-    """The other one of two that contest each other: its id, its line, and who wrote it. The owner settles it by a review."""
+    """The other one of two memories that contest each other: its id, line and writer. The owner settles this by a review."""
 
     id: str
     line: str
@@ -146,12 +147,12 @@ class Rival(Struct):
 
 
 def class_of(entry: Entry) -> str:
-    """The class of a record for a reader: a record that is no memory, subject or edge, as a pass's ledger, reads as a page."""
+    """The class of a record as shown to readers: a record other than a memory, subject or edge, such as a ledger, is a page."""
     return entry.record_class.value if entry.record_class in _CLASSES else PAGE
 
 
 def origin_of(vault: Context, entry: Entry) -> str:
-    """The writer of a record; of a subject with its name alone, made by a memory's writing, the oldest memory's writer."""
+    """The origin of a record. A subject that was made along with a memory has the origin of its oldest memory."""
     if entry.record_class is not RecordClass.SUBJECT or entry.text("origin") or entry.text("created"):
         return entry.origin
     oldest = vault.index.catalog.oldest_tagged(names_of(entry))
@@ -159,15 +160,15 @@ def origin_of(vault: Context, entry: Entry) -> str:
 
 
 def body_of(vault: Context, entry: Entry) -> str:
-    """The body of a memory as its file has it, or as HEAD has it where the file cannot be read now, or is gone."""
+    """The body of a memory from its file, or from HEAD if the file is gone or cannot be read now."""
     with reader.Reader(vault.root) as files:
         return _body(vault, entry, files)
 
 
 def bodies_of(vault: Context, entries: Iterable[Entry]) -> dict[str, str]:
-    """The bodies of several memories by path, each as `body_of` gives it; those that are to be had nowhere are left out."""
+    """The bodies of several memories by path, each as from `body_of`; a memory without a readable body is left out."""
     bodies: dict[str, str] = {}
-    # Side by side in the order of their paths, so that each folder is opened once.
+    # In the order of their paths, so that each folder is opened once.
     with reader.Reader(vault.root) as files:
         for entry in sorted(entries, key=attrgetter("path")):
             with suppress(VaultError):
@@ -189,7 +190,7 @@ def _body(vault: Context, entry: Entry, files: reader.Reader) -> str:
 
 
 def _read_below_its_head(entry: Entry, files: reader.Reader) -> bytes | None:
-    """A note of which only the head cannot be read, where its text is what is served."""
+    """The bytes of a note whose head cannot be read, if its body is the one in the index; else None."""
     data = files.read(entry.path)
     same = body_hash(frontmatter.read_body(data)) == entry.body_hash
     return data if same else None

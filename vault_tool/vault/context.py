@@ -49,12 +49,12 @@ ORIGINS = ("owner", "agent", "import")
 
 _LONGEST_NAME = 2000
 
-# Called with how many are done and how many there are; at most a few times a second.
+# A function called with the number done and the total; at most a few times a second.
 Progress = Callable[[int, int], None]
 
 
 class Provenance(TypedDict):
-    """The head fields that say who wrote a record."""
+    """The fields of a head that name a record's writer."""
 
     session: str
     model: str
@@ -64,14 +64,14 @@ class Provenance(TypedDict):
 
 
 class Closes(Protocol):
-    """Something that is kept open with a vault, and closed with it."""
+    """An object that stays open with a vault, and is closed with it."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release its resources."""
 
 
 class Who(Struct):
-    """The caller: written into its records as provenance. Raises UsageError for values that are no Unicode text."""
+    """The caller: written into its records as provenance. Raises UsageError for values that are not Unicode text."""
 
     origin: str = "agent"
     session: str = ""
@@ -79,7 +79,7 @@ class Who(Struct):
     user: str = ""
     project: str = ""
     author: str = ""
-    """Whose the commits are, `ann <HASH@people.invalid>`, where a served vault is written to by a token; else the owner's."""
+    """The author of the commits, `ann <HASH@people.invalid>`, if a served person writes by a token; empty for the owner."""
 
     def __post_init__(self) -> None:
         for name in ("session", "model", "user", "project"):
@@ -91,14 +91,14 @@ class Who(Struct):
                 raise UsageError(f"{name} has more than {_LONGEST_NAME} characters", "give a name or an id")
 
     def provenance(self) -> Provenance:
-        """The head fields that say so in what they write."""
+        """The fields that the head of each of this caller's records gets."""
         return {
             "session": self.session, "model": self.model, "origin": self.origin, "user": self.user, "project": self.project,
         }  # fmt: skip
 
 
 class Freshness(Struct):
-    """How an answer's indexes stand to the files: what was taken in just now, and what could not be."""
+    """The state of an answer's indexes against the files: the changes just taken in, and the files that could not be."""
 
     checked: str
     changed: int = 0
@@ -107,38 +107,39 @@ class Freshness(Struct):
     problems: int = 0
     held_back: str = ""
     unreadable: int = 0
-    """How many files cannot be read, or make no sense: what they say now is in no answer."""
+    """The number of files that cannot be read or parsed: their present text is in no answer."""
     settings: str = ""
-    """Why other settings are in force than `vault.toml` has."""
+    """The reason why the settings in force are not those of `vault.toml`; else empty."""
 
 
 NOT_COMPARED = Freshness(checked="")
 
 
 class Looks(threading.local):
-    """The comparisons with the files: the last one, and the last of the call that is answered now, which its answer
-    tells of. Shared by all who ask the same open vault, but each thread has its own calls.
+    """The comparisons with the files: the `last` one, and `told`, the last one of the present call, which its answer reports.
+
+    All views of an open vault share this object, but each thread has its own values.
     """
 
     def __init__(self) -> None:
         self.last = NOT_COMPARED
         self.told: Freshness | None = None
         self.is_answering = False
-        """Whether a verb of this thread is under way: another that it asks is part of it."""
+        """Whether a verb runs in this thread: a verb that it calls is a part of it."""
 
     def note(self, freshness: Freshness) -> Freshness:
-        """Keep what a comparison found."""
+        """Keep the result of a comparison."""
         self.last = self.told = freshness
         return freshness
 
 
 class Hearing(Protocol):
-    """The ear of a process: how often it compared the files, and what it heard of since one of these comparisons."""
+    """The record of file changes that a process was notified of: its comparisons are counted, and changes are kept per count."""
 
     comparisons: int
 
     def heard_since(self, comparison: int) -> frozenset[str] | None:
-        """The files that changed since; None where others may have."""
+        """The files that changed since a comparison; None if others may have changed too."""
 
 
 class Context:
@@ -149,44 +150,44 @@ class Context:
         self.location = Location(self.root)
         self.who = who or Who()
         self.viewer: str | None = self.who.user or None
-        """Whose memories are seen beside those that are about nobody in particular: the empty text is nobody's, None is
-        everybody's (`sees_everyone`), which is how the vault's owner sees it."""
+        """The user whose memories are seen, beside the memories about no user. Empty: only the latter. None: those of all users
+        (`sees_everyone`), as the vault's owner sees it."""
         self.sees_withheld = False
-        """Whether also that is seen which nobody is told any more, for consent to it was refused or withdrawn."""
+        """Whether withheld memories are seen too, to which consent was refused or withdrawn."""
         self._views: dict[str | None, UserIndex] = {}
         self.presence = Presence.NOBODY
-        """What is known of a person who asks: see `person`."""
+        """Whether a person asks, as far as is known: see `person`."""
         self.clock = clock or Clock()
         self.looks = Looks()
         self.process = os.getpid()
         self.local = LocalFolder(self.root)
         self.progress: Progress | None = None
         self.allow_secrets = False
-        """Whether a write may hold what looks like a secret: said for one command, or by a program that knows better."""
+        """Whether a write may contain a text that looks like a secret: set for one command, or by a program."""
         self.is_current: Callable[[], bool] | None = None
-        """Asked before every answer, where a watcher lives in this process: true spares the comparison with the files."""
+        """Called before every answer if a watcher runs in this process: true spares the comparison with the files."""
         self.hearing: Hearing | None = None
-        """The ear of a process that hears of changes; None where nothing is vouched for."""
+        """The record of file changes, if this process is notified of them."""
         self.is_past = False
-        """Whether it is the vault as it was known at a time, which nothing is written to."""
+        """Whether this is the state of the vault at an earlier time, which is never written to."""
         self.hurried_until: float | None = None
-        """Until when (monotonic) a lock that another process holds is waited for; None: as long as the settings say."""
+        """The time (monotonic) until which a lock of another process is waited for; None: as long as the settings say."""
         self.together: Together[Any] | None = None
-        """What collects the commits of several operations under one hold of the write lock; None: each makes its own."""
+        """The collector for commits of several operations under one hold of the write lock; None: each operation commits."""
         self.ids_being_forgotten: set[str] = set()
-        """The ids of what is being forgotten by this very process, which no other call need finish."""
+        """The ids that this process is forgetting at the moment, so that no other call finishes that."""
         self.embedding = Embedding(self)
         self._whole_index: Index | None = None
         self._standings: Standings | None = None
         self._global_vault: Context | None = None
         self._looked_for_global = False
         self.neighbours: dict[str, Closes] = {}
-        """The other vaults that were asked beside this one, by their folders; whoever asks it shares them."""
+        """The other vaults that were asked beside this one, by their folders; all views of this vault share them."""
         self._is_lent = False
         self._bin_emptied = ""
         self._settings_fault = ""
         self.environ: Mapping[str, str] = os.environ
-        """What the environment says; read here alone."""
+        """The environment variables, which no other module reads."""
 
     @classmethod
     def open(
@@ -204,9 +205,9 @@ class Context:
     ) -> Self:
         """Open the vault at `path`, else at `$VAULT_ROOT`, else the nearest one above this folder, else the global one.
 
-        Nothing is read but `vault.toml` until a verb asks. Raises NotFound when there is no vault, ConfigError when
-        its settings cannot be used, UsageError for an origin that is none. With `person` the program says that a person
-        asks by it, who may do what only a person may; what they write is the owner's.
+        Only `vault.toml` is read until a verb is called. Raises NotFound when there is no vault, ConfigError when its settings
+        cannot be used, UsageError for an unknown origin. With `person` the program states that a person asks through it: acts
+        for people alone are then allowed, and writes are the owner's.
         """
         env = os.environ if environ is None else environ
         chosen = origin or ("owner" if person else env.get("VAULT_ORIGIN") or "agent")
@@ -227,7 +228,7 @@ class Context:
         self.close()
 
     def close(self) -> None:
-        """Let go of the indexes' files, and leave the exports as they should be; what is lent stays open."""
+        """Release the files of the indexes, and write the exports if they are due; a lent vault stays open."""
         if self._is_lent:
             return
         self.settle()
@@ -247,13 +248,13 @@ class Context:
         return self._view(replace(self.who, **changes), viewer, self.sees_withheld and viewer is None)
 
     def unserved(self) -> Self:
-        """The same vault as its owner's agents ask it, for work of the vault's own that a served person's call gives rise to."""
+        """The same vault as its owner's agents ask it, for work of the vault's own during a served person's call."""
         return self.as_(author="") if self.who.author else self
 
     def for_user(self, user: str) -> Self:
-        """The same vault for the user that a call names; without one for whoever it was opened for.
+        """The same vault for the user that a call names; without a name, for the user that it was opened for.
 
-        Raises Refused for another user than that: who asks comes from the caller alone, and not from what is asked.
+        Raises Refused for a user other than the one it was opened for: the argument of a call cannot change who asks.
         """
         if not user or user == self.who.user:
             return self
@@ -263,25 +264,25 @@ class Context:
         return self.as_(user=user)
 
     def as_person(self) -> Self:
-        """The same vault as a person asks it, by the word of this program: see `open`."""
+        """The same vault asked by a person, as this program states: see `open`."""
         other = self.as_(origin="owner")
         other.presence = Presence.PERSON
         return other
 
     def seen_by(self, user: str) -> Self:
-        """The same vault, and the same asker, as it is seen by `user`: see `viewer`."""
+        """The same vault and asker, with the memories that `user` may see: see `viewer`."""
         return self._view(self.who, user, False)
 
     def with_withheld(self) -> Self:
-        """The same vault, and the same asker, with all that it holds: see `sees_withheld`."""
+        """The same vault and asker, with withheld memories: see `sees_withheld`."""
         return self._view(self.who, None, True)
 
     def seen_as(self, vault: Context) -> Self:
-        """The same vault as whoever asks another one sees it, without memories that are withheld from all."""
+        """The same vault for the asker and viewer of another vault, without withheld memories."""
         return self._view(vault.who, vault.viewer, False)
 
     def lent(self, who: Who) -> Self:
-        """The same vault for another asker, who may close it as its own: it stays open, and what it keeps stays warm."""
+        """The same vault for another asker. Closing the result leaves the vault open and its caches warm."""
         self.embedding.open()
         _ = self.standings
         if self.global_vault is not None:
@@ -294,7 +295,7 @@ class Context:
         return other
 
     def served(self) -> Self:
-        """The same vault and caller, without memories that are withheld from all."""
+        """The same vault and caller with the memories of all users, without withheld memories."""
         return self._view(self.who, None, False)
 
     def _view(self, who: Who, viewer: str | None, sees_withheld: bool) -> Self:
@@ -306,7 +307,7 @@ class Context:
         if (viewer, sees_withheld) != (self.viewer, self.sees_withheld):
             other._standings = None
         if who.author:
-            # Another vault of the owner's is served to no one by this one.
+            # The owner's global vault is not served together with this one.
             other._global_vault, other._looked_for_global = None, True
         elif self._global_vault is not None:
             other._global_vault = self._global_vault._view(who, viewer, sees_withheld)
@@ -324,9 +325,10 @@ class Context:
         return other
 
     def require_present(self) -> None:
-        """Raise VaultGone where the vault that was opened is not at its place any more: asked before each call of a process that
-        stays, for an empty folder would be answered for as an empty vault, and written to. A global vault beside it is looked
-        for anew.
+        """Raise VaultGone if the opened vault is no longer at its place.
+
+        Long-lived processes call it before each call: they would read an empty folder as an empty vault, and write to it. If the
+        global vault is gone, it is looked for anew.
         """
         self.location.require()
         if self._global_vault is not None and not self._global_vault.location.is_there():
@@ -334,9 +336,9 @@ class Context:
 
     @cached_property
     def settings(self) -> Config:
-        """The settings that are in force, read once: those of `vault.toml`, the defaults while there is no such file.
+        """The settings in force, read once: those of `vault.toml`, or the defaults if there is no such file.
 
-        Of one that cannot be used, those that were committed last: `settings_fault` says so.
+        If the file cannot be used, the settings committed last are in force, and `settings_fault` says so.
         """
         with suppress(FileNotFoundError):
             try:
@@ -351,7 +353,7 @@ class Context:
 
     @property
     def settings_fault(self) -> str:
-        """Why the settings in force are not those of `vault.toml`, in one line; empty where they are."""
+        """The reason, in one line, why the settings in force are not those of `vault.toml`; empty if they are."""
         _ = self.settings
         return self._settings_fault
 
@@ -366,7 +368,7 @@ class Context:
 
     @cached_property
     def repo(self) -> git.Repo | None:
-        """The git repository that the vault is in, or None; a repository that ignores the vault holds other notes, and not it."""
+        """The git repository of the vault, or None; a surrounding repository that ignores the vault does not count."""
         repo, _ = self._looked_for_git
         if repo is not None and repo.prefix and self.local.around():
             with suppress(GitError):
@@ -375,16 +377,16 @@ class Context:
 
     @property
     def sees_everyone(self) -> bool:
-        """Whether memories are seen whomever they are about."""
+        """Whether the memories about all users are seen."""
         return self.viewer is None
 
     def sees(self, user: str) -> bool:
-        """Whether what is `user`'s own is seen."""
+        """Whether the memories about `user` are seen."""
         return self.viewer in (None, user)
 
     @property
     def index(self) -> Index:
-        """The derived indexes as far as whoever asks may see them."""
+        """The derived indexes, limited to the records that the viewer may see."""
         if self.sees_withheld:
             return self.whole_index
         if self.viewer not in self._views:
@@ -393,7 +395,7 @@ class Context:
 
     @property
     def whole_index(self) -> Index:
-        """The derived indexes of sees_withheld, opened once; not yet compared with the files."""
+        """The derived indexes of all records, opened once; not yet compared with the files."""
         if self._whole_index is None:
             around = self.notes_folder is not None
             self._whole_index = Index(
@@ -403,15 +405,15 @@ class Context:
         return self._whole_index
 
     def _followers(self) -> list[Follower]:
-        """The functions by which added stores follow the notes."""
+        """The functions that keep added stores up to date with the notes."""
         return [make(self.with_withheld()).refresh for make in registered.added_stores()]
 
     @cached_property
     def notes_folder(self) -> Path | None:
-        """The folder of notes that the vault lies in, where it is served too.
+        """The folder of notes around the vault, if it is served too.
 
-        `vault.toml` alone does not decide that, for it may have come with a pull, and would have the tool read whatever it
-        is put beside: the folder is tracked together with the vault, or was named on this machine.
+        `vault.toml` alone does not decide that: it may have come with a pull, and would make the tool read any folder that the
+        vault is put into. The folder has to be tracked together with the vault, or named on this machine.
         """
         folder = self.root.parent
         if self.settings.notes and ((self.repo is not None and self.repo.prefix) or self.local.around() == str(folder)):
@@ -423,12 +425,12 @@ class Context:
         try:
             settings = machine_settings(self)
         except VaultError:
-            settings = Machine()  # what cannot be read, or came with a pull, says nothing
+            settings = Machine()  # settings that cannot be read, or came with a pull, are ignored
         addresses = settings.owners or ((git.own_address(self.repo),) if self.repo is not None else ())
         return TrustedAuthors(frozenset(filter(None, addresses)), settings.owners_sign == "on", frozenset(settings.trusted))
 
     def counted_origin(self, origin: str) -> str:
-        """The origin by which what is written now counts: its own, or a served person's, as their commit will be read."""
+        """The origin by which a new record counts: the given one; for a served person, the origin that their commit will get."""
         author = self.who.author
         if not author:
             return origin
@@ -447,7 +449,7 @@ class Context:
     def global_vault(self) -> Context | None:
         """The person's global vault, which reading verbs ask beside this one; None where there is none, or it is this."""
         if self.who.author:
-            return None  # this one and others are its user's, and no token's
+            return None  # the global vault belongs to the owner, and a token gives no access to it
         if not self._looked_for_global:
             self._global_vault, self._looked_for_global = self._open_global(), True
         return self._global_vault
@@ -460,21 +462,21 @@ class Context:
 
     @property
     def machine(self) -> Machine:
-        """The settings of this machine; where they cannot be read, ones that send nothing anywhere and say why."""
+        """The settings of this machine; if they cannot be read, settings that send nothing anywhere and give the reason."""
         return self.embedding.machine
 
     @contextmanager
     def consistent_read(self) -> Iterator[None]:
-        """Take the indexes, once they were looked at, for what they are until the end: an answer is made of one state."""
+        """Keep the indexes in one state until the block ends, so that an answer is made from one state."""
         with self.index.consistent_read(), self.embedding.consistent_read():
             yield
 
     def graves(self) -> Graves | None:
-        """The tombstones that lie in the vault, by whose they are, as of the last comparison with the history; None for none."""
+        """The tombstones in the vault with their authors, as of the last comparison with the history; None if there are none."""
         return graves.graves(self.root, self.whole_index.catalog) if tombstones.files(self.root) else None
 
     def forgotten(self) -> frozenset[str]:
-        """The ids of everything that is forgotten: what nothing new may be called or refer to."""
+        """The ids of all forgotten records: no new record may have such an id or refer to one."""
         graves = self.graves()
         return graves.counting if graves else frozenset()
 
@@ -483,10 +485,10 @@ class Context:
         return stamp(self.clock.now())
 
     def fresh(self, progress: Progress | None = None) -> Freshness:
-        """Compare the files with the indexes and take in what changed: before every answer.
+        """Compare the files with the indexes and take in the changes: before every answer.
 
-        Nothing is compared when a watcher in this process vouches that it took in every change made so far. Who embeds
-        is chosen anew where this machine's settings changed: an agent's process lives for days.
+        Nothing is compared if a watcher in this process confirms that every change so far was taken in. The embedder is chosen
+        anew if this machine's settings changed, because an agent's process lives for days.
         """
         self._finish_forgetting()
         self._empty_bin()
@@ -497,10 +499,10 @@ class Context:
         return self._freshness(self.index.refresh(progress=progress or self.progress))
 
     def settle(self) -> None:
-        """Let the exports (`_index.json`, `_state.json`, `_embeddings.json`) follow what changed: at the end of a process.
+        """Update the exports (`_index.json`, `_state.json`, `_embeddings.json`) at the end of a process.
 
-        Other programs read them, and no answer of ours is made from them. They are of sees_withheld, whoever asks. Where a
-        watcher is there it writes them once it is quiet, whoever made the change.
+        Other programs read them; no answer of this one is made from them. They contain all records, whoever the asker is. If a
+        watcher runs, it writes them in a quiet moment, whichever process made the change.
         """
         if self.hurried_until is not None:
             return
@@ -511,14 +513,14 @@ class Context:
                 self.export_if_due()
 
     def export_if_due(self) -> None:
-        """Write the exports where that is due; what cannot be written stays as it is."""
+        """Write the exports that are due; a file that cannot be written stays as it is."""
         self.whole_index.export_if_due()
         self.whole_standings.save_if_due()
         self.embedding.export_if_due()
 
     def _is_watched(self) -> bool:
-        """Whether another process watches over the vault."""
-        # Spares loading what reads it. What only says which process is there may lie where it is.
+        """Whether another process watches the vault."""
+        # This test spares loading the reader of that file. The file only names a process, so its folder need not be trusted.
         if not os.path.lexists(f"{self.root}/{layout.LOCAL}/{layout.OWNER_FILE}"):
             return False
         holder = watcher_presence.owner(self.root)
@@ -526,33 +528,33 @@ class Context:
 
     @cached_property
     def uses(self) -> Uses:
-        """The accesses that only this machine knows yet."""
+        """The uses of memories that this machine has not shared yet."""
         return Uses(self.local, self.whole_index)
 
     @property
     def whole_standings(self) -> Standings:
-        """The standing of all memories, whoever asks."""
+        """The standings of all memories, whoever the asker is."""
         same = self.sees_withheld or (self.sees_everyone and not self.whole_index.catalog.withheld())
         return (self if same else self.with_withheld()).standings
 
     def refresh_names(self) -> Freshness:
-        """Notice what came, went, was moved or replaced, and every change to a subject: enough before appending.
+        """Take in files that were added, removed, moved or replaced, and every change to a subject: enough before an append.
 
-        What was written in place elsewhere is noticed by the next answer. The first time it is a whole comparison.
+        The next answer takes in files that another program changed in place. The first call compares all files.
         """
         self._finish_forgetting()
         self._empty_bin()
         return self._freshness(self.index.refresh(refresh_names=True, progress=self.progress))
 
     def _finish_forgetting(self) -> None:
-        """Finish what a killed process began to forget, before anything is answered or written."""
+        """Finish a forgetting that a killed process began, before any answer or write."""
         begun = any(identity not in self.ids_being_forgotten for identity in self.local.forgetting())
         if begun or (os.path.lexists(f"{self.root}/{layout.LOCAL}/{layout.SYNCING}") and self.local.syncing()):
             for finish in registered.finishers():
                 finish(self.unserved())
 
     def _empty_bin(self) -> None:
-        """Take out of the bin what lay there for a month: once a day, and at the first answer of a process."""
+        """Delete drafts that were in the bin for a month: once a day, and at the first answer of a process."""
         today = self.now()[:10]
         if self._bin_emptied == today:
             return
@@ -573,19 +575,19 @@ class Context:
         )
 
     def require_repo(self) -> git.Repo:
-        """The git repository that the vault is in; GitError where there is none, with why and what would change that."""
+        """The git repository of the vault; raises GitError if there is none, with the reason and a remedy."""
         if self.repo is None:
             reason, _, advice = self.git_absence().partition("; ")
             raise GitError(f"this vault has no git history: {reason}", advice or f"{shell(f'git init {self.root}')} starts one")
         return self.repo
 
     def git_absence(self) -> str:
-        """Why there is no git here, or nothing when there is."""
+        """The reason why there is no git repository; empty if there is one."""
         return "" if self.repo else self._looked_for_git[1]
 
 
 def opened_beside(vault: Context, root: Path) -> Context:
-    """Another vault of this user, as whoever asks `vault` asks it."""
+    """Another vault of this user, opened for the asker and viewer of `vault`."""
     beside = Context(root, vault.who, vault.clock)
     beside.viewer, beside.sees_withheld = vault.viewer, vault.sees_withheld
     beside.environ, beside.presence = vault.environ, vault.presence

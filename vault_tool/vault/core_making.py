@@ -1,4 +1,4 @@
-"""CORE.md as a page of values: what stands around its lines, and the page as it is made of all memories of a vault."""
+"""CORE.md as a page of values: the frame around its lines, and the page made from all memories of a vault."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from vault_tool.vault.core_understandings import CoreKind, core_kinds
 from vault_tool.vault.core_understandings import warnings as kept_warnings
 from vault_tool.vault.plain_words import PlainWords
 
-# What a prompt is given of the page at most, by the tool's own count of tokens.
+# The most tokens of the page in a prompt, by the tool's own count.
 PAGE_TOKENS = 2300
 
-# As many of each section are looked at first: mostly no page has room for more.
+# The memories of each section that are weighed first: most pages have no room for more.
 _MOST = 60
 
 
 def nothing_waits(vault: Context) -> Rest:
-    """The last line of a page for a caller that does not look for what waits."""
+    """The empty last line, for a caller that does not look for memories that wait."""
     return NO_REST
 
 
@@ -51,7 +51,7 @@ class CoreFrame:
         self._texts = identity_texts(vault, kinds)
 
     def page(self, material: CoreMaterial, budget: int) -> CorePage:
-        """The page of what it is made from."""
+        """The page made from this material, within a budget."""
         return core_page(
             material.items,
             self._texts,
@@ -60,7 +60,7 @@ class CoreFrame:
             as_of=self._day,
             total=material.total,
             live=self._live,
-            # A page goes to readers of any door, who have its words alone.
+            # Readers at any door get the page, so the hints in it are plain words.
             warnings=tuple(worded(warning, PlainWords()) for warning in self.warnings),
             imports=material.imports,
             form=prompt_form(self._vault, material.items) if self._prompt else None,
@@ -70,10 +70,10 @@ class CoreFrame:
 
 
 class WholeCore:
-    """The page as it is made from everything, for any budget: all memories are looked at once.
+    """The page made from all memories, for any budget: each memory is looked at once.
 
-    It is in the `prompt` form, or as it is tracked; for `project`, or for all; `rest` is what else its last line tells. What is
-    believed of the memories is given where it is `known`.
+    The page has the form for a `prompt`, or the tracked form; it is for a `project`, or for all. `rest` gives the further
+    contents of its last line, `known` the memories with their beliefs if the caller has them already.
     """
 
     def __init__(
@@ -96,46 +96,46 @@ class WholeCore:
         self._material: CoreMaterial | None = None
 
     def page(self, budget: int) -> CorePage:
-        """The page in at most so much of what its form counts."""
+        """The page within a budget, in the unit of its form."""
         most = _MOST
         while True:
             material = self._made(most)
             page = self._frame.page(material, budget)
             if material.whole or max(page.reach.values(), default=0) < material.most:
                 return page
-            # So many of one section were looked at that what comes next was not kept.
+            # The page used up all kept memories of one section: more are kept for another try.
             most *= 4
 
     def chosen(self, budget: int, more: int) -> tuple[list[str], list[ImportMap]]:
-        """The paths of what a page of this budget looks at, and of so many more of each section; and what imports brought."""
+        """The paths of the memories that a page of this budget needs, plus `more` of each section; and the maps of imports."""
         reach = self.page(budget).reach
         paths = [claim.path for section, claims in self._claims.items() for claim in claims[: reach.get(section, 0) + more]]
         return paths, self._made(0).imports
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Matters for the owner to settle, with what to do as a hint."""
+        """Matters that the owner should settle, each with a hint."""
         return self._frame.warnings
 
     @property
     def elsewhere(self) -> int:
-        """How many memories are of other projects."""
+        """The number of memories of other projects."""
         return self._made(0).elsewhere
 
     def _made(self, most: int) -> CoreMaterial:
-        """The material of the page: at least so many of each section."""
+        """The material of the page, with at least `most` items of each section."""
         if self._material is None or (not self._material.whole and self._material.most < most):
             self._material = self._maker.made(self._claims, most)
         return self._material
 
 
 def prompt_form(vault: Context, items: Iterable[CoreItem]) -> PromptForm:
-    """The form in which a prompt is given the page of these."""
+    """The form of the page for a prompt, with short ids of these items."""
     return PromptForm(resolve.Shortened(vault, (item.entry.id for item in items)))
 
 
 def identity_texts(vault: Context, kinds: Mapping[str, CoreKind]) -> list[CoreText]:
-    """Soul, protocol and orientation as far as they are served, the newest first."""
+    """The soul, protocol and orientation that may be served, newest first."""
     unwritten = {starter.type: starter.body.strip() for starter in starters()}
     good = [entry for kind in kinds.values() for entry in kind.good]
     believed = vault.seen_by("").standings.beliefs(good)
@@ -150,7 +150,7 @@ def _identity_page(entry: Entry, belief: Belief, text: str, unwritten: Mapping[s
 
 
 def moment_of(vault: Context, live: bool) -> datetime:
-    """As of when a page is made: the beginning of today (UTC), so that a clone makes the same one; now for a `live` one."""
+    """The time that a page is as of: now for a `live` one, else the beginning of today (UTC), so that a clone makes the same."""
     return vault.clock.now() if live else _midnight(vault)
 
 

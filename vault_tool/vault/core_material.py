@@ -1,4 +1,4 @@
-"""The material of CORE.md: the memories that can come to stand on it, without holding all of a large vault at once."""
+"""The material of CORE.md: the memories that may stand on it, gathered without holding all of a large vault in memory."""
 
 from __future__ import annotations
 
@@ -30,21 +30,22 @@ from vault_tool.vault.perhaps_changed import PERHAPS
 from vault_tool.vault.standing import FAILED_TACTIC
 from vault_tool.vault.statuses import POINTING, SOLVES, could_solve, statuses
 
-# An import with so many unused notes is told by a map of it, and not note by note.
+# An import with at least so many unused notes is shown as a map of its folders, not note by note.
 MAPPED_FROM = 20
 MAP_FOLDERS = 8
 MAP_LINKED = 5
-# A folder that holds so much of an import says nothing of what is in it.
+# A folder with this part of an import or more is opened: its name alone would say nothing about the contents.
 _NEARLY_ALL = 0.9
 
-# The understandings that say all of one subject.
+# The type of understandings that sum up one subject.
 _WHOLE = "single_subject"
 _BATCH = 2000
 
 
 class CoreMaterial(Struct):
-    """The items of a page, what imports brought, how many memories there are in all, and how many of these `elsewhere`, of
-    other projects; `most` items of each section were kept, and `whole` says that these are all.
+    """The items of a page, the maps of imports, and the number of memories in `total` and of other projects (`elsewhere`).
+
+    At most `most` items of each section were kept; `whole` says that these are all.
     """
 
     items: list[CoreItem]
@@ -56,7 +57,7 @@ class CoreMaterial(Struct):
 
 
 class _Solver(Struct):
-    """The facts about a memory that solves a problem, or is one."""
+    """The facts about a memory that solves a problem, or about a problem."""
 
     pulled: bool
     theirs: bool
@@ -64,7 +65,7 @@ class _Solver(Struct):
 
 
 class _Import(msgspec.Struct):
-    """The unused memories of one import, not reviewed or pinned: as memories while they are few, then by their places."""
+    """The memories of one import that were not used, reviewed or pinned: one by one while they are few, then by their places."""
 
     few: list[Claim] = field(default_factory=list)
     places: list[tuple[str, str]] = field(default_factory=list)
@@ -78,13 +79,13 @@ class _Import(msgspec.Struct):
 
 
 class Covering:
-    """The subjects of which an understanding says all that came before it: since when, and whether a person stands behind it."""
+    """The subjects whose earlier memories an understanding sums up, with its time, and whether a person vouches for it."""
 
     def __init__(self) -> None:
         self._since: dict[str, tuple[float, float]] = {}
 
     def add(self, entry: Entry, claim: Claim | None) -> None:
-        """Take an understanding of one subject; what others brought covers nothing, and an agent's no word of the owner's."""
+        """Add an understanding of one subject. One from other people covers nothing, one from an agent nothing of the owner's."""
         if claim is not None and entry.type == _WHOLE and not entry.pulled:
             at = moment_of(entry.text("created")).timestamp()
             for subject in claim.subjects:
@@ -92,19 +93,19 @@ class Covering:
                 self._since[subject] = (max(by_person, at) if claim.vouched else by_person, max(by_any, at))
 
     def covers(self, claim: Claim) -> bool:
-        """Whether the understandings of all its subjects came after it."""
+        """Whether every subject of a claim has an understanding that was written after the claim."""
         if not self._since or claim.standing or claim.section not in COVERED or claim.rank[2] is False:
             return False
         return all(subject in self._since and claim.seen <= self._since[subject][not claim.vouched] for subject in claim.subjects)
 
 
 class CoreMaker:
-    """Takes the memories of a vault one after the other and keeps what a page for a project, or for all, can need of them."""
+    """Takes the memories of a vault one after another, and keeps the facts that a page for a project, or for all, may need."""
 
     def __init__(self, vault: Context, moment: datetime, project: CoreProject | None = None) -> None:
         self._vault = vault
         self._now = vault.clock.now()
-        # The page is in everybody's prompt: what is about one user, or was made of it, is not on it.
+        # The page is in all prompts, so it has no memory about a user, and none that was made from one.
         self._seen = vault.seen_by("")
         self._claims = Claims(vault.settings.types, moment.date(), project)
         self._place = ProjectPlace(vault, project) if project is not None else None
@@ -124,7 +125,7 @@ class CoreMaker:
         self._elsewhere = 0
 
     def take(self, entry: Entry, belief: Belief) -> None:
-        """Look at a memory that nothing supersedes; what is overtaken is history, and is not counted."""
+        """Take a memory that no other supersedes; one that a change overtook is not counted."""
         if entry.id in self._named:
             self._note(entry, belief)
         if entry.type in KEPT_TYPES:
@@ -149,7 +150,7 @@ class CoreMaker:
         """The claims of each section in order, once all memories were taken."""
         solved = self._solved()
         few = [claim for brought in self._imports.values() for claim in brought.few]
-        # A tactic is told with its problem; where that is gone it stands for itself.
+        # A failed tactic is shown with its problem; if the problem is gone, it is an item of its own.
         alone = [claim for claim, problem in self._tactics if problem not in self._known]
         every = (*self._found, *few, *alone)
         return in_order(claim for claim in every if claim.id not in solved and not self._covering.covers(claim))
@@ -176,7 +177,7 @@ class CoreMaker:
             self._solutions.add(entry.id)
 
     def _solved(self) -> frozenset[str]:
-        """The ids of the problems that something solves which holds now; what others brought solves what they brought alone."""
+        """The ids of problems with a valid solution; a solution from other people solves only problems from other people."""
         known, nobody = self._known, _Solver(False, False, False)
         pairs = [(solution, problem, False) for solution, problem in self._pairs if solution in self._solutions]
         pairs += [(edge.text("from_id"), edge.text("to_id"), edge.pulled) for edge in self._edges]
@@ -189,13 +190,13 @@ class CoreMaker:
 
 
 def core_items(vault: Context, weighed: Iterable[tuple[Entry, Belief]]) -> list[CoreItem]:
-    """Those of these memories that may stand on the page by their status, each with what is told with it."""
+    """Items for the memories that may stand on the page by their status, each with the facts shown beside it."""
     pairs = list(weighed)
     return _Telling(vault, pairs).items(pairs) if pairs else []
 
 
 class _Telling:
-    """The facts told beside some memories: looked up for all of them together."""
+    """The facts shown beside memories, looked up for all of them together."""
 
     def __init__(self, vault: Context, pairs: Sequence[tuple[Entry, Belief]]) -> None:
         self._vault = vault
@@ -211,7 +212,7 @@ class _Telling:
         self._reviewed = self._catalog.reviewed_at(self._problems.values()) if self._problems else {}
 
     def items(self, pairs: Sequence[tuple[Entry, Belief]]) -> list[CoreItem]:
-        """Each of those that may stand on the page."""
+        """An item for each memory that may stand on the page."""
         return [self._item(entry, belief) for entry, belief in pairs if self._may_stand(entry)]
 
     def _may_stand(self, entry: Entry) -> bool:
@@ -233,8 +234,9 @@ class _Telling:
         )
 
     def _perhaps_changed_by(self, entry: Entry) -> str:
-        """The id of what seems to have changed it. Of one second only this machine knows which was first, and the page is alike
-        on all.
+        """The id of a memory that seems to have changed this one; empty for one of the same second.
+
+        Only this machine knows the order within a second, and the page has to be the same on all machines.
         """
         ids = (by for mark in self._status[entry.path].marks if mark.mark == PERHAPS for by in mark.by)
         newer = (entry for identity in ids for entry in self._catalog.cached_by_id(identity))
@@ -242,19 +244,19 @@ class _Telling:
         return next((entry.id for entry in newer if (entry.observed, entry.text("created")) != own), "")
 
     def _solved_by(self, entry: Entry) -> str:
-        """The problem that a memory says it solves, or an edge says of it."""
+        """The id of the problem that a memory solves, by its own field or by an edge."""
         if entry.type == "solution" and entry.text("problem"):
             return entry.text("problem")
         edges = (edge for field, edge in self._pointed.get(entry.id, ()) if field == "from_id")
         return next((edge.text("to_id") for edge in edges if edge.type == SOLVES and not edge.pulled), "")
 
     def _visible(self, ids: Collection[str]) -> dict[str, Entry]:
-        """The memories of these ids that may be named on everybody's page."""
+        """The memories of these ids that may be named on a page for all users."""
         pairs = ((identity, entry) for identity in ids if identity for entry in self._catalog.cached_by_id(identity)[:1])
         return {identity: entry for identity, entry in pairs if not entry.text("user") and not entry.stale}
 
     def _tried(self, open_problems: Sequence[Entry]) -> dict[str, list[Beside]]:
-        """The tactics that failed at each of the problems, the newest first, as far as they hold now."""
+        """The failed tactics of each problem that still count, newest first."""
         problems = {**self._problems, **{problem.id: problem for problem in open_problems}}
         elsewhere = {identity for identity in problems if identity not in self._pointed}
         pointed = {**self._pointed, **(self._catalog.pointing_at_each(elsewhere, ("problem",)) if elsewhere else {})}
@@ -279,7 +281,10 @@ class _Telling:
 
 
 def covering(vault: Context, listed: Sequence[tuple[Entry, Belief]], new: Collection[str], as_of: date) -> set[str]:
-    """The paths of those of which an understanding says all, where one of the two is `new`: the rest was chosen without them."""
+    """The paths of memories that an understanding covers, where the memory or the understanding is `new`.
+
+    The choice has left out the other covered memories already.
+    """
     if not new:
         return set()
     claims = Claims(vault.settings.types, as_of)
@@ -306,12 +311,12 @@ def import_of(entry: Entry, belief: Belief) -> str:
 
 
 def import_map(vault: Context, name: str, count: int, folders: Sequence[tuple[str, int]], linked: Sequence[Entry]) -> ImportMap:
-    """The lines that tell of an import; files of the folder around the vault are called as that is."""
+    """The map of an import; files of the folder around the vault go under that folder's name."""
     return ImportMap(vault.root.parent.name if name == ".." else name, count, tuple(folders), tuple(linked))
 
 
 def _came_from(entry: Entry) -> str:
-    """The import and the path in it that a note came by; the folder around the vault is one more."""
+    """The import of a note and its path there; the folder around the vault counts as an import."""
     return entry.path if layout.is_around(entry.path) else entry.text(IMPORTED_FROM)
 
 
@@ -322,7 +327,7 @@ def _import_map(vault: Context, name: str, places: Sequence[tuple[str, str]]) ->
 
 
 def _folders(places: Sequence[Sequence[str]]) -> tuple[tuple[str, int], ...]:
-    """The largest folders of several notes, with how many lie in each; within one that holds nearly all, those in it."""
+    """The largest folders of some notes, with the number of notes in each; a folder with nearly all notes is opened."""
     within: tuple[str, ...] = ()
     while True:
         depth = len(within)
@@ -335,7 +340,7 @@ def _folders(places: Sequence[Sequence[str]]) -> tuple[tuple[str, int], ...]:
 
 
 def _linked(vault: Context, paths: Sequence[str]) -> Iterator[tuple[int, Entry]]:
-    """Those of these notes that more than one other links to, with how many do."""
+    """The notes that more than one other note links to, each with that number."""
     catalog = vault.index.catalog
     for start in range(0, len(paths) if catalog.has_links() else 0, _BATCH):
         entries = catalog.by_paths(paths[start : start + _BATCH]).values()

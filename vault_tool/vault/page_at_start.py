@@ -1,8 +1,8 @@
-"""The page of a session's start: made of a choice of memories that is kept, and of all that was written or judged since.
+"""The page for a session's start, made from a stored choice of memories and from all memories written or judged since.
 
-To weigh a hundred thousand memories takes seconds, and a start has few. So which of them may stand on the page is chosen at rest
-(`keep_choice`), by their rows' numbers and without a word of theirs. At a start the chosen ones, and what changed since, are read
-from the catalogue and weighed as they are now: what was acknowledged before the start is on the page that it deserves.
+To weigh a hundred thousand memories takes seconds, too long for a start. So the memories that may stand on the page are chosen
+in quiet moments (`keep_choice`), and stored as numbers of rows, without their texts. At a start, these memories and those that
+changed since are read from the catalogue and weighed as they are now: the page has every write that was confirmed before.
 """
 
 from __future__ import annotations
@@ -32,36 +32,36 @@ from vault_tool.vault.core_making import PAGE_TOKENS, CoreFrame, WholeCore, noth
 from vault_tool.vault.core_material import CoreMaterial, core_items, covering, import_map, import_of
 from vault_tool.vault.folder_project import ProjectPlace, core_project, recent_projects
 
-# Up to so many memories are looked at at each start.
+# A vault with at most so many memories needs no choice: every start weighs all of them.
 SMALL = 2000
 
-# Up to so many are looked at where no choice is kept; of more the choice is made in a hurry.
+# A start without a stored choice weighs at most so many memories; in a larger vault it makes a quick choice.
 _IN_TIME = 20_000
 
-# What a page of twice the room looks at is chosen, and of each section so many more: some of it will be gone by then.
+# A choice is large enough for a page of twice the size, plus so many memories of each section: some will be gone by the start.
 _ROOM = 2 * PAGE_TOKENS * BYTES_A_TOKEN
 _MORE = 20
 
-# In a hurry of each type the newest so many.
+# A quick choice takes so many of the newest memories of each type, and of the project.
 _OF_EACH = 40
 _OF_PROJECT = 400
 
-# A choice is kept for so many projects.
+# Choices are stored for so many projects at most.
 _PROJECTS = 4
 
-# Of what was written, judged or used since a choice the newest so many of each.
+# The most memories written since a choice that a start reads; as many of those judged, and of those used.
 _SINCE = 500
 
-# After so many of them the choice is made anew at rest; it is as well when a day has gone, for all but rules sink with age.
+# A choice is renewed after so many changes, and after a day, because all memories but rules sink with age.
 _WORN = 50
 _OLD = timedelta(days=1)
 
 
 def page_at_start(vault: Context, project: str = "", rest: Callable[[Context], Rest] = nothing_waits) -> Callable[[int], str]:
-    """The page as a prompt is given it, for any budget, as of one look at the files and the catalogue.
+    """A function that gives the page of a prompt for any budget, all from one state of the files and the catalogue.
 
-    It is for the project of this name, or for all where the vault knows none of that name; `rest` says what else its last line
-    tells. The indexes are fresh.
+    The page is for the project of this name, or for all projects if the vault has none of that name; `rest` gives the further
+    contents of its last line. The indexes must be fresh.
     """
     with vault.index.consistent_read():
         state = _State.of(vault, project)
@@ -76,7 +76,7 @@ def page_at_start(vault: Context, project: str = "", rest: Callable[[Context], R
 
 
 def tracked_page(vault: Context) -> str | None:
-    """CORE.md as it is tracked, of a small vault or by a choice; None for a large one of which none is kept."""
+    """The text of the tracked CORE.md, from all memories of a small vault or from the choice of a large one; None without it."""
     state, budget = _State.of(vault), vault.settings.core_budget
     if state.memories <= SMALL:
         return screening.masked(WholeCore(vault).page(budget).text)
@@ -89,8 +89,9 @@ def tracked_page(vault: Context) -> str | None:
 
 
 def keep_choice(vault: Context) -> PageChoice | None:
-    """Choose anew for all and for each project that was worked on lately, and keep what was chosen, where the vault is large
-    enough; for a moment of rest. Returns the choice for all. Raises Busy and StorageError.
+    """Make and store the choices of a large vault: one for all projects, and one for each recent project.
+
+    Call it in a quiet moment. Returns the choice for all projects, None for a small vault. Raises Busy and StorageError.
     """
     state = _State.of(vault)
     if state.memories <= SMALL:
@@ -103,7 +104,7 @@ def keep_choice(vault: Context) -> PageChoice | None:
 
 
 def choice_is_due(vault: Context) -> bool:
-    """Whether `keep_choice` would be worth its time: a choice is missing, of another build or day, or much happened since."""
+    """Whether `keep_choice` is worth its time: a choice is missing, from another build or day, or there were many changes."""
     state = _State.of(vault)
     if state.memories <= SMALL:
         return False
@@ -112,7 +113,7 @@ def choice_is_due(vault: Context) -> bool:
 
 
 def _is_worn(state: _State) -> bool:
-    """Whether there is no choice that is good enough to be kept."""
+    """Whether the choice is missing or has to be renewed."""
     choice = _kept(state)
     if choice is None:
         return True
@@ -124,8 +125,8 @@ def _is_worn(state: _State) -> bool:
 
 
 class _State(Struct):
-    """The vault as a caller without a user sees it, how far its catalogue had come (taken before anything is read by it), and the
-    project that a page is for.
+    """The vault as a caller without a user sees it, the newest rows of its catalogue (noted before anything else is read), and
+    the project that a page is for.
     """
 
     vault: Context
@@ -137,7 +138,7 @@ class _State(Struct):
 
     @classmethod
     def of(cls, vault: Context, project: str = "") -> _State:
-        # The page is in everybody's prompt: what is about one user, or was made of it, is not on it.
+        # The page is in all prompts, so it has no memory about a user, and none that was made from one.
         vault = vault.seen_by("")
         catalog = vault.index.catalog
         counts = page_choice.newest(catalog)
@@ -145,11 +146,11 @@ class _State(Struct):
 
     @property
     def file(self) -> ChoiceFile:
-        """Where the choice for this project is kept."""
+        """The file of the choice for this project."""
         return ChoiceFile(self.vault.root, min(self.project.names) if self.project is not None else "")
 
     def choice(self, moment: str, rows: Iterable[int], imports: Iterable[ImportRows], elsewhere: int) -> PageChoice:
-        """A choice of that state."""
+        """A choice made in this state."""
         return PageChoice(
             build=self.catalog.nonce, settings=settings_digest(self.vault.settings), moment=moment, entry=self.entry,
             signal=self.signal, memories=self.memories, rows=tuple(rows), imports=tuple(imports), elsewhere=elsewhere,
@@ -157,7 +158,7 @@ class _State(Struct):
 
 
 def _of_everything(state: _State, rest: Rest) -> Callable[[int], str]:
-    """The page of a vault that is small, or of which no choice is kept: that is made now, and the next start has it."""
+    """The page from all memories, for a small vault or one without a choice; the choice is then stored for the next start."""
     whole = WholeCore(state.vault, live=True, prompt=True, project=state.project, rest=rest)
     if state.memories > SMALL:
         with suppress(Busy, StorageError):
@@ -170,7 +171,7 @@ def _kept(state: _State) -> PageChoice | None:
 
 
 def _chosen(state: _State, whole: WholeCore) -> PageChoice | None:
-    """The choice of what a page looks at, kept; None where another build of the catalogue answers by now."""
+    """Store the choice of memories for a page; returns it, or None if the catalogue was rebuilt meanwhile."""
     catalog = state.vault.index.catalog
     paths, imports = whole.chosen(_ROOM, _MORE)
     numbers = page_choice.numbers_of(catalog, [*paths, *(entry.path for import_map in imports for entry in import_map.linked)])
@@ -184,8 +185,8 @@ def _chosen(state: _State, whole: WholeCore) -> PageChoice | None:
 
 
 def _in_a_hurry(state: _State) -> PageChoice:
-    """A choice where none is kept: the newest of each type and of the project, and what its owner reviewed last. It is not kept
-    itself.
+    """A quick choice, which is not stored: the newest memories of each type and of the project, and those that the owner
+    reviewed last.
     """
     newest = page_choice.newest_of_each_type(state.catalog, _OF_EACH)
     reviewed = page_choice.memories_called(state.catalog, page_choice.reviewed_last(state.catalog, _SINCE))
@@ -199,7 +200,7 @@ def _import_rows(import_map: ImportMap, numbers: dict[str, int]) -> ImportRows:
 
 
 def _by_choice(state: _State, choice: PageChoice, *, live: bool) -> CoreMaterial:
-    """The material of the page by a choice, in the state of the catalogue as it is; `live` with this machine's own use."""
+    """The material of the page from a choice and the catalogue as it is now; `live` counts this machine's own uses too."""
     vault, catalog = state.vault, state.catalog
     since = page_choice.since(catalog, choice, _SINCE)
     linked = [number for rows in choice.imports for number in rows.linked]
@@ -227,7 +228,7 @@ def _by_choice(state: _State, choice: PageChoice, *, live: bool) -> CoreMaterial
 
 
 def _used_since(vault: Context, choice: PageChoice) -> frozenset[str]:
-    """The ids of what was used on this machine since a choice: the newest so many."""
+    """The ids of the memories used last on this machine since a choice, `_SINCE` at most."""
     made_at: datetime | None = parse_time(choice.moment) if choice.moment else None
     used = (use.target for use in reversed(vault.uses.all()) if made_at is None or (parse_time(use.at) or made_at) >= made_at)
     return frozenset(target for target, _ in zip(used, range(_SINCE), strict=False))

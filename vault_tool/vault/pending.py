@@ -1,4 +1,4 @@
-"""An operation as a commit: announced before its first byte, committed once it is written, or by a later one."""
+"""The path of an operation to its commit: announced before its first byte, committed once written, or by a later operation."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from vault_tool.util.structs import Struct
 from vault_tool.util.text import content_hash, one_line
 from vault_tool.vault.context import Context, Progress
 
-# Stands for the hash of a journal that will be added to.
+# Stands for the hash of a journal that will be appended to.
 UNKNOWN = ""
 
-# What each operation adds to, so that no announcement says for long what they hold.
+# The journals, to which each operation appends: an announced hash of them is soon outdated.
 _JOURNALS = (FileKind.EPISODE, FileKind.SIGNALS)
 
-# Up to so many bytes of text an announcement carries what will be written.
+# An announcement contains the texts to be written if they have at most so many bytes.
 CARRIED = 16 * 2**20
 
 
 class SavedFields(TypedDict):
-    """The outcome of an operation's writes, as a verb's result has it among its own fields; see `Saved`."""
+    """The outcome of an operation's writes as keyword arguments for a verb's result; see `Saved`."""
 
     committed: bool
     commit: str | None
@@ -45,9 +45,9 @@ class SavedFields(TypedDict):
 class Saved(Struct, kw_only=True):
     """The outcome of an operation's writes.
 
-    `committed` false with a `reason` means: saved, but not in git's history yet. `attention` says that a person is
-    needed for that (exit code 4); without git at all nobody is. `conflicts` are copies kept of texts that could not
-    be put where they belong.
+    `committed` false with a `reason` means: saved, but not in git's history yet. `attention` says that a person has to
+    act (exit code 4); it is false in a vault without git. `conflicts` are the paths of copies of texts that could not be
+    written to their own files.
     """
 
     committed: bool = False
@@ -58,7 +58,7 @@ class Saved(Struct, kw_only=True):
     warnings: tuple[str, ...] = ()
 
     def fields(self, *warnings: str) -> SavedFields:
-        """The same as a result's own fields, with more remarks after those that there are."""
+        """These fields as keyword arguments for a result, with more `warnings` after the present ones."""
         return SavedFields(
             committed=self.committed,
             commit=self.commit,
@@ -79,15 +79,15 @@ def write_intent(
     episodes: Sequence[EpisodeEntry],
     signals: Sequence[Signal],
 ) -> PendingOperation:
-    """Say what will be written before the first byte is: after a kill the next operation writes and commits what is left.
+    """Announce an operation before its first byte is written: after a kill, the next operation writes and commits the rest.
 
-    `files` are paths with the hash that each will have; None for a removal, `UNKNOWN` for what is only known once made.
+    `files` are paths with the hash that each will have; None for a removal, `UNKNOWN` if the hash is not known beforehand.
     """
-    # To the microsecond: what waits is committed in the order in which it was written.
+    # To the microsecond, because waiting operations are committed in the order in which they were written.
     at = vault.clock.now().isoformat()
     pending = PendingOperation(
         _next_id(vault), verb, title, vault.who.session, tuple(ids), tuple(files.items()), at,
-        # A kill in the middle of so much leaves a part, which the same call takes up again.
+        # After a kill in the middle of a larger operation, a repeated call goes on from the part that was written.
         tuple(writes) if sum(len(write.after or b"") for write in writes) <= CARRIED else (), tuple(episodes), tuple(signals),
         vault.who.author,
     )  # fmt: skip
@@ -97,7 +97,7 @@ def write_intent(
 
 @contextmanager
 def held(vault: Context, verb: str) -> Iterator[None]:
-    """Hold the vault's write lock; whoever waits for it meanwhile is told that this verb has it."""
+    """Hold the vault's write lock; processes that wait for it are told that this verb holds it."""
     with writer.lock(vault.root, vault.settings.lock_wait, verb):
         yield
 
@@ -106,9 +106,9 @@ def held(vault: Context, verb: str) -> Iterator[None]:
 def caught_up(
     vault: Context, verb: str, *, at_a_glance: bool = False, progress: Progress | None = None
 ) -> Iterator[tuple[str, ...]]:
-    """Hold it with the indexes fresh and what was interrupted finished; gives the paths that still wait for a commit.
+    """Hold the write lock with fresh indexes and interrupted operations finished; yields the paths that wait for a commit.
 
-    `at_a_glance` is enough for what is only appended: there is no whole comparison with the files then.
+    `at_a_glance` looks only at the names of files instead of comparing all of them; that is enough for an append.
     """
     with held(vault, verb):
         if at_a_glance:
@@ -119,7 +119,7 @@ def caught_up(
 
 
 def _look_at_names(vault: Context) -> None:
-    """Look at the files before something is appended; of several operations of one hold the first does."""
+    """Look at the names of files before an append; of several operations under one lock, only the first looks."""
     if vault.together is None:
         vault.refresh_names()
     elif vault.index not in vault.together.looked_at:
@@ -128,23 +128,23 @@ def _look_at_names(vault: Context) -> None:
 
 
 def finish_interrupted(vault: Context) -> tuple[str, ...]:
-    """Finish what earlier operations announced, and commit what they could not; returns the paths that still wait.
+    """Finish announced operations of earlier processes, and commit their files; returns the paths that still wait.
 
-    A file that was changed since is its person's to commit now and is let go. Call it under the write lock.
+    A file that was changed since is left for the person who changed it to commit. Call it under the write lock.
     """
     if vault.together is not None:
         if vault.together.is_healed:
             return ()
         vault.together.is_healed = True
     waiting: list[str] = []
-    # In the order in which they were begun: of two changes to one file the later commit must be the later change.
+    # In the order in which they were begun, so that two changes to one file are committed in their order.
     for begun in vault.local.pending():
         pending = _finished(vault, begun)
         changes_by_path = {path: _as_announced(vault, path, known) for path, known in pending.files}
         changes = [change for change in changes_by_path.values() if change]
         if any(changes_by_path[path] is None and layout.file_kind(path) not in _JOURNALS for path, _ in pending.files):
             pending = replace(pending, title=f"(part of {pending.title})")
-        # What stops one commit (a rebase, a lock, no identity) stops the next: ask git once.
+        # A cause that stops one commit (a rebase, a lock, no identity) stops the next one too: git is asked once.
         outcome = git.Commit(False, None, "waits") if waiting else _published(vault, pending, changes)
         if outcome.reason and vault.repo:
             waiting.extend(change.path for change in changes)
@@ -157,20 +157,20 @@ def finish_interrupted(vault: Context) -> tuple[str, ...]:
 
 
 def index_written(vault: Context, written: Sequence[writer.Written]) -> None:
-    """Take what was just written into the indexes."""
+    """Take the files that were just written into the indexes."""
     changed = [w.path for w in written if w.changed and layout.file_kind(w.path) not in (None, FileKind.OTHER)]
     if changed:
-        # What is written is written: what the indexes cannot take in now, the next comparison does.
+        # If the indexes cannot take a file in now, the next comparison does.
         with suppress(Busy, StorageError):
             vault.whole_index.wrote(changed)
 
 
 def _finished(vault: Context, pending: PendingOperation) -> PendingOperation:
-    """The operation with all written that it announced and a kill kept it from: each file that is still as it was read."""
+    """The operation after its announced writes are finished; a file that was changed since the announcement is left out."""
     written: list[writer.Written] = []
     try:
         for write in pending.writes:
-            # A file that somebody changed since is as they want it.
+            # A file that was changed since stays as it is.
             with suppress(NotFound, Refused, StaleEdit):
                 written.extend(_write(vault, write))
         unlogged = list(_unlogged(vault, pending.episodes))
@@ -181,13 +181,13 @@ def _finished(vault: Context, pending: PendingOperation) -> PendingOperation:
             written.extend(journals.append_signals(vault.root, local, missing))
     finally:
         index_written(vault, written)
-    # Where a journal was not as we left it, another one was begun.
+    # If a journal was changed meanwhile, the entries went to a new file, which belongs to the operation too.
     others = {w.path: UNKNOWN for w in written if w.path not in dict(pending.files)}
     return replace(pending, files=(*pending.files, *others.items()))
 
 
 def _write(vault: Context, write: PlannedWrite) -> Iterator[writer.Written]:
-    """Write one file, if it still holds what it held when that was planned, and an announcement may write it at all."""
+    """Write one file, if its text is still the one at planning time, and if an announcement may write this path at all."""
     if not _may_be_finished(write.path):
         return
     try:
@@ -212,7 +212,7 @@ def _may_be_finished(path: str) -> bool:
 
 
 def _unlogged(vault: Context, entries: Sequence[EpisodeEntry]) -> Iterator[EpisodeEntry]:
-    """Those of the entries that no log of their day has: as often as there are more of them than there."""
+    """The entries that are missing from the logs of their days; an entry given twice must be there twice."""
     days = {entry.at[:10] for entry in entries}
     paths = [path for path in vault.whole_index.catalog.of_kind(FileKind.EPISODE.value) if layout.journal_date(path) in days]
     logged = Counter(
@@ -226,23 +226,23 @@ def _unlogged(vault: Context, entries: Sequence[EpisodeEntry]) -> Iterator[Episo
 
 
 def _entry_key(entry: EpisodeEntry) -> tuple[str, ...]:
-    """A key that tells one entry of a log from another, by the minute."""
+    """The key of a log entry: its minute and its texts."""
     return entry.at[:16], one_line(entry.title) or "untitled", one_line(entry.type), entry.path, one_line(entry.summary)
 
 
 def _as_announced(vault: Context, path: str, known: str | None) -> git.FileChange | None:
-    """The change as the operation made it, or None if it was not made or the file was changed since."""
+    """The change that the operation announced for a path; None if it was not made, or if the file was changed since."""
     try:
         data = writer.read(vault.root, path)
     except NotFound:
         return git.FileChange(path, None) if known is None else None
     except Refused:
-        # Its folder was swapped for a link, or it for a pipe: whoever did that decides what becomes of it.
+        # The folder was replaced by a link, or the file by a pipe: that is left to the person who did it.
         return None
     if known is None:
         return None
     if known == UNKNOWN:
-        # Perhaps it was never made, and a person is in the middle of saving the note, or of a merge.
+        # An unreadable file is skipped: perhaps a person is in the middle of saving it, or of a merge.
         return git.FileChange(path, data) if parse(path, data, vault.settings.types).readable else None
     return git.FileChange(path, data) if known == content_hash(data) else None
 
@@ -254,9 +254,9 @@ def commit(
     conflicts: tuple[str, ...],
     edited: Mapping[str, Sequence[frontmatter.Change]],
 ) -> Saved:
-    """Commit what an announced operation wrote (`edited` are its changes to fields), and say what came of it.
+    """Commit the files that an announced operation wrote (`edited` are its changes to fields), and return the outcome.
 
-    What cannot be committed is left to `finish_interrupted`.
+    If the commit fails, `finish_interrupted` makes it later.
     """
     changes = [git.FileChange(w.path, _our_part(vault, w, edited.get(w.path, ()))) for w in written if w.before != w.after]
     if vault.together is not None and changes and vault.repo is not None:
@@ -269,15 +269,15 @@ def commit(
 def settled(
     vault: Context, pending: PendingOperation, written: Sequence[writer.Written], conflicts: tuple[str, ...], outcome: git.Commit
 ) -> Saved:
-    """The outcome of an operation's writes, by that of its commit; `finish_interrupted` makes a commit that failed."""
+    """The outcome of an operation's writes after its commit; `finish_interrupted` later repeats a commit that failed."""
     if pending.author and outcome.committed and vault.together is None:
         take_in_authors(vault)
-    # Without git nothing will ever commit it, and it must not wait for that.
+    # Without git there will be no commit, so the operation is done.
     if not outcome.reason or vault.repo is None:
         vault.local.done(pending.id)
     else:
-        # The intent is written again, with what the files hold now: so `finish_interrupted` commits ours, and not what a
-        # person makes of it meanwhile.
+        # The announcement is written again with the hashes of the files now, so that `finish_interrupted` commits our text,
+        # and not one that a person has changed meanwhile.
         known = {w.path: content_hash(w.after) if w.after is not None else None for w in written}
         vault.local.begin(pending.written(known.items()))
     attention = bool(outcome.reason and vault.repo) or bool(conflicts)
@@ -287,19 +287,19 @@ def settled(
 
 
 def take_in_authors(vault: Context) -> None:
-    """Have the indexes know whose the last commits are: what they know of a text by itself is that it was written here."""
+    """Refresh the indexes to learn the authors of the last commits; until then a text counts as written on this machine."""
     with suppress(Busy, StorageError):
         vault.whole_index.refresh()
 
 
 def _our_part(vault: Context, written: writer.Written, changes: Sequence[frontmatter.Change]) -> bytes | None:
-    """The part of an edited file that is committed: our change alone, on the last commit's text; hand edits are their person's.
+    """The text of an edited file that is committed: the last commit's text with our change alone, without a person's edits.
 
-    A file that was never committed, or where our change does not fit the committed text, is committed as it is.
+    A file that was never committed, or whose committed text our change does not fit, is committed as it is.
     """
     if not changes or vault.repo is None:
         return written.after
-    # What a person changed in the same file and did not commit yet is theirs to describe.
+    # A person's own uncommitted changes in the same file are left for that person to commit.
     committed = _committed(vault, vault.repo, written.path)
     if committed is None or committed == written.before:
         return written.after
@@ -310,7 +310,7 @@ def _our_part(vault: Context, written: writer.Written, changes: Sequence[frontma
 
 
 def _committed(vault: Context, repo: git.Repo, path: str) -> bytes | None:
-    """The last commit's text of a file, or that of a commit that waits to be made before the next."""
+    """The text of a file in the last commit, or in a commit of this group that is not made yet."""
     if vault.together is None:
         return git.show(repo, "HEAD", path)
     return vault.together.held(path, partial(git.show, repo, "HEAD", path))
@@ -330,7 +330,7 @@ def message_of(pending: PendingOperation) -> str:
 
 
 def _next_id(vault: Context) -> str:
-    """An operation's id: numbered, because several of one second are healed in the order in which they were begun."""
+    """An operation's id. It begins with a number, so that operations of one second are finished in the order of their start."""
     number = vault.together.next_number(partial(_next_free, vault)) if vault.together is not None else _next_free(vault)
     return f"{number:06}-{new_id()}"
 

@@ -1,4 +1,4 @@
-"""Supposed updates: memories that seem to have changed another, found among memories looked at together, and by their words."""
+"""Supposed updates: memories that seem to change another one, found by words among the results of a call and notes like them."""
 
 from __future__ import annotations
 
@@ -24,19 +24,21 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.viewer import request_of
 
 if TYPE_CHECKING:
-    from vault_tool.model.records import Observation  # 25 ms, and whoever only looks makes none
+    from vault_tool.model.records import Observation  # 25 ms, and a call that only reads makes none
     from vault_tool.vault import similar
 
 else:
-    similar = deferred("vault_tool.vault.similar")  # where something is written
+    similar = deferred("vault_tool.vault.similar")  # needed only by writes
 
 PERHAPS = "perhaps_changed_by"
 
-# Of so many memories the others that are like them are looked for one by one; of more only among themselves.
+# For at most so many memories, similar notes are searched for each of them; more memories are compared only with each other, up
+# to `_TOGETHER`.
 _ONE_BY_ONE = 50
 _TOGETHER = 400
 
-# In a vault of more records a search by words costs more than telling what was asked: there a memory's beginning is looked for.
+# In a vault with more records, similar notes are found by the beginning of the title: a search by words would cost more than
+# the call itself.
 _SMALL = 2000
 _LIKE_IT, _OF_SUBJECT, _WORDS, _BEGINNING = 8, 24, 8, 2
 _VALUE = 60
@@ -51,7 +53,7 @@ def told_as(update: Update) -> str:
 
 
 def perhaps_changed(vault: Context, memories: Sequence[Entry]) -> Mapping[str, Update]:
-    """By path, what seems to have changed each of these, the newest of several."""
+    """The newest supposed update of each memory, by the memory's path."""
     if len(memories) > _TOGETHER:
         return {}
     paths = {entry.path for entry in memories}
@@ -60,7 +62,7 @@ def perhaps_changed(vault: Context, memories: Sequence[Entry]) -> Mapping[str, U
 
 
 def holding(vault: Context, updates: Iterable[Update]) -> list[Update]:
-    """The updates whose newer memory is told now, and whose relation no link states."""
+    """The updates whose newer memory may be shown now, and that no link contradicts."""
     update_list = list(updates)
     if not update_list:
         return []
@@ -74,12 +76,12 @@ def holding(vault: Context, updates: Iterable[Update]) -> list[Update]:
     ]
     pointed = vault.index.catalog.pointing_at_each({update.newer.id for update in present}, claims.ON) if present else {}
     claimed = {(claim.change.id, claim.target.id) for claim in claims.claims_on(vault.index.catalog, newer.values(), pointed)}
-    # Who said that the older one changed the newer one knows better.
+    # An explicit link in the other direction, from the older to the newer memory, outweighs the guess.
     return [update for update in present if (update.older.id, update.newer.id) not in claimed]
 
 
 def seems_to_change(vault: Context, record: Observation) -> tuple[Entry, ...]:
-    """The memories that a new observation seems to change and does not name, the newest first."""
+    """The memories that a new observation seems to change without naming them, newest first."""
     observed = moment(record.observed or record.created or "")
     named = {record.id, *record.change_targets}
     things = update_pairs.things(record.project or "", record.user or "", record.subjects)
@@ -92,7 +94,7 @@ def seems_to_change(vault: Context, record: Observation) -> tuple[Entry, ...]:
         return ()
     older = [entry for entry, _, _ in update_pairs.changed_by(record.body, asked)]
     if not older:
-        # Who may be told what takes longer to find out than all of this.
+        # The check below, what this caller may see, takes longer than all the steps above.
         return ()
     request = request_of(vault)
     present = [entry for entry in older if visible(entry, request, "present") is None]
@@ -101,7 +103,7 @@ def seems_to_change(vault: Context, record: Observation) -> tuple[Entry, ...]:
 
 
 def proposals(vault: Context, record: Observation, changed: Sequence[Entry]) -> Iterator[str]:
-    """The proposals to the writer of such an observation: the memory it seems to change, and how to say that it does."""
+    """The proposals to the writer of such an observation: each memory that it seems to change, and the call that states it."""
     for entry in changed:
         short = resolve.short(vault, entry.id)
         joined = step("link", from_id=record.id[:_SHORT], type=CHANGES, to_id=short)
@@ -110,7 +112,7 @@ def proposals(vault: Context, record: Observation, changed: Sequence[Entry]) -> 
 
 
 class _Told(Protocol):
-    """A result of any list."""
+    """A result in any list."""
 
     @property
     def id(self) -> str | None:
@@ -122,14 +124,14 @@ class _Told(Protocol):
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """The marks told beside its status."""
+        """The marks beside its status."""
 
 
 _Result = TypeVar("_Result", bound=_Told)
 
 
 def newer_first(results: Iterable[_Result]) -> list[_Result]:
-    """Results in their order, each directly below what seems to have changed it, where that is among them."""
+    """Results in their order, but each directly below the result that seems to have changed it, if there is one."""
     result_list = list(results)
     place_of = {result.id: at for at, result in enumerate(result_list) if result.id}
     over = {
@@ -148,7 +150,7 @@ def _like_them(vault: Context, memories: Sequence[Entry]) -> Iterator[Entry]:
     small = catalog.counts().documents <= _SMALL
     for entry in memories:
         if entry.record_class is RecordClass.OBSERVATION:
-            # Those of a subject are found without the index of words, which a command that only gets a memory does not open.
+            # Memories with subjects are searched without the full-text index, which a command like `get` does not open.
             find = _by_words if small and not entry.subjects else _by_beginning
             yield from catalog.derived(("like it", entry.path), partial(find, vault, entry))
 

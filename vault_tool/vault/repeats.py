@@ -1,4 +1,4 @@
-"""Repeats: the memory that says it already, the additions of a repeat, and the parts of it that are not taken."""
+"""Repeats of known memories: the memory that a draft repeats, the parts of the draft added to it, and the parts left out."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from vault_tool.vault.evidence_state import EvidenceState, check_references
 from vault_tool.vault.operation import Operation
 
 _SAME = ("type", "project", "user")
-# What makes a memory of its own where the two say different things; what a repeat leaves unsaid is no difference.
+# Fields whose values make a separate memory if they differ; a field that the repeat leaves empty does not differ.
 _SAID = repeated("apart")
 
 _LISTS = repeated("added")
-# What is dropped is told in this order, the rest after these.
+# Dropped fields are reported in this order, then the others.
 _FIRST = ("failure_mode", "rationale", "evidence", "confidence", "importance", "observed", "expires", "until", "review_by")
 _NOT_TAKEN = (*_FIRST, *(name for name in repeated("dropped") if name not in _FIRST))
 
@@ -38,7 +38,7 @@ _NOT_TAKEN = (*_FIRST, *(name for name in repeated("dropped") if name not in _FI
 class Repeat(Struct):
     """A repeat's effect on the known memory: its `subjects` now, the `added` and the `dropped` parts.
 
-    `withheld` says that the memory is told to nobody.
+    `withheld` says that the memory is shown to no caller.
     """
 
     subjects: tuple[str, ...]
@@ -58,8 +58,8 @@ class Repeat(Struct):
 
 
 def same(new: Observation, known: Mapping[str, Any]) -> bool:
-    """Whether an observation of the same body says nothing that makes it another than the one with this head."""
-    # A title that the text makes is none that it was given.
+    """Whether an observation with the same body is the same memory as the one with this head."""
+    # A title that was made from the text does not count as given.
     head = new.head() | {"title": given_title(new.title, new.body)}
     if any((head.get(name) or "") != (known.get(name) or "") for name in _SAME):
         return False
@@ -67,18 +67,18 @@ def same(new: Observation, known: Mapping[str, Any]) -> bool:
 
 
 def _is_new_link(name: str, known: Mapping[str, Any]) -> bool:
-    """A problem is a link: what has none may gain it, a title or steps it may not."""
+    """Whether the field is a new link to a problem, which a repeat may add; a title or steps it may not add."""
     return name == "problem" and not known.get(name)
 
 
 def twin_of(vault: Context, draft: Observation) -> Entry | None:
-    """The memory that is this one already; of several the one that is most like it.
+    """The known memory that a draft repeats; if there are several, the one most like it.
 
-    One that a change has overtaken is not: to say it again is to say that it is so again.
+    A memory that a change has overtaken does not count: its repeat says that it is true again.
     """
-    # One that nobody is told of is known all the same: said again, it is not told again.
+    # A withheld memory counts too: its repeat is withheld as well.
     catalog, body_key = vault.whole_index.catalog, body_hash(draft.body)
-    # Before it is said that nothing need be written, the files that say so are looked at again.
+    # Before a draft is taken for a repeat, the files of the known memories are compared again.
     vault.index.recheck([entry.path for entry in catalog.by_body(body_key)])
     alike = [e for e in catalog.by_body(body_key) if e.record_class is RecordClass.OBSERVATION and same(draft, e.head)]
     twins = [entry for entry in alike if not any(claims.changes_of(catalog, [entry])) and _may_gain(vault, draft, entry)]
@@ -87,14 +87,14 @@ def twin_of(vault: Context, draft: Observation) -> Entry | None:
 
 
 def _may_gain(vault: Context, draft: Observation, twin: Entry) -> bool:
-    """Whether what a repeat says it changed may stand in the head of the memory that says the same.
+    """Whether the `change_targets` of a repeat may be added to the head of the known memory.
 
-    Not by an agent in the owner's, which would then have changed it; nor where its writer has an authority that the memory's
-    has not: it would be the agent's word that the owner's was changed, and contested.
+    An agent may not add them to the owner's memory: the change would then count as the owner's. Nor may a writer add them to
+    the memory of a writer with less authority: the change would then be contested.
     """
     catalog = vault.whole_index.catalog
     if vault.who.author and _writer(catalog, twin) != by_origin(vault.counted_origin(draft.origin)):
-        # A served person puts nothing but tags to another's memory.
+        # A served person adds nothing but tags and the like to another person's memory.
         return not (draft.change_targets or draft.problem)
     if not draft.change_targets:
         return True
@@ -114,7 +114,7 @@ def _writer(catalog: Catalog, entry: Entry) -> Party:
 
 
 def joined(first: Observation, other: Observation) -> Observation:
-    """The first of two that are the same and not written yet, with the links and tags of the second."""
+    """The first of two equal drafts, with the links and tags of the second added."""
     return replace(
         first,
         problem=first.problem or other.problem,
@@ -125,9 +125,9 @@ def joined(first: Observation, other: Observation) -> Observation:
 
 
 def add(op: Operation, twin: Entry, draft: Observation, names: Sequence[str], but: Sequence[str] = ()) -> Repeat:
-    """Plan what a repeat adds to the memory that is known: subjects (by `names`, which are there), tags, links, a problem.
+    """Plan the additions of a repeat to the known memory: subjects (existing ones, by `names`), tags, links, a problem.
 
-    What it brings beside that is dropped, and named, unless the caller keeps it elsewhere (`but`).
+    Other fields of the repeat are dropped and reported, except the fields that the caller keeps elsewhere (`but`).
     """
     tagged = {normal for name in twin.subjects for normal in resolve.names_for(op.vault, name)}
     lacking = [name for name in names if normal_name(name) not in tagged]
@@ -145,13 +145,13 @@ def add(op: Operation, twin: Entry, draft: Observation, names: Sequence[str], bu
         if changes:
             op.edit(twin.path, *changes)
     except (EditRefused, Refused):
-        # Its file is not ours to write, or cannot be read now: then all of it is left out.
+        # The file may not be written, or cannot be read now: then every addition is left out.
         return Repeat(twin.subjects, (), (*added, *left_out), untold)
     return Repeat((*twin.subjects, *lacking), tuple(added), left_out, untold)
 
 
 def _without_known(vault: Context, draft: Observation, twin: Entry) -> Observation:
-    """The draft without files that the memory rests on already, pinned to another commit at which they were the same."""
+    """The draft without evidence that the memory has already: the same file, unchanged, pinned to another commit."""
     known = {_unpinned(text): text for text in twin.texts("evidence")}
     again = [known[_unpinned(text)] for text in draft.evidence if _unpinned(text) in known]
     holds = {_unpinned(check.reference) for check in check_references(vault, again) if check.state is EvidenceState.HOLDS}

@@ -1,8 +1,8 @@
-"""One call of a verb: what is asked, how it is carried out, and what every answer says beside its own.
+"""One call of a verb: the request, how it is carried out, and the envelope that every answer shares.
 
-A verb is a function under `@verb`. Whoever calls it, by whatever door, calls `run`: it refuses what is not asked for one
-user, looks at the files where the verb answers from them, calls, and puts the answer in its envelope. What a door tells beside
-an answer, of its writes and of the settings in force, is told by `remarks` and `without_settings`.
+A verb is a function under `@verb`. Every call of it, by any door, goes through `run`. It refuses verbs of the whole vault to a
+single user, compares the files with the indexes if the verb answers from them, calls the function, and puts the answer in its
+envelope. `remarks` and `without_settings` give doors the remarks on writes and on faulty settings beside an answer.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ if TYPE_CHECKING:
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Result = TypeVar("_Result")
 
-# The arguments with which a verb that writes only shows what it would.
+# The arguments that make a writing verb only show what it would write.
 _ONLY_SHOWN = ("preview", "dry_run")
 
 
 class Envelope:
-    """The part that all answers share, filled by `run`: `freshness` tells how the indexes stood to the files.
+    """The part that all answers share, filled by `run`: `freshness` says how up to date the indexes were.
 
-    In JSON it stands before the field that `stands_before` names, and at the end where there is none. Two structs with fields
-    cannot be bases of one class: an answer that extends another struct extends this, and declares `freshness` itself.
+    In JSON it stands before the field that `stands_before` names, or at the end if there is no such field. Two structs with
+    fields cannot be bases of one class: an answer that extends another struct also extends this class, and declares
+    `freshness` itself.
     """
 
     __slots__ = ()
@@ -50,7 +51,7 @@ class Answer(Struct, Envelope, kw_only=True):
 
 
 class Verb:
-    """A function that is a verb, with what the decorators below `@verb` say of it."""
+    """A function that is a verb, with the properties that the decorators below `@verb` set."""
 
     __slots__ = ("for_user", "function", "in_time", "looks", "looks_to_show", "name", "of_the_whole")
 
@@ -66,7 +67,7 @@ class Verb:
 
 
 class Request:
-    """A call: a verb with its arguments, of these vaults (one, today), as of a time (None: now)."""
+    """A call: a verb with its arguments, the vaults it is about (one, today), and the time it is as of (None: now)."""
 
     __slots__ = ("as_of", "given", "named", "vaults", "verb")
 
@@ -82,14 +83,15 @@ class Request:
 
     @property
     def looks(self) -> bool:
-        """Whether the files are compared with the indexes before it is carried out."""
+        """Whether the files are compared with the indexes before the verb is called."""
         return self.verb.looks or (self.verb.looks_to_show and any(map(self.named.get, _ONLY_SHOWN)))
 
 
 def run(request: Request) -> Any:
-    """Carry out a request: look, call, and put the answer in its envelope.
+    """Carry out a request: compare the files, call the function, and put the answer in its envelope.
 
-    Of a verb that another one asks, only the outer is refused to a user, and says what the system did not do.
+    If a verb calls another verb, only the outer one is refused to a single user, and only the outer one reports a failure of
+    the file system.
     """
     (vault,), verb = request.vaults, request.verb
     if verb.for_user:
@@ -112,9 +114,9 @@ def run(request: Request) -> Any:
 
 
 def _answered_then(request: Request, vault: Context, as_of: str) -> Any:
-    """The answer to a request as of its time, of which nothing counts as used.
+    """The answer to a request as of its time; its results do not count as used.
 
-    Of what is not there it is told as of when; of a time before all that is known, nothing else.
+    An error for a missing memory names the time as well. For a time before the first known state, it gives only that reason.
     """
     if request.named.get("vaults"):
         raise UsageError("other vaults are asked as of now alone", f"leave {option('as_of')} or {option('vaults')} away")
@@ -132,7 +134,7 @@ def _answered_then(request: Request, vault: Context, as_of: str) -> Any:
 
 @contextmanager
 def within(vault: Context) -> Iterator[None]:
-    """Mark what looks at the files, or asks verbs: it is part of a call, which tells of its own look if it had one."""
+    """Mark a block as part of one call: verbs called in it count as inner, and the answer reports this call's own comparison."""
     looks = vault.looks
     before, looks.told = looks.told, None
     is_inner, looks.is_answering = looks.is_answering, True
@@ -144,15 +146,15 @@ def within(vault: Context) -> Iterator[None]:
 
 
 def in_envelope(vault: Context, result: _Result) -> _Result:
-    """An answer with what every answer says; what is no answer stays as it is."""
+    """An answer with its envelope filled; any other result unchanged."""
     if isinstance(result, Envelope):
-        # It was made just now, and nobody has it yet; a copy of forty fields would cost a warm `get` one part in two hundred.
+        # The struct is new and no other code holds it; a copy of forty fields would cost a warm `get` one part in two hundred.
         force_setattr(cast("Struct", result), "freshness", vault.looks.told or vault.looks.last)
     return result
 
 
 def remarks(result: object) -> Iterator[str]:
-    """The remarks that belong beside a result: its warnings, a write that no commit has, and texts that were kept beside it."""
+    """The remarks beside a result: its warnings, a write without a commit, and the paths of texts kept after a conflict."""
     yield from getattr(result, "warnings", None) or ()
     if not getattr(result, "committed", True) and (reason := getattr(result, "reason", "")):
         yield f"saved, but not committed: {reason}"
@@ -161,14 +163,15 @@ def remarks(result: object) -> Iterator[str]:
 
 
 def without_settings(answer: dict[str, Any], fault: str) -> dict[str, Any]:
-    """An answer's values with what is wrong with `vault.toml` among what it had to do without; as it is where nothing is."""
+    """An answer's values with the fault of `vault.toml` added to `degraded`; unchanged if there is no fault."""
     return {**answer, "degraded": [*answer.get("degraded", ()), fault]} if fault else answer
 
 
 def verb(function: _Function) -> _Function:
-    """Make a verb of a function whose first parameter is the open vault; decorators below it say more of it.
+    """Make a verb of a function whose first parameter is the open vault; the decorators below `@verb` set its properties.
 
-    Each takes a function and gives the same: of others mypy knows too late what they give for `Vault` to have it.
+    Each of these decorators returns the function that it takes. Otherwise mypy would know the type of the method too late for
+    `Vault`.
     """
     marked = Verb(function)
 
@@ -182,7 +185,7 @@ def verb(function: _Function) -> _Function:
 
 
 def looks(function: _Function) -> _Function:
-    """Say that the files are compared with the indexes before it is called; what writes does so under the lock."""
+    """Say that the files are compared with the indexes before a call; a verb that writes compares them under the lock."""
     vars(function)["looks"] = True
     return function
 
@@ -194,18 +197,18 @@ def looks_to_show(function: _Function) -> _Function:
 
 
 def of_the_whole(function: _Function) -> _Function:
-    """Say that it is about the whole vault, and so for whoever keeps it: it is not asked for one user."""
+    """Say that a verb is about the whole vault: it is for the owner, and is refused to a single user."""
     vars(function)["of_the_whole"] = True
     return function
 
 
 def for_user(function: _Function) -> _Function:
-    """Say that its argument `user` names whose memories it is asked for: see `Context.for_user`."""
+    """Say that the argument `user` limits a call to the memories of that user: see `Context.for_user`."""
     vars(function)["for_user"] = True
     return function
 
 
 def in_time(function: _Function) -> _Function:
-    """Say that its argument `as_of` names the time as of which it is asked: see `past`."""
+    """Say that the argument `as_of` asks for the state at an earlier time: see `past`."""
     vars(function)["in_time"] = True
     return function

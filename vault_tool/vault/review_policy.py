@@ -1,4 +1,4 @@
-"""Consent: which memories wait for a person before they are any, and keeping those in the inbox until then."""
+"""The review policy: which new memories wait for a person's consent, and the inbox that holds them until then."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from vault_tool.vault.drafts import undecided
 
 Policy = Literal["auto", "review"]
 
-# The writer of a held memory is told so. The step is named where it can be typed, with the place that a person types it at: a
-# program that reads it there is refused.
+# The remark to the writer of a held memory. It names the command for the review if the door has one, and the terminal as its
+# place, because a program that calls it is refused.
 WAITS = "waits for a person's review" + if_there(f": {step('review')} at a terminal")
 
 ASKED = "its writer asks for a person's review"
@@ -34,10 +34,10 @@ IDENTITY_WAITS = "only its owner says what a vault's soul and protocol are"
 
 
 class QueuedForReview(Struct):
-    """A memory that waits: its id, its file below `_local/inbox/`, and why.
+    """A memory that waits: its id, its file below `_local/inbox/`, and the reason.
 
-    `duplicate_of` is its own id where the same text waited already, or this very memory was decided before; nothing
-    was then written.
+    `duplicate_of` is its own id if the same text was waiting already, or if this memory was decided before; then nothing
+    was written.
     """
 
     id: str
@@ -49,10 +49,10 @@ class QueuedForReview(Struct):
 def policy(vault: Context, record: Record) -> Policy:
     """Whether a record may be written at once or must wait for a person, by the vault's settings and by its class.
 
-    What the owner writes needs nobody's consent, and neither do subjects and links, which claim nothing by themselves.
-    A soul and a protocol by anybody else wait whatever the settings say.
+    The owner's records need no consent, and neither do subjects and links, which claim nothing by themselves. A soul or a
+    protocol by any other writer waits, whatever the settings say.
     """
-    # The record's own origin first: what an agent said stays an agent's, though the owner's process may write the queue.
+    # The record's own origin comes first: an agent's record stays the agent's, even if the owner's process writes the queue.
     origin = vault.counted_origin(getattr(record, "origin", "") or vault.who.origin)
     if origin == "owner":
         return "auto"
@@ -62,7 +62,7 @@ def policy(vault: Context, record: Record) -> Policy:
 
 
 def why_waits(vault: Context, record: Record) -> str:
-    """Why a record waits by the settings, or as what it is."""
+    """The reason why a record waits: its type, or a setting."""
     if waits_by_its_type(record, vault.counted_origin(getattr(record, "origin", "") or vault.who.origin)):
         return IDENTITY_WAITS
     if record.record_class.value in asked_reviews.words(vault):
@@ -71,7 +71,7 @@ def why_waits(vault: Context, record: Record) -> str:
 
 
 def waits_by_its_type(record: Record, origin: str) -> bool:
-    """Whether it is a soul or a protocol of a writer without the authority to write one."""
+    """Whether a record is a soul, protocol or orientation whose writer has no authority to write one."""
     act = authority.replacing(record.type)
     return act is not authority.Act.OVERTAKE and authority.authority(act, authority.by_origin(origin)) is authority.Effect.WAITS
 
@@ -88,15 +88,15 @@ def hold(
 ) -> QueuedForReview:
     """Keep a record in the inbox instead of the vault, on the disk when this returns.
 
-    It is no memory yet: not searched, not recalled, not in git, and it supersedes nothing. `context` is what helps a
-    person to judge it; `edges` are written with it once it is accepted. Raises Refused for what looks like a secret,
-    unless `screen` is off because it waits for just that reason.
+    The record is not a memory yet: it is not searched, not recalled, not in git, and it supersedes nothing. `context` are
+    facts that help a person to judge it; `edges` are written with it once it is accepted. Raises Refused for a text that
+    looks like a secret, unless `screen` is off because the record waits for that very reason.
     """
     inbox = Inbox(vault.root)
     waiting = _waiting_twin(vault, inbox, record)
     if waiting is not None:
         return waiting
-    # The ids of turns' candidates are the same each time: what a person refused must not come again with a repeat.
+    # A repeated turn gives its candidates the same ids, so a candidate that a person refused does not come again.
     if record.id in inbox.decided() or no_return.is_buried(vault, record.id):
         return QueuedForReview(record.id, "", reason, record.id)
     no_return.refuse(vault, record)
@@ -111,13 +111,13 @@ def hold(
 
 
 def waiting(vault: Context) -> int:
-    """How many memories wait in the inbox; their number may be told to anybody, what they say may not."""
+    """The number of memories in the inbox; any caller may know the number, but not the texts."""
     return len(undecided(vault))
 
 
 def _waiting_twin(vault: Context, inbox: Inbox, record: Record) -> QueuedForReview | None:
-    """The waiting memory that is this one already, or says exactly the same."""
-    # A word that both must have: parsing all that waits, for each that comes, would take minutes for a thousand.
+    """The waiting memory with this id or with the same texts."""
+    # A word that both must have: to parse every waiting memory for every new one would take minutes for a thousand.
     word = max(normal_body(record.body).split(), key=len, default="").encode("utf-8", "replace")
     for name, data in undecided(vault):
         if word not in data and record.id.encode() not in data:

@@ -1,4 +1,4 @@
-"""Writes of a served person: what has to hold before one, and which texts of others it may not change."""
+"""Writes of a served person: the conditions for one, and the texts of others that it may not change."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from vault_tool.files.frontmatter import Change
     from vault_tool.vault.context import Context
 
-# The fields of another's note to which anybody may put something: it is told as theirs.
+# The fields of another person's note to which any served person may add; the addition is attributed to its writer.
 _OPEN = frozenset({"tags", "subjects", "related_to", "pinned"})
 
 
 def require_history(vault: Context, waiting: Sequence[str]) -> None:
-    """Refuse a served person's write that no commit would have: nothing else says whose it is."""
+    """Refuse a served person's write if it could not be committed: only its commit says who wrote it."""
     if vault.repo is None:
         raise Refused("this vault has no git history, which says who wrote what", "whoever keeps the vault gives it one")
     if reason := git.obstacle(vault.repo):
@@ -29,13 +29,13 @@ def require_history(vault: Context, waiting: Sequence[str]) -> None:
 
 
 def require_change(vault: Context, path: str, changes: Iterable[Change]) -> None:
-    """Refuse a change to fields of another's note, but for those to which anybody may put something."""
+    """Refuse a change to fields of another person's note, except the fields that are open to all."""
     if {change.key for change in changes} - _OPEN:
         require_own(vault, path)
 
 
 def require_own(vault: Context, path: str) -> None:
-    """Refuse a change to a note that another wrote; raises Refused."""
+    """Refuse a change to a note that another person wrote; raises Refused."""
     if file_kind(path) is not FileKind.NOTE:
         return
     entry = vault.whole_index.catalog.by_path(path)

@@ -28,22 +28,22 @@ from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import one_line
 
-# Bytes of logs of use from which on the catalogue may know more of them than is worth reading again.
+# The bytes of use logs from which their older parts are read from the catalogue instead.
 _LONG = 12_000
 
 FAILED_TACTIC = "failed_tactic"
-# The most characters of how a tactic failed that stand in a caution.
+# The most characters of a tactic's failure mode in a caution.
 _MODE = 200
 
-# As precise as a score is kept in `_state.json`.
+# The digits of a score in `_state.json`.
 SCORE_DIGITS = 4
 
-# Up to so many records `_state.json` follows the changes of each process; above, it waits for a watcher, `decay` or `reflect`.
+# In a vault of at most so many records each process updates `_state.json`; in a larger one a watcher, `decay` or `reflect` does.
 SMALL = 2000
 
 
 class Weighed(Struct):
-    """One memory with what is believed of it and its decay score."""
+    """One memory with its belief and its decay score."""
 
     entry: Entry
     belief: Belief
@@ -51,22 +51,22 @@ class Weighed(Struct):
 
 
 class Uses:
-    """The accesses that this machine alone knows yet, oldest first."""
+    """The uses that this machine has not shared yet, oldest first."""
 
     def __init__(self, local: LocalFolder, index: Index) -> None:
         self._local = local
         self._index = index
 
     def of(self, ids: Collection[str]) -> list[Use]:
-        """Those of some memories."""
+        """The uses of some memories."""
         return self._found({*ids})
 
     def all(self) -> list[Use]:
-        """All of them."""
+        """The uses of all memories."""
         return self._found(None)
 
     def clear(self) -> None:
-        """Have what was taken out of the logs known nowhere else."""
+        """Delete the catalogue's copy of the logs, after lines were removed from them."""
         long_logs.clear(self._index)
 
     def _found(self, ids: set[str] | None) -> list[Use]:
@@ -87,16 +87,16 @@ class Standings:
         self._file = StateFile(root)
 
     def belief_of(self, entry: Entry) -> Belief:
-        """The belief in one memory: all writers' signals and the use that only this machine knows yet."""
+        """The belief in one memory by all writers' signals and the uses that this machine has not shared yet."""
         uses = self._uses.of([entry.id])
         return belief_in(entry, self._index.catalog.signals(entry.id), uses)
 
     def judged(self, entry: Entry) -> Belief:
-        """The belief in one memory by what was judged of it alone: whether it is doubtful or reviewed, use says nothing to."""
+        """The belief in one memory by its signals alone: enough to see whether it is doubtful or reviewed."""
         return belief_in(entry, self._index.catalog.signals(entry.id), ())
 
     def beliefs(self, entries: Iterable[Entry], *, live: bool = True) -> dict[str, Belief]:
-        """The beliefs about several memories, by id, looked up together; `live` with the use that only this machine knows."""
+        """The beliefs about several memories, by id, looked up together; `live` adds the uses that only this machine has."""
         by_id = {entry.id: entry for entry in entries}
         signals: dict[str, list[Signal]] = defaultdict(list)
         for signal in self._index.catalog.signals_of(by_id):
@@ -112,7 +112,7 @@ class Standings:
         }
 
     def judged_each(self, entries: Collection[Entry]) -> Iterator[tuple[Entry, Belief]]:
-        """The same of several, copies of one id too."""
+        """The beliefs in several memories as by `judged`, also for copies of one id."""
         signals: dict[str, list[Signal]] = defaultdict(list)
         for signal in self._index.catalog.signals_of({entry.id for entry in entries}):
             signals[signal.target].append(signal)
@@ -123,11 +123,11 @@ class Standings:
         return doubtful(self.judged(entry))
 
     def reviewed(self, entry: Entry) -> bool:
-        """Whether a person vouches for a memory."""
+        """Whether a person reviewed a memory."""
         return self.judged(entry).reviewed
 
     def solved_since(self, entries: Iterable[Entry]) -> dict[str, Entry]:
-        """For each tactic that failed, by id, the newest solution of its problem since then that is believed."""
+        """The newest believed solution of each failed tactic's problem that is later than the tactic, by the tactic's id."""
         failed = [entry for entry in entries if entry.type == FAILED_TACTIC and entry.text("problem")]
         if not failed:
             return {}
@@ -155,7 +155,7 @@ class Standings:
     def weigh(self, entries: Iterable[Entry], *, live: bool, as_of: datetime | None = None, few: bool = False) -> list[Weighed]:
         """Belief and decay of many memories; without `live` from tracked signals alone, so that a clone gets the same.
 
-        Of a `few` the signals are asked for by their ids.
+        With `few`, only the signals of these memories are read, by their ids.
         """
         moment = as_of or self._clock.now()
         entries = list(entries) if few else entries
@@ -169,13 +169,13 @@ class Standings:
     def weigh_each(
         self, replaced: Container[str], *, live: bool, as_of: datetime | None = None, at_once: bool = False
     ) -> Iterator[Weighed]:
-        """The same of all memories but those of the ids that are `replaced`, one after the other and by `slight` entries."""
+        """Belief and decay of all memories except the `replaced` ids, one after another, with entries as from `slight`."""
         moment = as_of or self._clock.now()
         for entry, belief in self.believed_each(replaced, live=live, at_once=at_once):
             yield Weighed(entry, belief, self.score_of(entry, belief, moment))
 
     def believed_each(self, replaced: Container[str], *, live: bool, at_once: bool = False) -> Iterator[tuple[Entry, Belief]]:
-        """The belief about each of these."""
+        """The belief in each memory except the `replaced` ids, one after another, with entries as from `slight`."""
         signals, uses = self._said(live)
         for entry in slight(self._index.catalog, at_once=at_once):
             if entry.id not in replaced:
@@ -185,7 +185,7 @@ class Standings:
     def _said(
         self, live: bool, ids: Collection[str] | None = None
     ) -> tuple[Mapping[str, Sequence[Signal]], Mapping[str, Sequence[Use]]]:
-        """The signals of each memory (or of these), and with `live` the uses that this machine alone knows of yet."""
+        """The signals of each memory (or of `ids`), and with `live` the uses that this machine has not shared yet."""
         signals: dict[str, list[Signal]] = defaultdict(list)
         catalog = self._index.catalog
         for signal in catalog.signals() if ids is None else catalog.signals_of(ids):
@@ -197,39 +197,39 @@ class Standings:
         return signals, uses
 
     def present(self) -> list[Weighed]:
-        """All memories that nothing supersedes, as they stand now, best first."""
+        """All memories that no other supersedes, with their present standing, best first."""
         return sorted(self.each_present(), key=best_first)
 
     def each_present(self) -> Iterator[Weighed]:
-        """The same one after the other by `slight` entries, in no order."""
+        """All memories that no other supersedes, one after another in no order, with entries as from `slight`."""
         return self.weigh_each(relations.supersession(self._index.catalog), live=True, at_once=True)
 
     def saved_scores(self) -> dict[str, float]:
-        """The decay scores that `_state.json` says, by id; nothing where it cannot be trusted."""
+        """The decay scores in `_state.json`, by id; empty if the file cannot be trusted."""
         return {identity: row.decay_score for identity, row in self._file.each()}
 
     def active_ids(self) -> set[str]:
-        """The ids of what has not faded; of a large vault by what `_state.json` says, none where that cannot be trusted."""
+        """The ids of active memories; in a large vault from `_state.json`, and none if that file cannot be trusted."""
         if self.behind() and self._index.catalog.counts().entries <= SMALL:
             return {memory.entry.id for memory in self.present() if standing(memory.score) is Standing.ACTIVE}
         return {identity for identity, row in self._file.each() if standing(row.decay_score) is Standing.ACTIVE}
 
     def behind(self) -> bool:
-        """Whether `_state.json` is not as we left it, or lacks changes or use."""
+        """Whether `_state.json` was changed by another program, or lacks changes or uses."""
         return not self._file.intact() or self._file.of() != self.known()
 
     def save(self) -> None:
-        """Write `_state.json` as memories stand now. Raises Busy and StorageError."""
+        """Write the present standings to `_state.json`. Raises Busy and StorageError."""
         for _ in self.saving():
             pass
 
     def saving(self) -> Iterator[Weighed]:
-        """The memories that nothing supersedes as they stand now, in no order; once all were taken `_state.json` says so.
+        """The memories that no other supersedes, in no order; after the last one, their standings are written to `_state.json`.
 
         Raises Busy and StorageError.
         """
         with self._file.alone():
-            # Asked before anything is read: what another process writes meanwhile leaves the file behind, and known to be.
+            # This is noted before anything is read, so that a write of another process meanwhile makes the file count as behind.
             of = self.known()
             copied = self._index.catalog.copied_ids()
             rows: dict[str, Row] = {}
@@ -239,31 +239,31 @@ class Standings:
                 if memory.entry.id in copied:
                     copies.append(memory)
                 yield memory
-            # Of the copies of one id the file says what stands last of them.
+            # For copies of one id the file has the one that is last in order.
             rows.update((memory.entry.id, _row(memory)) for memory in sorted(copies, key=best_first))
             self._file.write(rows, stamp(self._clock.now()), of=of)
 
     def save_if_due(self) -> None:
-        """Write `_state.json` anew if it is missing or spoilt, and where it lacks anything of a small vault.
+        """Write `_state.json` if it is missing or damaged, and in a small vault also if it is behind.
 
-        For a moment of rest. No answer waits or fails for it: on a disk that cannot be written it stays as it is.
+        Call it in a quiet moment. A failure is ignored: on a disk that cannot be written the file stays as it is.
         """
         with suppress(Busy, StorageError):
             if self.is_due():
                 self.save()
 
     def is_due(self) -> bool:
-        """Whether `save_if_due` would write; what a killed process wrote or used is left for the next one to follow."""
+        """Whether `save_if_due` would write; changes of a killed process count too."""
         return self.behind() and not (self._file.intact() and self._index.catalog.counts().entries > SMALL)
 
     def known(self) -> str:
-        """Which build of the catalogue this is, how much has changed in it since, and how much use was noted."""
+        """A stamp of the catalogue's build, its number of changes, and the size of the use logs."""
         catalog = self._index.catalog
         return f"{catalog.meta('nonce')} {catalog.meta('changes')} {self._local.use_size()}"
 
 
 def best_first(memory: Weighed) -> tuple[float, str, str, str]:
-    """The order in which memories are told that are told by how they stand."""
+    """A sort key by standing: the highest decay score first."""
     return -memory.score, memory.entry.text("created"), memory.entry.id, memory.entry.path
 
 
@@ -274,7 +274,7 @@ def _row(memory: Weighed) -> Row:
 
 
 def confidence_of(entry: Entry) -> float:
-    """Where a memory's truth starts, in 0..1."""
+    """The truth (0..1) with which a memory starts."""
     confidence = entry.number("confidence")
     return DEFAULT_CONFIDENCE if confidence is None else confidence
 
@@ -285,14 +285,14 @@ def belief_in(entry: Entry, signals: Sequence[Signal], uses: Sequence[Use] = ())
 
 
 def about(entry: Entry, signals: Sequence[Signal]) -> Sequence[Signal]:
-    """Its signals without reviews of another text than its present one, if another person brought that text."""
+    """The signals of a memory; for another person's text, without reviews of an earlier version of it."""
     return [signal for signal in signals if not is_review(signal) or vouches(signal, entry)] if entry.pulled else signals
 
 
 def caution_of(entry: Entry) -> str | None:
-    """A warning about a failed tactic, so that it is not tried again unawares."""
+    """A warning about a failed tactic, so that it is not repeated by mistake; None for any other memory."""
     if entry.type != FAILED_TACTIC:
         return None
-    # How it failed is said in any form: `the disk is full`, `hides the cause`, `The disk was full.`, `No lock?`
+    # The failure mode may be in any form: `the disk is full`, `hides the cause`, `The disk was full.`, `No lock?`
     mode = one_line(entry.text("failure_mode"), _MODE).rstrip(".!;。 ")
     return f"did not work ({mode}); reconsider only if that changed" if mode else "did not work; reconsider only if that changed"

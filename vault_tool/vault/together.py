@@ -1,4 +1,4 @@
-"""Operations of one hold of the write lock whose commits are made at its end, all of them at once."""
+"""The collector for operations under one hold of the write lock, whose commits are all made together at its end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WAITING = "waiting:"
 
 
 class _Waiting(Struct, Generic[T]):
-    """An operation that is written: what its commit is to hold and to say, and what is left to do once that was tried."""
+    """A written operation: the changes, message and author of its commit, and the function to call with the commit's outcome."""
 
     name: str
     changes: Sequence[git.FileChange]
@@ -31,41 +31,41 @@ class _Waiting(Struct, Generic[T]):
 
 
 class Together(msgspec.Struct, Generic[T]):
-    """Writes under this hold of the lock that wait for its end; T is the outcome of each operation.
+    """Operations under one hold of the lock that wait for their commits; T is the type of an operation's outcome.
 
-    Each stays announced until then: after a kill the next one to hold the lock commits it.
+    Each operation stays announced until it is committed: after a kill, the next holder of the lock commits it.
     """
 
     repo: git.Repo | None
     lock_wait: float
     is_healed: bool = False
-    """Whether what earlier operations left was seen to in this hold."""
+    """Whether interrupted operations were already finished under this hold."""
     looked_at: set[Index] = field(default_factory=set)
-    """The views of the indexes for which the names of the files were looked at in this hold."""
+    """The views of the indexes that were already refreshed by the names of files under this hold."""
     _waiting: list[_Waiting[T]] = field(default_factory=list)
     _texts: dict[str, bytes | None] = field(default_factory=dict)
     _number: int = 0
 
     def next_number(self, next_free: Callable[[], int]) -> int:
-        """The number of the next operation; what was free before the first of them is looked for once."""
+        """The number of the next operation; `next_free` is called for the first one only."""
         self._number = self._number + 1 if self._number else next_free()
         return self._number
 
     def wait(
         self, operation: str, changes: Sequence[git.FileChange], message: str, author: str, settle: Callable[[git.Commit], T]
     ) -> str:
-        """Let an operation wait for its commit; returns what stands for that until `publish` says what became of it."""
+        """Add an operation that waits for its commit; returns a placeholder for that commit until `publish` makes it."""
         name = _WAITING + operation
         self._waiting.append(_Waiting(name, changes, message, author, settle))
         self._texts.update((change.path, change.content) for change in changes)
         return name
 
     def held(self, path: str, committed: Callable[[], bytes | None]) -> bytes | None:
-        """The contents of a file by the last commit that is made or waits; `committed` looks it up in git."""
+        """The contents of a file in the last commit, made or waiting; `committed` looks it up in git."""
         return self._texts[path] if path in self._texts else committed()
 
     def publish(self) -> Mapping[str, T]:
-        """Commit what waits, each operation by itself; returns what became of each. Call it before the lock is let go of."""
+        """Make a commit for each waiting operation; returns the outcome of each. Call it before the lock is released."""
         waiting, self._waiting = self._waiting, []
         if not waiting or self.repo is None:
             return {}
@@ -76,5 +76,5 @@ class Together(msgspec.Struct, Generic[T]):
 
 
 def stands_for_a_commit(commit: str | None) -> bool:
-    """Whether a result's commit is still what `wait` returned."""
+    """Whether a result's commit is still a placeholder from `wait`."""
     return bool(commit) and str(commit).startswith(_WAITING)

@@ -1,4 +1,4 @@
-"""Keeping notes findable by meaning without being asked: what a watcher does in quiet moments, and what doctor says of it."""
+"""The upkeep of vectors in the background: the watcher does it in quiet moments, and `doctor` reports its problems."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from vault_tool.util.structs import Struct
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 
-# A vault of so few notes is embedded by the first answer that is made of meaning.
+# A vault with at most so many notes is embedded by the first answer that needs vectors.
 _FEW = 50
 
-# Seconds after which no further batch is begun while somebody waits for an answer.
+# Seconds after which no further batch is begun while a caller waits for an answer.
 _A_MOMENT = 0.3
 
-# Seconds that an erasing waits for a server of vectors.
+# Seconds for which an erasure waits for a vector server.
 SERVER_SECONDS = 2.0
 
-# To choose among more than so many would take longer than the answer.
+# The most notes behind that an answer catches up with: to choose among more would take longer than the answer.
 _SOME = 1_000
 
 
 class UpkeepResult(Struct, kw_only=True):
-    """The result of one run: texts embedded or refused and notes written to Chroma in it, notes still behind, and why.
+    """The result of one run: `done` counts texts embedded or refused and notes written to Chroma, `behind` the notes left.
 
-    `embedder` is empty where nobody embeds; `fault` is empty also where another process is at it.
+    `embedder` is empty if there is no embedder; `fault` says why the run stopped, and is empty if another process does the work.
     """
 
     done: int = 0
@@ -42,10 +42,10 @@ class UpkeepResult(Struct, kw_only=True):
 
 
 def keep_vectors(vault: Context, budget_seconds: float) -> UpkeepResult:
-    """Embed what is behind, write `_embeddings.json`, and bring Chroma, where it answers, up to it, for about so many seconds.
+    """Embed notes that are behind, write `_embeddings.json`, and update Chroma if it answers, for about `budget_seconds`.
 
-    To be called again while something was done and more is behind. Texts leave this machine only where a person chose
-    that. What could not be done is in `fault`, never raised; a process that is at it already is left to it.
+    Call it again while something was done and more is behind. Texts leave this machine only if a person chose that. A failure
+    is returned in `fault`, never raised. Embedding is left to another process that does it already.
     """
     vectors = vault.embedding.vectors
     chosen = vault.embedding.choice.embedder
@@ -63,10 +63,10 @@ def keep_vectors(vault: Context, budget_seconds: float) -> UpkeepResult:
 
 
 def catch_up_briefly(vault: Context, until: float | None = None) -> int:
-    """Embed what was written just now before an answer is made of vectors; how many notes are behind after it.
+    """Embed recent notes before an answer is made from vectors; returns the number of notes that are still behind.
 
-    No more is begun after a moment, and nothing is waited for after `until` (monotonic; else as long as the settings say).
-    Where much waits, or a provider elsewhere is asked, it is left to `embed` and the watcher. Raises nothing.
+    No batch is begun after a moment, and waiting ends at `until` (monotonic; by default after the seconds in the settings).
+    Many notes, and any notes for a remote provider, are left to `embed` and the watcher. Raises nothing.
     """
     vectors = vault.embedding.vectors
     try:
@@ -74,7 +74,7 @@ def catch_up_briefly(vault: Context, until: float | None = None) -> int:
         if vectors.configured_embedder is None or vectors.configured_embedder.remote:
             return behind
         if vectors.model_being_filled:
-            # Another model was chosen, and the old one's vectors answer: nobody waits for the new ones but this moment.
+            # Another model was chosen, and the old model's vectors answer: a caller waits only a moment for the new ones.
             if vectors.count <= _SOME:
                 vectors.catch_up(seconds=_A_MOMENT, waiting=_A_MOMENT)
                 behind = vectors.missing_count()
@@ -84,27 +84,27 @@ def catch_up_briefly(vault: Context, until: float | None = None) -> int:
             behind = vectors.missing_count()
         vectors.awaited = vectors.awaited or behind > 0
     except VaultError:
-        return 0  # the vectors cannot be read: whoever asks them next says why
+        return 0  # the vectors cannot be read: the next search by meaning reports why
     return behind
 
 
 def mirrored(vault: Context, budget_seconds: float | None = None) -> tuple[int, str]:
-    """Bring Chroma, where it is to answer, up to the vectors: how many notes were written, and what it could not be for."""
+    """Update Chroma, if the settings use it; returns the number of notes written, and the failure if there was one."""
     try:
         return vault.embedding.vectors.mirror(budget_seconds), ""
     except Busy:
-        return 0, ""  # whoever is at it does the same
+        return 0, ""  # another process does the same now
     except VaultError as fault:
         return 0, fault.message
 
 
 def is_mirrored_elsewhere(vault: Context) -> bool:
-    """Whether a server has, or had, vectors of this vault."""
+    """Whether a vector server has, or ever had, vectors of this vault."""
     return (vault.local.place / LOCAL / "vectors-key").is_file()
 
 
 def withdraw(vault: Context, path: str) -> Iterator[str]:
-    """Take the vectors of a withheld note from a server; yields what is left to do where it does not answer."""
+    """Delete the vectors of a withheld note at the server; yields a remark on what is left if the server does not answer."""
     if is_mirrored_elsewhere(vault):
         maintenance.let_go(vault.local.place / CACHE, [path], vault.settings.lock_wait, chroma_client.coder(vault.root))
         if remark := delete_at_server(vault):
@@ -112,14 +112,14 @@ def withdraw(vault: Context, path: str) -> Iterator[str]:
 
 
 def delete_at_server(vault: Context) -> str:
-    """Have the server of vectors delete what the vault has no more, if it answers at once; else what is left to do."""
-    with suppress(VaultError):  # what is left there says so
+    """Delete the vectors of gone notes at the server, if it answers at once; returns a remark on those that are left."""
+    with suppress(VaultError):  # the remark reports what is left
         vault.embedding.vectors.delete_gone(SERVER_SECONDS)
     return "; ".join(_undeleted(vault))
 
 
 def not_deleted(vault: Context) -> Iterator[Problem]:
-    """The servers that have vectors of notes which the vault has no more."""
+    """A problem for each server that still has vectors of notes that are gone from the vault."""
     for message in _undeleted(vault):
         yield note(f"{CACHE}/{VECTORS}", 0, "vectors-not-deleted", message, f"{step('embed')} deletes them once it answers")
 
@@ -132,9 +132,9 @@ def _undeleted(vault: Context) -> Iterator[str]:
 
 
 def upkeep_stamp(vault: Context) -> tuple[object, ...]:
-    """A value that changes when there may be upkeep to do: as the catalogue does, or when files of vectors were spoilt.
+    """A value that changes when there may be upkeep to do: when the catalogue changed, or files of vectors were damaged.
 
-    Cheap enough to be asked again and again: nobody who embeds is looked for, and nothing large is read.
+    It is cheap enough to be computed again and again: no embedder is looked for, and no large file is read.
     """
     catalog = vault.index.catalog
     settled = chroma_client.InFolder(place(vault.root) / CACHE / chroma_client.FOLDER).noted_stamp() is not None
@@ -142,7 +142,7 @@ def upkeep_stamp(vault: Context) -> tuple[object, ...]:
 
 
 def not_embedded(vault: Context) -> Iterator[Problem]:
-    """The notes of which a text is not embedded because it was refused, each with the reason; a model that became another one."""
+    """A problem for each note with a text that the embedder refused, and one for a model whose files have changed."""
     if model := vault.embedding.vectors.outdated:
         place = f"{CACHE}/{VECTORS}"
         message = f"{model}: its files are others than those that made the vectors, which answer nothing now"

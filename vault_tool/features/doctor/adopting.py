@@ -1,4 +1,4 @@
-"""`adopt-local`: a person takes over what lies in the vault's local folders and is not believed."""
+"""`adopt-local`: a person accepts the files of the vault's local folders that are not trusted yet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vault_tool.vault.request import of_the_whole, verb
 
 
 class AdoptedLocal(Saved, kw_only=True):
-    """The local files that were taken over, or would be (`dry_run`), each with the reason why it was not used."""
+    """The local files that were accepted, or would be (`dry_run`), each with the reason why it was not used."""
 
     problems: tuple[Problem, ...]
     dry_run: bool = False
@@ -25,7 +25,8 @@ class AdoptedLocal(Saved, kw_only=True):
 def adopt_local(vault: Context, *, dry_run: bool = False) -> AdoptedLocal:
     """Believe what lies in `_local/`, `_cache/` and `_config.json` from now on, and finish what was begun there.
 
-    With `dry_run` it is only told. Refused where git tracks any of it, which comes first, and where no person asks.
+    With `dry_run` the files are listed and stay as they are. The verb is refused if git tracks one of these files (untrack it
+    first), and if the caller is not a person.
     """
     problems = tuple(local_problems(vault))
     if not dry_run:

@@ -1,4 +1,4 @@
-"""The data about each user, in the vault and on this machine: counted by one function for all that show it."""
+"""The data about each user, in the vault and on this machine; every door shows the counts of this one function."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from vault_tool.util.structs import Struct
 from vault_tool.util.text import normal_name
 from vault_tool.vault.context import Context
 
-# So many files that the full text proposes are looked into for a name; more name nobody in particular.
+# The most files that are read for a name after a full-text search; a name in more files than this is a common word.
 _CANDIDATES = 5000
-# So many of them are told by name.
+# The most of these files that an answer lists.
 NAMED = 100
-# What of a user is counted beside memories; the stores say which of them they hold.
+# The counts of a user beside memories; each store says which of them it adds to.
 COUNTED = ("waiting", "turns", "refused")
 
 _WORDS = re.compile(r"[\w ]*\w[\w ]*")
@@ -27,8 +27,8 @@ _SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u
 
 
 class Person(Struct, kw_only=True):
-    """One user: how many memories are about them, how many wait for review or were refused there lately, and how many turns
-    this machine keeps of them.
+    """One user, with counts: memories about them, memories that wait for review or were refused lately, and turns that this
+    machine keeps of them.
     """
 
     user: str
@@ -48,12 +48,12 @@ class Naming(Struct, kw_only=True):
 
 
 def people_of(vault: Context) -> list[Person]:
-    """The users of whom there is anything, those with most memories first."""
+    """The users with any data in the vault or on this machine, most memories first."""
     memories = memories_by_user(vault.index.catalog)
     here: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for store in stores.of(vault):
         for user, ids in store.people().items():
-            # A turn that waits, was passed over, or stands in the log is one.
+            # A turn counts once, even if several stores hold it: waiting, passed over, or in the log.
             here[user][store.counted_as].update(ids)
     people = [
         Person(user=user, memories=memories[user], **{name: len(here[user][name]) for name in COUNTED})
@@ -71,7 +71,7 @@ def person_of(vault: Context, user: str) -> Person:
 def naming(vault: Context, user: str, without: Collection[str] = ()) -> list[Naming]:
     """The notes that name a user in their text, head or subjects, and are not filed under them, by title.
 
-    A name counts as whole words, whatever their case; so do the other names of a subject that is called like the user.
+    A name matches as whole words in any case; the other names of a subject with the user's name match too.
     """
     catalog = vault.index.catalog
     names = _names(vault, user)
@@ -92,25 +92,25 @@ def naming(vault: Context, user: str, without: Collection[str] = ()) -> list[Nam
 
 
 def _names(vault: Context, user: str) -> set[str]:
-    """The user's name, and how else a subject of that name is called."""
+    """The user's name, and the other names of a subject with that name."""
     subjects = vault.index.catalog.subject_named(normal_name(user))
     other = [name for subject in subjects for name in (subject.text("name"), *subject.texts("aliases"))]
     return {name for name in (user.strip(), *other) if name.strip()}
 
 
 def _pattern(name: str) -> str:
-    """A name as whole words, but where a script writes words without spaces between them."""
+    """A pattern for a name as whole words, or as any part of a text in a script without spaces between words."""
     before, after = (r"" if _SPACELESS.match(name[at]) else edge for at, edge in ((0, r"(?<!\w)"), (-1, r"(?!\w)")))
     return before + r"\s+".join(map(re.escape, name.split())) + after
 
 
 def _candidates(vault: Context, names: Collection[str]) -> Iterator[str]:
-    """The files that may name a person: those the full text proposes, or all where it cannot tell."""
+    """The files that may name a person: those that the full-text index finds, or all files if it cannot be asked."""
     catalog = vault.index.catalog
     for name in names:
         yield from (entry.path for entry in catalog.tagged([normal_name(name)]))
         hits = None
-        # Of other characters the full text may make several words.
+        # The full-text index may split a name with other characters into several words.
         if _WORDS.fullmatch(name):
             try:
                 hits = vault.index.search('"' + name.replace('"', " ") + '"', _CANDIDATES)

@@ -1,4 +1,4 @@
-"""`people`: whom the vault's memories are about, and what there is of each."""
+"""`people`: the users that the vault's memories are about, and the data about each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 
 
 class MemoryAbout(Struct, kw_only=True):
-    """A memory about a user, with the consent to it; `withheld` says that no reader is shown it."""
+    """A memory about a user, with the consent to it; `withheld` says that it is shown to no reader."""
 
     id: str
     type: str
@@ -27,9 +27,8 @@ class MemoryAbout(Struct, kw_only=True):
 
 
 class People(Answer, kw_only=True):
-    """The users, those with most memories first; of one, their `memories` too, the newest first, of `total` that there are.
-
-    `elsewhere` are the first of `elsewhere_count` notes that name that one and are not filed under them.
+    """The users, most memories first. For a single user, `memories` are the newest of `total`, and `elsewhere` the first of
+    `elsewhere_count` notes that name the user but are not filed under them.
     """
 
     results: tuple[Person, ...]
@@ -45,7 +44,7 @@ class People(Answer, kw_only=True):
 def people(vault: Context, name: str = "", *, limit: int = 100) -> People:
     """The users that memories are about, with counts for each; for the one called `name` also their memories, at most `limit`.
 
-    Raises NotFound for a user of whom there is nothing.
+    Raises NotFound for a user without any data.
     """
     vault = vault.with_withheld()
     listed = tuple(person for person in people_of(vault) if name in ("", person.user))

@@ -1,4 +1,4 @@
-"""`export_user` and `forget_user`: all that a vault and this machine hold about one person, given out, or erased."""
+"""`export_user` and `forget_user`: export or erase all data about one person in a vault and on this machine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from vault_tool.vault.pending import held
 from vault_tool.vault.request import Answer, looks, of_the_whole, verb
 from vault_tool.vault.store_interface import Phase, Traces
 
-# What an export says beside the notes.
+# The file of an export for all data that are not notes.
 RECORDS = "records.json"
 
 _FORMAT = 1
@@ -35,9 +35,10 @@ _ERASABLE = (*MEMORIES, RecordClass.EDGE)
 
 
 class Exported(Answer, kw_only=True):
-    """The export for one person: how many notes, judgements, memories that wait or were refused lately, and turns; where.
+    """The export for one person: its folder, and counts of notes, judgements, waiting and refused memories, and turns.
 
-    `elsewhere` are the first of `elsewhere_count` notes that name them and are not filed under them: these are not in it.
+    `elsewhere` are the first of `elsewhere_count` notes that name the person but are not filed under them: the export does not
+    contain these.
     """
 
     user: str
@@ -52,12 +53,12 @@ class Exported(Answer, kw_only=True):
 
 
 class ForgottenUser(Saved, kw_only=True):
-    """The erased data of one person, or what would be erased (`dry_run`): by ids and counts, without a word of it.
+    """The erased data of one person, or the data that would be erased (`dry_run`): ids and counts, without any of the texts.
 
-    `waiting`, `refused` and `turns` waited in the inbox, were refused there lately, or were kept as turns, on this machine
-    alone. `after` is what there is of them afterwards, counted like what there was. `citing` are what still refers to it, and
-    `elsewhere` the first of `elsewhere_count` notes that name them and are not filed under them: these stay. `purged` says what
-    was done to history, where that was asked for. `receipt` is where this is written down.
+    `waiting`, `refused` and `turns` count this machine's memories that waited in the inbox or were refused there lately, and
+    its turns. `after` are the counts of the person afterwards. `citing` are the notes that still refer to the erased data, and
+    `elsewhere` the first of `elsewhere_count` notes that name the person but are not filed under them: these stay. `purged`
+    describes the change to history, if one was asked for. `receipt` is the path of the file with this record.
     """
 
     ids: tuple[str, ...]
@@ -85,9 +86,9 @@ class ForgottenUser(Saved, kw_only=True):
 def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
     """Write all that is about one user into a folder that is not there yet: their notes as they are, and `records.json`.
 
-    That holds the judgements of their memories with their consent, what waits for review, and the turns that this machine
-    keeps. Links to what is about others, and what was understood of several people, stay out. Raises Refused where no
-    person asks, and for a folder that holds anything.
+    That file holds the judgements of their memories with their consent, the memories that wait for review, and the turns that
+    this machine keeps. Links to memories about others, and understandings of several people, stay out. Raises Refused if the
+    caller is not a person, and for a folder that is not empty.
     """
     vault = resolve.for_act(vault, "export all of somebody's")
     _require_name(user)
@@ -126,8 +127,8 @@ def forget_user(
 ) -> ForgottenUser:
     """Erase all that is about one user: their memories as `forget` erases one, in one commit, and what waits and is kept of them.
 
-    With `purge` git's history is written anew without it, too (see `purge` for `despite`). A kill leaves nothing half done: the
-    next command finishes it. With `dry_run` nothing changes. Raises Refused where no person asks.
+    With `purge` git's history is rewritten without these data too (see `purge` for `despite`). If the process is killed, the
+    next command finishes its work. With `dry_run` nothing changes. Raises Refused if the caller is not a person.
     """
     vault = resolve.for_act(vault, "erase all of somebody's")
     _require_name(user)
@@ -141,7 +142,7 @@ def forget_user(
                 ids=tuple(entries_by_id), waiting=before.waiting, turns=before.turns, refused=before.refused,
                 in_history=in_history, dry_run=dry_run,
             )  # fmt: skip
-            # What is kept on this machine alone goes first: a kill between the two leaves what is found again by its user.
+            # The data on this machine alone are erased first: after a kill, the rest is still found by the user's name.
             if not dry_run and not (purge and entries_by_id):
                 shown = replace(shown, local=_forget_here(vault, user))
             done = Erased(ids=())
@@ -169,7 +170,7 @@ def _require_name(user: str) -> None:
 
 
 def _forget_here(vault: Context, user: str) -> int:
-    """Erase what waits and what is kept of a user on this machine; returns how many things that were."""
+    """Erase the waiting memories and turns of a user on this machine; returns their number."""
     return erase_from(vault, Phase.LOCAL, Traces(user=user)).count
 
 
@@ -181,7 +182,7 @@ def _with(shown: ForgottenUser, done: Erased) -> ForgottenUser:
 
 
 def _receipt(vault: Context, done: ForgottenUser) -> str:
-    """Write down what was erased, by ids and counts: not whose it was."""
+    """Write a receipt of the erased data, with ids and counts but without the user's name; returns its path."""
     fields: dict[str, Any] = {
         "at": vault.now(), "ids": done.ids, "waiting": done.waiting, "refused": done.refused, "turns": done.turns,
         "commit": done.commit, "named_elsewhere": done.elsewhere_count,

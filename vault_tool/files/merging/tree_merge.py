@@ -1,6 +1,6 @@
-"""The merge of two commits, file by file: each memory is followed by its id wherever it lies, any other file by its path.
+"""The merge of two commits, file by file: a memory is matched by its id, wherever its file is, any other file by its path.
 
-It takes values and gives values: nothing is read from a work tree, and nothing is written.
+It works on values alone: it reads from no work tree and writes nothing.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.structs import Struct
 from vault_tool.util.text import content_hash, normal_name
 
-# So many characters of an id stand in the name of a file that had to make way.
+# The characters of an id in the name of a file that got another name because of a clash.
 _SHOWN_ID = 6
 _REGISTRY = Registry()
 _ID = re.compile(rb"^id:[ \t]*(\S+)", re.MULTILINE)
-# So many bytes at the beginning of a note hold its id.
+# The bytes at the beginning of a note that are searched for its id.
 _HEAD = 4096
 
 
@@ -37,7 +37,7 @@ Tree = Mapping[str, TreeEntry]
 
 
 class Note(Struct):
-    """The head of a note, as far as a merge asks: its id (empty for a page), its type, and the name of a subject."""
+    """The fields of a note's head that a merge needs: its id (empty for a page), its type, and the name of a subject."""
 
     id: str = ""
     type: str = ""
@@ -49,14 +49,14 @@ class Note(Struct):
 
 
 class Place(Struct):
-    """A file of one side: where it lies, and what is there."""
+    """A file of one side: its path and its blob."""
 
     path: str
     blob: TreeEntry
 
 
 class Unit(Struct):
-    """One memory, or one other file, as the two sides and their base have it."""
+    """One memory, or one other file, with its places in the base and on the two sides."""
 
     key: str
     base: Place | None = None
@@ -69,7 +69,7 @@ class Unit(Struct):
 
 
 class Result(Struct):
-    """The file that a unit becomes: its path, and its content, where that is neither side's own."""
+    """The file that a unit becomes: its path, and `data` if the content is neither side's own."""
 
     key: str
     path: str
@@ -82,7 +82,8 @@ class Result(Struct):
 class Outcome(msgspec.Struct):
     """The result of a merge. `tree` has every path that either side touched, with the file there, or None.
 
-    The ids of what was merged by fields, what keeps both texts, and what was kept though one side had taken it away.
+    `merged` are the ids of notes merged by fields, `left` those that keep both texts, and `stayed` the paths of files that one
+    side deleted but that stay.
     """
 
     tree: dict[str, Result | None] = field(default_factory=dict)
@@ -97,7 +98,7 @@ class Outcome(msgspec.Struct):
 
 
 class Sides(Struct):
-    """Every path that either side touched, as the base and the two have it, and how contents are read."""
+    """The trees of the base and both sides, with every path that either side touched, and the function that reads a blob."""
 
     base: Tree
     ours: Tree
@@ -105,16 +106,16 @@ class Sides(Struct):
     read: Callable[[str], bytes]
     moment: str
     others: Collection[str] = ()
-    """The paths of files that neither side touched: no name may meet theirs."""
+    """The paths of files that neither side touched: no result may have one of their names."""
 
 
 def merge_trees(
     sides: Sides, *, dropped: Collection[str] = (), stays: Callable[[Unit, Note], bool] = lambda unit, note: False
 ) -> Outcome:
-    """Both sides' changes to the files that either touched; no conflict is left, and no text of either is lost.
+    """Merge both sides' changes to the files that either touched; no conflict is left, and no text of either side is lost.
 
-    What is `dropped` by its id is in the result no more, nor are links to it. `stays` says of a memory that only their side
-    took away whether it stays for all that.
+    Records with an id in `dropped`, and links to them, are left out of the result. `stays` decides whether a memory stays that
+    only their side deleted.
     """
     return _Merging(sides, dropped, stays).outcome()
 
@@ -160,7 +161,7 @@ class _Merging:
         self._place(self._with_copies_beside_their_notes(results))
         return self.out
 
-    # What there is.
+    # Reading the sides.
 
     def _text(self, blob: TreeEntry) -> bytes:
         if blob.oid not in self._texts:
@@ -175,7 +176,7 @@ class _Merging:
         return self._notes[path, blob.oid]
 
     def _stands_still(self, path: str, trees: Collection[Tree]) -> bool:
-        """Whether a file is one memory at one place on all sides, by its first lines alone: these are not parsed."""
+        """Whether a file has one id on all sides, by a search in its first lines, without parsing."""
         if not all(path in tree for tree in trees):
             return False
         ids = {match[1] if (match := _ID.search(self._text(tree[path]), 0, _HEAD)) else b"" for tree in trees}
@@ -202,7 +203,7 @@ class _Merging:
             for path, identity in list(keys[number].items()):
                 if identity in doubled:
                     del keys[number][path]
-            # A text whose head cannot be read, or a page that one side adopted, is the memory that its path has elsewhere.
+            # A file whose head cannot be read, or a page that one side adopted, gets the id that its path has on another side.
             for path in tree:
                 if path in still or path in self._copies or path in keys[number] or file_kind(path) is not FileKind.NOTE:
                     continue
@@ -222,7 +223,7 @@ class _Merging:
             yield Unit(key, **units[key])
 
     def _moved(self, number: int) -> dict[str, str]:
-        """Files without an id that one side moved as they were: where each lies now, and where it lay."""
+        """Files without an id that one side moved unchanged: the new path of each, with the old one."""
         tree = (self._sides.base, self._sides.ours, self._sides.theirs)[number]
         base = self._sides.base
         gone: dict[str, list[str]] = defaultdict(list)
@@ -235,7 +236,7 @@ class _Merging:
                 come[blob.oid].append(path)
         return {paths[0]: gone[oid][0] for oid, paths in come.items() if len(paths) == len(gone[oid]) == 1}
 
-    # What becomes of it.
+    # Merging a unit.
 
     def _resolved(self, unit: Unit) -> Iterator[Result]:
         base, ours, theirs = unit.base, unit.ours, unit.theirs
@@ -255,7 +256,7 @@ class _Merging:
             yield from self._merged(unit.key, path, mode, texts[0], texts[1] or b"", texts[2] or b"")
 
     def _of_one(self, unit: Unit) -> Iterator[Result]:
-        """The file of a unit that one side alone has: it is new, or the other took it away."""
+        """The file of a unit that only one side has: it is new, or the other side deleted it."""
         place = unit.ours or unit.theirs
         assert place is not None
         remaining = Result(unit.key, place.path, place.blob.mode, place.blob.oid)
@@ -275,7 +276,7 @@ class _Merging:
             self._noted(key, path, merged)
             yield Result(key, path, mode, data=merged.data)
             return
-        # Two texts that cannot be one: the lesser keeps the name, the other stands beside it, to be settled.
+        # Two texts that cannot be merged: the lesser one keeps the name, the other becomes a copy beside it, to be settled.
         first, second = sorted((ours, theirs))
         yield Result(key, path, mode, data=first)
         yield Result(f"{key} copy", _beside(path, self._sides.moment, second), mode, data=second, is_copy=True)
@@ -293,7 +294,7 @@ class _Merging:
     # Subjects.
 
     def _joined_subjects(self, units: list[Unit]) -> list[Unit]:
-        """The units, where what one side said of a subject that the other merged into another one joins that one."""
+        """The units, with one side's changes to a subject applied to the subject that the other side merged it into."""
         names: dict[str, dict[str, Unit]] = {}
         joined: dict[str, Unit] = {}
         gone: set[str] = set()
@@ -306,9 +307,9 @@ class _Merging:
             note = self._note(unit.base.path, unit.base.blob)
             if not note.name or place.blob.oid == unit.base.blob.oid:
                 continue
-            # The one that stays, as the side that merged them has it, answers to the name of the one that went.
+            # On the side that merged them, the subject that stays has the other one's name as an alias.
             if other not in names:
-                # All subjects are read for it, and few merges take one away.
+                # This reads all subjects, so it is done only if a subject is gone, which is rare.
                 names[other] = self._names(other, units)
             target = names[other].get(note.name)
             if target is None or target.key == unit.key:
@@ -329,7 +330,7 @@ class _Merging:
         return names
 
     def _told_of_the_one_that_stays(self, base: Place, changed: Place, target: Unit, merger: str) -> Place | None:
-        """The subject that stays as the other side would have it, had it said of that what it said of the one that went."""
+        """The subject that stays, on the other side, with that side's changes to the subject that went applied to it."""
         stays: Place | None = getattr(target, merger)
         side = target.theirs if merger == "ours" else target.ours
         if stays is None or side is None:
@@ -352,7 +353,7 @@ class _Merging:
         return frontmatter.edit(data, [frontmatter.Set("id", note.id), frontmatter.Set("name", name)])
 
     def _with_subjects_of_one_name(self, units: list[Unit]) -> list[Unit]:
-        """The units, where two subjects of one name, which each side made, are one."""
+        """The units, with two new subjects of one name, one from each side, joined into one unit."""
         by_name: dict[str, dict[str, Unit]] = defaultdict(dict)
         for unit in units:
             place = unit.ours or unit.theirs
@@ -372,7 +373,7 @@ class _Merging:
     # Links.
 
     def _folded(self, results: list[Result], units: Iterable[Unit]) -> list[Result]:
-        """The results, where each side made a link of one kind between the same two: the older stays."""
+        """The results, with two new links of one type between the same records, one from each side, folded into the older."""
         new_units = {unit.key: unit for unit in units if unit.base is None and (unit.ours is None) != (unit.theirs is None)}
         links: dict[tuple[str, str, str], list[tuple[Result, Note]]] = defaultdict(list)
         for result in results:
@@ -399,7 +400,7 @@ class _Merging:
     def _data(self, result: Result) -> bytes:
         return result.data if result.data is not None else self._text(TreeEntry(result.mode, result.oid))
 
-    # What is dropped.
+    # Dropped records.
 
     def _without_dropped(self, results: Iterable[Result]) -> Iterator[Result]:
         if not self._dropped:
@@ -419,10 +420,10 @@ class _Merging:
         self.out.left.pop(key, None)
         self.out.merged[:] = [merged for merged in self.out.merged if merged != key]
 
-    # Where it lies.
+    # Choosing the paths.
 
     def _with_copies_beside_their_notes(self, results: list[Result]) -> list[Result]:
-        """The results, where a copy of a note that one side moved goes along: its name alone says what it is a copy of."""
+        """The results, with copies of a moved note moved along, because only its name says of which note a file is a copy."""
         places = {result.key: result.path for result in results}
         taken = set(places.values())
         beside: list[Result] = []
@@ -439,7 +440,7 @@ class _Merging:
         taken = {name_key(path) for path in self._sides.others if path not in touched}
         self.out.tree = dict.fromkeys(sorted(touched))
         self.out.stayed[:] = [path for path in self.out.stayed if path not in self.out.gone]
-        # What has no id keeps its place; of two memories the one of the lesser id does.
+        # A file without an id keeps its path; of two memories, the one with the lesser id keeps it.
         for result in sorted(results, key=lambda result: (result.is_copy, not result.key.startswith("path:"), result.key)):
             path = result.path
             number = 1
@@ -453,9 +454,9 @@ class _Merging:
 
 
 def _copies(ids: Iterable[Mapping[str, Collection[str]]]) -> dict[str, tuple[str, str]]:
-    """The files that are copies of a memory by their names and its id, each with that id and the note that it is named after.
+    """The files that are copies of a memory by their names and its id, each with that id and the path of its original.
 
-    A copy is followed by its path, so that its memory can be followed by its id. The note is empty where no side has it.
+    A copy is matched by its path, so that its memory can be matched by its id. The original is empty if no side has it.
     """
     paths: dict[str, set[str]] = defaultdict(set)
     for by_id in ids:
@@ -471,7 +472,7 @@ def _copies(ids: Iterable[Mapping[str, Collection[str]]]) -> dict[str, tuple[str
 
 
 def one_link(older: bytes, newer: bytes, identity: str) -> bytes | None:
-    """Two links as one that keeps the words of both."""
+    """Merge two links into one that keeps the texts of both; None if their heads cannot be merged."""
     try:
         newer = frontmatter.edit(newer, [frontmatter.Set("id", identity)])
     except EditRefused:
@@ -490,7 +491,7 @@ def one_link(older: bytes, newer: bytes, identity: str) -> bytes | None:
 
 
 def _path(base: Place | None, ours: Place, theirs: Place) -> str:
-    """Where it lies then: where the side that moved it has it, the lesser of the two paths where both did."""
+    """The path of a merged file: the path on the side that moved it, or the lesser path if both sides did."""
     return _picked(base.path if base else None, ours.path, theirs.path)
 
 

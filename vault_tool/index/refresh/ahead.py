@@ -1,9 +1,9 @@
-"""Dates ahead of the clock: what is told of notes that have one, and which are read again once the clock says something else.
+"""Dates ahead of the clock: the problems of notes with such a date, and the notes to read again as the clock moves on.
 
-A date is what a head or a file's name says. A file's own time is none, and a date that is ahead by less than a day counts as it
-is written: clocks of two machines differ, and a day alone is of another zone. What counts must not depend on the moment at which
-a note was taken in, so whatever the clock decided is decided again once the clock would say something else. Of
-other records than observations only what others brought is placed: one understanding follows another by what it supersedes.
+A date is given in a head or in a file's name; the time of a file itself is not a date. A date that is ahead by less than a day
+counts as it is written, because clocks and time zones differ. The result must not depend on the moment when a note was taken
+in, so every decision by the clock is repeated once the clock would decide differently. Records other than observations are
+checked only if they came from other people, because one understanding follows another by `supersedes`, not by its date.
 """
 
 from __future__ import annotations
@@ -35,41 +35,40 @@ def moments(entry: Entry, now: datetime) -> dict[str, datetime]:
 
 
 def late(times: Mapping[str, datetime], now: datetime) -> dict[str, datetime]:
-    """Those of some times that do not count as they are written: they are ahead by more than a day."""
+    """The times that are ahead by more than a day, and so do not count as they are written."""
     return {name: at for name, at in times.items() if at > now + NEAR}
 
 
 def dates(entry: Entry, now: datetime) -> dict[str, datetime]:
-    """The dates of an observation that are ahead of the clock and are told of, by the names of their fields.
+    """The dates of an observation that are a problem because they are ahead of the clock, by the names of their fields.
 
-    Of other records none is: one understanding follows another by what it supersedes, and a starter text is of its vault.
+    Other records have no such problem: one understanding follows another by `supersedes`, and starter texts come with the vault.
     """
     times = late(moments(entry, now), now) if entry.record_class is RecordClass.OBSERVATION else {}
     if not times:
         return times
-    # A note of the folder around that says no date has its file's time in the place of one.
+    # A note of the folder around without a date has its file's time instead.
     by_file = _file_time(entry) if is_around(entry.path) else ""
     return {name: at for name, at in times.items() if entry.head.get(name) != by_file}
 
 
 def problem(root: Path | None, path: str, ahead: dict[str, datetime]) -> Problem:
-    """The problem of a note with dates ahead of the clock: the first of them, and its line."""
+    """The problem of a note with dates ahead of the clock: it names the first of them and its line."""
     line, name = next(((line, name) for name in ahead if (line := _line(root, path, name))), (0, ""))
     day = ahead[name or next(iter(ahead))].date().isoformat()
     return note(path, line, DATED_AHEAD, f"`{name}` says {day}" if name else f"its name says {day}")
 
 
 def placed(catalog: Catalog) -> set[str]:
-    """The files that may hold a time which counts as of a commit: HEAD may say another now."""
+    """The files with a time that a commit's time may have replaced: a move of HEAD can change it."""
     return {*catalog.with_problem(DATED_AHEAD), *catalog.of_kind("signals")}
 
 
 def to_read_again(catalog: Catalog, now: datetime) -> tuple[set[str], str]:
-    """The files whose times may count otherwise by the clock of now than by the one by which they were taken in, and the latest
-    time of the others that is ahead and counts as it is written.
+    """The files whose times may count differently by the present clock, and the latest time of the others that is ahead of it.
 
-    An observation whose time does not count as it is written has a problem that says so; of judgements and of what others
-    brought nothing does, so that all of these are read.
+    An observation with a date too far ahead is found by its problem. Judgements and records from other people have no such
+    problem, so all of these are read again.
     """
     paths, latest = placed(catalog), ""
     for entry in catalog.snapshot().entries:
@@ -88,7 +87,7 @@ def _file_time(entry: Entry) -> str:
 
 
 def _at_midnight(entry: Entry) -> bool:
-    """Whether a note of the folder around may have the beginning of a day in the place of its file's time."""
+    """Whether a note of the folder around may have the beginning of a day instead of its file's time."""
     return is_around(entry.path) and any(
         str(entry.head.get(name, "")).endswith("T00:00:00+00:00") and str(entry.head[name]) < _file_time(entry) for name in TIMES
     )

@@ -1,6 +1,6 @@
-"""The files as they are compared with the files as they were last read: stat first, content where stat cannot tell.
+"""The comparison of the files with the state last read: by their stats first, by content if a stat cannot decide.
 
-The result is files to take in anew, to forget, and to leave for a person.
+The result are files to take in anew, files to forget, and files to leave for a person.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from vault_tool.util.structs import Struct
 if TYPE_CHECKING:
     from vault_tool.index.refresh.reading import Seen
 
-# Called with how many files are done and how many there are; a few times a second at most.
+# A function called with the number of files done and the total; a few times a second at most.
 Progress = Callable[[int, int], None]
 
 # Stands for the stat of a file whose content must be compared again, whatever its stat says.
 DOUBT: Stat = (-1, -1, -1, -1)
 
-# A time that is ahead of the clock by no more counts as it is written.
+# A time ahead of the clock by at most this counts as it is written.
 NEAR = timedelta(days=1)
 
 _TICK = 20_000_000
@@ -48,27 +48,27 @@ _FEW_NAMES = 50
 
 
 class Clocked(Struct):
-    """The fact `clock` of a catalogue: by which clock its notes were taken in, and when they must be read once more."""
+    """The fact `clock` of a catalogue: the clock when its notes were taken in, and the time when they must be read again."""
 
     last: str = ""
     """The latest time that counts as it is written, or the latest moment at which notes were taken in."""
     first: str = ""
-    """The first moment at which a time that does not count as it is written will; empty where all count so."""
+    """The first moment at which a further time will count as it is written; empty if all times count so already."""
     day: str = ""
-    """The day to whose beginning times were put, if any was."""
+    """The day whose beginning replaced times ahead of the clock, if it replaced any."""
 
     @classmethod
     def read(cls, fact: str) -> Clocked:
-        """A fact as it was written."""
+        """Read the text that `fact` made."""
         return cls(*fact.split(" "))
 
     def says_another(self, now: datetime) -> bool:
-        """Whether times count otherwise by the clock of now: it was put back, came to a time, or to another day."""
+        """Whether times count differently by the present clock: it was put back, or it reached `first` or another day."""
         present = stamp(now)
         return self.last > stamp(now + NEAR) or "" < self.first <= present or self.day not in ("", present[:10])
 
     def beside(self, other: Clocked) -> Clocked:
-        """The fact of all notes, where these and others were taken in."""
+        """The fact for these notes and others together."""
         firsts = [first for first in (self.first, other.first) if first]
         return Clocked(max(self.last, other.last), min(firsts, default=""), max(self.day, other.day))
 
@@ -78,7 +78,10 @@ class Clocked(Struct):
 
 
 class Changes(Struct):
-    """`suspects` are new to us or look different; only their content says whether they are. `gone` are not there now."""
+    """The result of a comparison by stats. `suspects` are new or have another stat: only their content shows a change.
+
+    `gone` are files that are not there now.
+    """
 
     suspects: Mapping[str, Stat]
     gone: tuple[str, ...]
@@ -93,7 +96,7 @@ def compare(known: Mapping[str, Listing], scan: Scan) -> Changes:
     gone: list[str] = []
     for folder, now in scan.folders.items():
         before = known.get(folder)
-        # Of a folder that was not looked into the very listing that is known comes back.
+        # For a folder that was not read, the scan returns the known listing itself.
         if before is now or before == now:
             continue
         before = before or {}
@@ -117,15 +120,15 @@ def trusted_stat(stat: Stat, started_ns: int) -> Stat:
 
 
 def is_bulk_loss(gone: int, notes: int) -> bool:
-    """Whether so many of the notes vanished that a person must say that it was meant: an unmounted disk looks the same.
+    """Whether so many notes are gone that a person has to confirm it, because an unmounted disk looks the same.
 
-    More than a fifth and more than fifty of them, or all of five or more.
+    That is more than a fifth and more than fifty of them, or all of five or more.
     """
     return (gone > 50 and gone * 5 > notes) or (gone >= notes >= 5)
 
 
 class HeadMove(Struct):
-    """Where HEAD was when the catalogue was last brought up to date, and where it is; `facts` is what to remember."""
+    """The commit of HEAD at the catalogue's last update, and the one now; `facts` are to be stored in the catalogue."""
 
     before: str = ""
     now: str = ""
@@ -133,14 +136,14 @@ class HeadMove(Struct):
 
     @property
     def moved(self) -> bool:
-        """Whether HEAD is elsewhere than it was."""
+        """Whether HEAD is at another commit than before."""
         return self.before != self.now
 
 
 class Findings(Struct):
     """The files that were read because they might have changed.
 
-    `touched` are those whose content is as known, with what to remember of them; `vanished` left while we looked.
+    `touched` are files whose content is unchanged, with their new stats; `vanished` counts files that went during the read.
     """
 
     seen: tuple[Seen, ...] = ()
@@ -149,14 +152,14 @@ class Findings(Struct):
 
 
 class OvertakenRead(Struct):
-    """Files that changed after they were read: files to read again, and the paths of those that left."""
+    """Files that changed after they were read: those to read `again`, and the paths of those that are gone (`left`)."""
 
     again: Mapping[str, Stat]
     left: frozenset[str]
 
 
 class Tally(Struct):
-    """How many notes were added, modified (or moved) and removed."""
+    """The numbers of notes that were added, modified (or moved) and removed."""
 
     added: int = 0
     modified: int = 0
@@ -164,11 +167,11 @@ class Tally(Struct):
 
 
 def head_move(repo: git.Repo | None, catalog: Catalog) -> HeadMove:
-    """Where HEAD is; git is asked only when its own files moved since it was asked last."""
+    """The move of HEAD since the last update; git is asked only if its own files changed since it was asked last."""
     before = catalog.meta("head")
     if repo is None:
         return HeadMove(before, before)
-    # Two stats cost microseconds, asking git costs a process, and this stands before every answer.
+    # This runs before every answer: two stats cost microseconds, while git costs a process.
     signature = head_signature(repo)
     if signature and signature == catalog.meta("head_signature"):
         return HeadMove(before, before)
@@ -178,7 +181,7 @@ def head_move(repo: git.Repo | None, catalog: Catalog) -> HeadMove:
 
 
 def head_now(repo: git.Repo | None) -> str:
-    """The commit that HEAD is at; empty where there is none, or git cannot say."""
+    """The commit of HEAD; empty if there is none, or if git fails."""
     try:
         return (git.head(repo).commit or "") if repo is not None else ""
     except GitError:
@@ -186,14 +189,16 @@ def head_now(repo: git.Repo | None) -> str:
 
 
 def head_signature(repo: git.Repo) -> str:
-    """A value that changes whenever HEAD moves: the stats of HEAD and of its log, of a merge under way, and of the settings of
-    this machine. Empty where git keeps no such log."""
+    """A value that changes whenever HEAD moves: the stats of HEAD, its log, an open merge, and this machine's settings.
+
+    Empty if git keeps no log of HEAD.
+    """
     try:
         # A commit rewrites the branch's ref and leaves HEAD as it is; the log of HEAD is written either way.
         stats = [(repo.git_dir / name).stat() for name in ("HEAD", "logs/HEAD")]
     except OSError:
         return ""
-    # A merge that is under way has brought files before HEAD moves; whose addresses are the owner's is this machine's setting.
+    # An open merge has brought files before HEAD moves, and this machine's settings name the owner's addresses.
     for path in (repo.git_dir / "MERGE_HEAD", place(repo.root) / CONFIG_FILE):
         with suppress(OSError):
             stats.append(path.stat())
@@ -203,7 +208,7 @@ def head_signature(repo: git.Repo) -> str:
 def read(
     root: Path, config: Config, suspects: Mapping[str, Stat], known: Mapping[str, Known], again: Collection[str]
 ) -> Findings:
-    """Read the suspects; those in `again` count as changed even when their content is as known."""
+    """Read the suspects; those in `again` count as changed even if their content is unchanged."""
     seen: list[Seen] = []
     touched: dict[str, Stat] = {}
     vanished = 0
@@ -226,11 +231,11 @@ def read(
 
 
 def to_judge_again(catalog: Catalog, changed: Collection[str], gone: Collection[str]) -> set[str]:
-    """Files that are copies of a note, or are none, by what it says: to be read again where it changed, came or went."""
+    """Files to judge again whether they are conflict copies, because a note that may be their original changed, came or went."""
     moved = {*changed, *gone}
     copies = {path: [original for original, _ in conflict_copies.originals(path)] for path in catalog.of_kind(CONFLICT)}
     notes = catalog.by_paths([original for originals in copies.values() for original in originals])
-    # What no file beside it is the original of is one of a note that lies elsewhere, by an id that may have gone.
+    # A copy without an original beside it is a copy of a note elsewhere with its id, and that note may be gone.
     to_judge = {
         path for path, originals in copies.items() if not moved.isdisjoint(originals) or notes.keys().isdisjoint(originals)
     }
@@ -240,12 +245,12 @@ def to_judge_again(catalog: Catalog, changed: Collection[str], gone: Collection[
             folder, _, name = path.rpartition("/")
             by_folder[folder].append(name[:-3])
     for folder, stems in by_folder.items():
-        # Beside a note that came or was edited stands what was taken for a note because there was none, or with another id.
-        # A look at each beginning is the cheaper one of a few names alone.
+        # A file beside a new or edited note may have been taken for a note so far, because there was no original with its id.
+        # For a few names a test of beginnings is cheaper; for many, every name of the folder is looked at.
         beside = tuple(stems) if len(stems) <= _FEW_NAMES else ""
         names = [name for name in catalog.known().get(folder, ()) if name.startswith(beside) and may_be_copy(name)]
         paths = (f"{folder}/{name}" for name in names if name.endswith(".md"))
-        # One that is looked at anyway as well: where its content is as known, nothing else judges it anew.
+        # Also a file that is read anyway: if its content is unchanged, only this list has it judged again.
         to_judge.update(path for path in paths if any(original in moved for original, _ in conflict_copies.originals(path)))
     return to_judge
 
@@ -253,10 +258,10 @@ def to_judge_again(catalog: Catalog, changed: Collection[str], gone: Collection[
 def with_moved_copies(
     root: Path, catalog: Catalog, seen: Sequence[Seen], gone: Collection[str], ids: Iterable[str] = ()
 ) -> tuple[Seen, ...]:
-    """The files seen, where a file whose name says that it is a copy is one also of a note that lies elsewhere under its id.
+    """The files seen, with files marked as copies if their name says so and a note elsewhere has the same id.
 
-    It is asked of what came or has such a name, and of `ids`: a note that was renamed after a sync tool put a copy beside it
-    would have its id twice, and neither would be served or written.
+    New files, files with such a name, and `ids` are checked. Without that, a note that was renamed after a sync tool put a copy
+    beside it would share its id with the copy, and neither would be served or written.
     """
     by_path = {file.path: file for file in seen}
     known = catalog.files(list(by_path))
@@ -283,9 +288,9 @@ def with_moved_copies(
 
 
 def overtaken(root: Path, catalog: Catalog, seen: Iterable[Seen], gone: Iterable[str]) -> OvertakenRead:
-    """The files, of those seen and missed, that must not be written as they were read; asked while no other process writes.
+    """The files, of those seen and those gone, that changed after they were read. Call it while no other process writes.
 
-    Another process may have taken in a newer state of the same file while we read an older one.
+    Another process may have taken in a newer state of a file while this one read an older state.
     """
     by_path = {file.path: file for file in seen}
     grown = catalog.files([path for path, file in by_path.items() if file.grown_from])
@@ -303,7 +308,7 @@ def overtaken(root: Path, catalog: Catalog, seen: Iterable[Seen], gone: Iterable
 
 
 def to_remember(catalog: Catalog, touched: Mapping[str, Stat], started_ns: int) -> tuple[dict[str, Stat], dict[str, Stat]]:
-    """For files whose content is as known: the stats to remember, and the new times of their entries."""
+    """For files with unchanged content: the stats to remember, and the new times of their entries."""
     stats: dict[str, Stat] = {}
     times: dict[str, Stat] = {}
     entries = catalog.by_paths(touched)
@@ -317,20 +322,20 @@ def to_remember(catalog: Catalog, touched: Mapping[str, Stat], started_ns: int) 
 
 
 def stat_of(catalog: Catalog, path: str) -> Stat | None:
-    """The stat under which a file is known."""
+    """The known stat of a file."""
     folder, _, name = path.rpartition("/")
     return catalog.known().get(folder, {}).get(name)
 
 
 def removal_doubt(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen], repo: git.Repo | None, where: HeadMove) -> str:
-    """Why vanished files must not be forgotten before a person says so; empty when they may be.
+    """The reason why vanished files must not be forgotten before a person confirms it; empty if they may be.
 
-    Notes that stand elsewhere now have not vanished, nor have those whose absence is git's doing.
+    Notes that were moved do not count as vanished, and neither do notes that a move of HEAD removed.
     """
-    # So few are never a loss in bulk, and most comparisons end here without a query.
+    # So few files are never a loss in bulk, and most comparisons end here without a query.
     if len(gone) < _FEW:
         return ""
-    # Those of the folder around are nothing that could be forgotten: they come back with their files.
+    # Notes of the folder around lose nothing by being forgotten: they come back with their files.
     gone = [path for path in gone if not is_around(path)]
     known = catalog.files(gone)
     entries = catalog.by_paths(gone)
@@ -350,9 +355,9 @@ def removal_doubt(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen],
 
 
 def unexplained(lost: Collection[str], repo: git.Repo | None, where: HeadMove) -> set[str]:
-    """Those of the files that are not absent because HEAD moved: no commit that it was at lately has them, or it has them now.
+    """The files whose absence no move of HEAD explains: no recent commit of HEAD has them, or the present commit has them.
 
-    Lately is where it was known to be, and its own log: a commit and a checkout back may have passed between two looks.
+    Recent commits are the last known one and those in the log of HEAD, because several moves may have passed unnoticed.
     """
     left = set(lost)
     if repo is None or not where.now:
@@ -374,13 +379,13 @@ def _deleted(repo: git.Repo, old: str, new: str) -> set[str]:
 
 
 def tally(seen: Iterable[Seen], gone: Collection[str], before: Mapping[str, Known]) -> Tally:
-    """Count the notes; one that vanished here and appeared there with the same content was moved, so it was modified."""
+    """Count the notes; a note that vanished at one path and appeared at another with the same content counts as modified."""
     notes = [file for file in seen if file.kind in NOTES]
     new = [note for note in notes if note.path not in before]
     lost = [before[path] for path in gone if path in before and before[path].kind in NOTES]
     appeared = {note.hash for note in new if note.hash}
     moved = sum(was.hash in appeared for was in lost)
-    # Two copies of one text that went may both answer to a single new file: no count falls below zero.
+    # Two removed copies of one text may match a single new file; this keeps the counts from falling below zero.
     moved = min(moved, len(new))
     return Tally(len(new) - moved, len(notes) - len(new) + moved, len(lost) - moved)
 
@@ -391,12 +396,12 @@ def unreadable(catalog: Catalog) -> tuple[str, ...]:
 
 
 def digest_of_faults(faults: Sequence[Problem]) -> str:
-    """A digest that tells one walk's findings from another's; empty for no findings."""
+    """A digest of the faults that a walk found; empty if there are none."""
     return hashlib.blake2b(repr(tuple(faults)).encode("utf-8", "replace"), digest_size=8).hexdigest() if faults else ""
 
 
 def resurrected(catalog: Catalog, forgotten: Collection[str]) -> tuple[str, ...]:
-    """The notes that must be read again because what is forgotten changed: those that are indexed, and those that are not."""
+    """The notes to read again because the set of forgotten ids changed: indexed ones, and ones left out as forgotten."""
     known = [entry.path for identity in forgotten for entry in catalog.get(identity)]
     known += [entry.path for identity in forgotten for _, entry in catalog.pointing_at(identity, ("from_id", "to_id"))]
     judged = [row[0] for row in catalog.rows_in("SELECT DISTINCT path FROM signals WHERE target IN ({})", forgotten)]

@@ -1,4 +1,4 @@
-"""The one engine behind every reading verb: what retrievers find in this vault and the global one, weighed into one answer."""
+"""The one engine behind every reading verb: it weighs the candidates of this vault and the global one into one answer."""
 
 from __future__ import annotations
 
@@ -45,20 +45,21 @@ __all__ = ["LEAST", "Query", "RecallAnswer", "Recalled", "gather"]
 
 MOST_HOPS = 3
 _WEIGHED = 3
-# Three times the limit, and at least so many, are weighed by belief and prior: they move a rank by less than that.
+# Three times the limit, but at least so many candidates, are weighed by belief and prior; these move a rank by less than that.
 _WEIGHED_LEAST = 40
 
-# Of so many tokens together are the standing instructions that come to mind at once.
+# The most tokens of all standing instructions that are shown at once.
 MOST_TOKENS = 120
-# Of a file so many letters are its head.
+# The usual length of a file's head in letters, and the letters of a token.
 _HEAD_LETTERS, _LETTERS_A_TOKEN = 400, 4
 
 _AFTER = 0.99
 
 
 class _BackgroundScores(NamedTuple):
-    """The background scores an answer must exceed: among the visible, and among the hidden as well; or on a `page`
-    of conversation.
+    """The scores from which an answer has to stand out: among visible candidates, and among hidden ones too.
+
+    `page` says that they are for a conversation.
     """
 
     visible: float
@@ -72,16 +73,16 @@ _Pair: TypeAlias = tuple[Candidate, Candidate]
 _Chosen: TypeAlias = tuple[Ranked, tuple[str, ...]]
 _Changes: TypeAlias = Mapping[Key, Candidate]
 _Perhaps: TypeAlias = Mapping[str, Mapping[str, Update]]
-"""What seems to have changed what, by scope and path."""
+"""The supposed updates, by scope and by the path of the older memory."""
 
 
 def gather(vault: Context, asked: Query, weights: Weights | None = None) -> RecallAnswer:
-    """The memories that bear on a question, best first; `limit` bounds all of them, with what comes along.
+    """The memories that bear on a question, best first; `limit` bounds all results, companions included.
 
-    Two numbers: `score` orders, `match` is held against the profile's thresholds. `weights` stands in for the
-    profile's own, to measure with. Where other `vaults` are named, each answers for itself, and their answers are put together.
-    The files were compared with the indexes before it, but for those of other vaults.
-    Raises UsageError for a profile, time or limit that is none.
+    Of the two numbers of a result, `score` orders and `match` is compared with the profile's thresholds. `weights` replaces the
+    profile's own, for measurements. If other `vaults` are named, each answers for itself, and the answers are merged. The caller
+    has compared this vault's files with the indexes; those of other vaults are compared here.
+    Raises UsageError for an invalid profile, time or limit.
     """
     require_limit(asked.limit)
     if asked.vaults:
@@ -100,7 +101,7 @@ def gather(vault: Context, asked: Query, weights: Weights | None = None) -> Reca
 
 
 def scopes(vault: Context, *, include_global: bool) -> list[tuple[Context, Scope]]:
-    """The vaults that answer: this one, and this user's global one where it is asked too."""
+    """The vaults that answer: this one, and with `include_global` this user's global one."""
     places: list[tuple[Context, Scope]] = [(vault, "repo")]
     if include_global and vault.global_vault is not None:
         places.append((vault.global_vault, "global"))
@@ -110,7 +111,7 @@ def scopes(vault: Context, *, include_global: bool) -> list[tuple[Context, Scope
 def _answered(
     scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Query, weights: Weights
 ) -> tuple[tuple[Recalled, ...], tuple[str, ...], Explanation | None, _Fits]:
-    """The results, what they fell short of, what became of the one that is asked for, and how well others of this vault fit."""
+    """The results, the reasons why they are degraded, the explanation for `why_not`, and the fits of this vault's memories."""
     until = time.monotonic() + scopes[0][0].settings.embedding_wait
     pools, unread = _searched(scopes, read, asked, weights, until)
     background = _rank(pools, read, weights)
@@ -151,7 +152,7 @@ def _profile(asked: Query) -> Weights:
 def _searched(
     scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Query, weights: Weights, until: float
 ) -> tuple[list[Pool], tuple[str, ...]]:
-    """The pools of the vaults that can be read; of the global one that cannot, the reason."""
+    """The pools of the vaults that can be read, and the reason if the global one cannot."""
     pools = []
     for vault, scope in scopes:
         try:
@@ -166,12 +167,12 @@ def _searched(
 
 
 def _missing_sources(pool: Pool) -> tuple[str, ...]:
-    """The reasons why the answer of one vault is degraded; known once everything has been asked of it."""
+    """The reasons why the answer of one vault is degraded; they are complete only after its last query."""
     return (*pool.degraded, *(pool.meaning.missing_sources if pool.meaning is not None else ()))
 
 
 def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> _BackgroundScores:
-    """Set strength and rank of every candidate; returns what their match and certainty are told by."""
+    """Set strength and rank of every candidate; returns the background scores for match and certainty."""
     everything = [candidate for pool in pools for candidate in pool.candidates.values()]
     hidden = [candidate for pool in pools for candidate in pool.bridges.values()]
     fusion.fuse([*everything, *hidden], weights)
@@ -193,12 +194,12 @@ def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> _
 def _weighed(
     pool: Pool, background: _BackgroundScores, read: question.Question, asked: Query, weights: Weights, until: float
 ) -> list[Ranked]:
-    """The best of one vault with what comes along, scored."""
+    """The best candidates of one vault and their companions, scored."""
     count = max(_WEIGHED_LEAST, _WEIGHED * asked.limit)
     best = chaining.strongest(list(pool.candidates.values()), count)
     links = chaining.implicit(pool, best, asked, weights)
     leading = chaining.strongest(list(pool.bridges.values()), asked.limit)
-    # The strongest first: what several lead to comes with the first of them.
+    # The strongest first: a memory that several hits lead to comes with the first of them.
     leads = (
         sorted([*best[: asked.limit], *leading], key=lambda candidate: candidate.rank, reverse=True)
         if leading
@@ -207,7 +208,7 @@ def _weighed(
     for key, link in chaining.explicit(pool, leads, asked, weights).items():
         links[key] = link
     strongest = chaining.strongest(list(pool.candidates.values()), count + len(links))
-    # Of four in five nobody asks how well they fit: they are not weighed.
+    # Only these candidates get a match; four in five do not need one.
     retrievers.hear(pool, read, strongest, until)
     _fit(strongest, background.visible, background.page)
     _raise_beside(pool, strongest)
@@ -229,7 +230,7 @@ def _fit(candidates: Iterable[Candidate], others: float, page: bool) -> None:
 def _raise_beside(pool: Pool, candidates: Iterable[Candidate]) -> None:
     """Raise the match of memories said just before and after one that fits, by a part of its match.
 
-    What was kept as a memory of some kind stands for itself: it must have something of the question itself.
+    A memory of a specific type is raised only if it has something of the question itself.
     """
     own = {candidate.key: candidate.match for candidate in candidates}
     for line in pool.lines:
@@ -240,7 +241,7 @@ def _raise_beside(pool: Pool, candidates: Iterable[Candidate]) -> None:
 
 
 def _raise_linked(pool: Pool, links: dict[Key, Link], background: _BackgroundScores) -> None:
-    """Raise the match of linked memories to what their link says, whatever their own words."""
+    """Raise the match of linked memories to the part of the hit's match that their link carries over."""
     if not links:
         return
     by_id = {candidate.entry.id: candidate for candidate in (*pool.bridges.values(), *pool.candidates.values())}
@@ -269,9 +270,10 @@ def _perhaps(pool: Pool, ranked: Sequence[Ranked]) -> Mapping[str, Update]:
 def _ordered(
     ranked: Sequence[Ranked], pools: Sequence[Pool], perhaps: _Perhaps, asked: Query, weights: Weights
 ) -> tuple[_Changes, list[_Pair]]:
-    """Settle the scores of what must stand above something else; returns for what a change overtook the newest such change.
+    """Adjust the scores of results that must stand above others; returns the newest change that overtook each result.
 
-    That may be one that a filter of kinds hides. Beside them the changes that are like what they had no authority to overtake.
+    Such a change may be hidden by a filter of kinds. The second value are changes without the authority to overtake a result
+    that they are like.
     """
     hidden = _hidden_changes(pools)
     by_key = {each.candidate.key: each for each in ranked}
@@ -310,7 +312,7 @@ def _newer_first(by_key: Mapping[Key, Ranked], perhaps: _Perhaps) -> Iterator[_P
 
 
 def _let_through(pools: Sequence[Pool], pairs: list[_Pair]) -> tuple[list[_Pair], list[_Pair]]:
-    """The changes that may overtake what they are like, and those that may not."""
+    """The pairs whose change may overtake the memory that it is like, and the pairs whose change may not."""
     catalogs: dict[str, Catalog] = {pool.scope: pool.catalog for pool in pools}
     holding: list[_Pair] = []
     contested: list[_Pair] = []
@@ -321,13 +323,13 @@ def _let_through(pools: Sequence[Pool], pairs: list[_Pair]) -> tuple[list[_Pair]
 
 
 def _hidden_changes(pools: Sequence[Pool]) -> list[Candidate]:
-    """The changes that are believed and that a filter of kinds hides."""
+    """The believed changes that a filter of kinds hides."""
     hidden = ((pool.vault, bridge) for pool in pools for bridge in pool.bridges.values() if bridge.entry.type == order.CHANGE)
     return [bridge for vault, bridge in hidden if not vault.standings.doubted(bridge.entry)]
 
 
 def _fitting(ranked: Sequence[Ranked], weights: Weights) -> list[Ranked]:
-    """All that match well enough, best first."""
+    """The candidates that match well enough, best first."""
     fitting = [each for each in ranked if each.candidate.score > 0 and each.candidate.match >= _least(each, weights)]
     _solutions_first(fitting)
     fitting.sort(key=lambda each: (each.weak, -each.candidate.score, each.candidate.key))
@@ -335,7 +337,7 @@ def _fitting(ranked: Sequence[Ranked], weights: Weights) -> list[Ranked]:
 
 
 def _within_bounds(fitting: Iterable[Ranked]) -> Iterator[Ranked]:
-    """The memories shown unasked, with few standing instructions: those that the owner wrote or reviewed, at most a few."""
+    """The memories to show without a question; of standing instructions, only a few that the owner wrote or reviewed."""
     count = spent = 0
     for each in fitting:
         entry = each.candidate.entry
@@ -347,18 +349,18 @@ def _within_bounds(fitting: Iterable[Ranked]) -> Iterator[Ranked]:
 
 
 def _about_tokens(entry: Entry) -> int:
-    """About how many tokens a memory's text has, without reading its file."""
+    """The approximate number of tokens of a memory's text, computed without reading its file."""
     return max(tokens(entry.preview), (entry.size - _HEAD_LETTERS) // _LETTERS_A_TOKEN)
 
 
 def _copy_texts(fitting: Sequence[Ranked], changes: Mapping[Key, Candidate]) -> Iterator[select.CopyText[Ranked]]:
-    """Each with what copies of it are told by, where another has the same text."""
+    """The results, each with the values by which its copies are recognised if another result has the same text."""
     overtook = {key: change.key for key, change in changes.items()}
     counts = Counter(each.candidate.entry.body_hash for each in fitting)
     for each in fitting:
         entry, source = each.candidate.entry, _source(each)
         if entry.body_hash and counts[entry.body_hash] > 1:
-            # Said again at another time it is no copy where just one of the times is asked for.
+            # The same text from another time is not a copy if the question names one of the two times.
             same = (entry.body_hash, *_own(entry), overtook.get(each.candidate.key), each.candidate.timely > 0)
             yield select.CopyText(each, entry.preview, source, same, _stands(each, source))
         else:
@@ -366,13 +368,13 @@ def _copy_texts(fitting: Sequence[Ranked], changes: Mapping[Key, Candidate]) -> 
 
 
 def _stands(each: Ranked, source: str) -> tuple[Any, ...]:
-    """A sort key for copies: the newest stands, but no doubted one for a believed one, and none for one its owner vouches for."""
+    """A sort key for copies: a believed one before a doubted one, the owner's before others, then the newest."""
     entry = each.candidate.entry
     return not doubtful(each.belief), not entry.pulled, not source, entry.observed_sort_key
 
 
 def _for_copies(selected: select.Selected[Ranked]) -> tuple[Ranked, tuple[str, ...]]:
-    """The copy that stands for the others, with their ids: its score and certainty are the best among them."""
+    """The copy that represents the others, with their ids; it gets the best score, match and certainty among them."""
     each = selected.of
     for copy in selected.folded:
         each.candidate.score, each.candidate.match = (
@@ -384,7 +386,7 @@ def _for_copies(selected: select.Selected[Ranked]) -> tuple[Ranked, tuple[str, .
 
 
 def _solutions_first(fitting: Sequence[Ranked]) -> None:
-    """Put each failed tactic after the solutions of its problem: first what works, then what to beware of."""
+    """Lower the score of each failed tactic below the solutions of its problem, so that a solution comes first."""
     solved: dict[str, float] = {}
     for each in fitting:
         problem = each.candidate.entry.text("problem")
@@ -393,13 +395,13 @@ def _solutions_first(fitting: Sequence[Ranked]) -> None:
     tactics = [
         each for each in fitting if each.candidate.entry.type == FAILED_TACTIC and each.candidate.entry.text("problem") in solved
     ]
-    # The best of them first, each below the one before.
+    # The best tactic first; each later one goes below the one before.
     for each in sorted(tactics, key=lambda each: (each.candidate.score, each.candidate.match, each.candidate.key), reverse=True):
         problem = each.candidate.entry.text("problem")
         each.candidate.score = solved[problem] = min(each.candidate.score, _AFTER * solved[problem])
 
 
-# What makes two memories of the same words say different things: of whom or what they are, and what stands beside the words.
+# The fields by which two memories with the same words differ: those beside the words, and those that say what they are about.
 _BESIDE = ("steps", "preconditions", "postconditions", "change_targets")
 _ABOUT = ("problem", "project", "user", "failure_mode", "rationale")
 
@@ -412,7 +414,7 @@ def _own(entry: Entry) -> tuple[object, ...]:
 
 
 def _source(each: Ranked) -> str:
-    """Where an unreviewed memory came from; empty for what a person wrote or reviewed."""
+    """The source of an unreviewed memory; empty for a memory that its owner wrote or reviewed."""
     entry = each.candidate.entry
     if each.belief.reviewed or entry.text("origin") in ("", "owner"):
         return ""
@@ -428,7 +430,7 @@ def _within(
     asked: Query,
     doubts: Doubts,
 ) -> list[Recalled]:
-    """The results with their texts, as many as fit; without those whose files went since."""
+    """The results with their texts, as many as fit the budget; results whose files are gone are left out."""
     newest = {key: change.entry for key, change in changes.items()}
     standing = _standing(pools, [each for each, _ in chosen], newest, alike, perhaps)
     companions: list[tuple[Ranked, Ranked]] = []
@@ -449,7 +451,7 @@ def _within(
         solved.update(pool.vault.standings.solved_since([each.candidate.entry for each, _ in chosen if each.pool is pool]))
     doubts.note([each for each, _ in chosen], bodies)
     if not companions:
-        # What was found to lack something now. What overtook a memory stays before it.
+        # Results that turned out weak by their texts move down; with companions the order is kept, so that a change stays first.
         chosen = sorted(chosen, key=lambda pair: pair[0].weak)
     chosen = _directly_below(_after_solutions(chosen), perhaps)
     results = [
@@ -463,16 +465,16 @@ def _within(
 
 
 def _after_solutions(chosen: Sequence[_Chosen]) -> list[_Chosen]:
-    """The results, each failed tactic after the solutions of its problem, be these weak."""
+    """The results, each failed tactic after the solutions of its problem, even weak ones."""
     problems = [(each.candidate.entry.text("problem"), each.candidate.entry.type == FAILED_TACTIC) for each, _ in chosen]
     last = {problem: place for place, (problem, failed) in enumerate(problems) if problem and not failed}
     places = [max(place, last.get(problem, 0)) if failed else place for place, (problem, failed) in enumerate(problems)]
-    # A tactic that waits for a solution comes after it: of the same place, what is no tactic is first.
+    # A tactic gets the place of the last solution, and at the same place the solution comes first.
     return [chosen[place] for place in sorted(range(len(chosen)), key=lambda place: (places[place], problems[place][1], place))]
 
 
 def _directly_below(chosen: Sequence[_Chosen], perhaps: _Perhaps) -> list[_Chosen]:
-    """The results, each that seems to have been changed directly below the one that seems to have done so."""
+    """The results, each directly below the result that seems to have changed it, if there is one."""
     by_key = {pair[0].candidate.key: pair for pair in chosen}
     over = {
         key: (key[0], update.newer.path)
@@ -483,7 +485,7 @@ def _directly_below(chosen: Sequence[_Chosen], perhaps: _Perhaps) -> list[_Chose
 
 
 def _bodies(hits: Sequence[Ranked]) -> dict[Key, str]:
-    """The texts of memories, but for those whose files went since."""
+    """The texts of memories, except those whose files are gone."""
     bodies: dict[Key, str] = {}
     for pool in {id(each.pool): each.pool for each in hits}.values():
         entries = [each.candidate.entry for each in hits if each.pool is pool]
@@ -494,7 +496,7 @@ def _bodies(hits: Sequence[Ranked]) -> dict[Key, str]:
 def _standing(
     pools: Sequence[Pool], hits: Sequence[Ranked], newest: Mapping[Key, Entry], alike: Sequence[_Pair], perhaps: _Perhaps
 ) -> dict[Key, HasStatus]:
-    """The status of each; `newest` are changes that no link names, `alike` changes without the authority to be one."""
+    """The status of each result; `newest` are changes without a link, `alike` changes without the authority to overtake."""
     known: dict[Key, HasStatus] = {}
     for pool in pools:
         several = [each for each in hits if each.pool is pool]
@@ -513,8 +515,10 @@ def _standing(
 
 
 def _companions(chosen: Sequence[_Chosen], standing: Mapping[Key, HasStatus]) -> Iterator[tuple[Ranked, Ranked]]:
-    """Each result that was overtaken, with the newest change of it: no limit, kind or having been seen lets what is untrue now
-    stand alone, or first.
+    """Each overtaken result with its newest change.
+
+    The change comes along whatever the limit, the kinds and the session's seen memories are, so that an outdated result never
+    stands alone or first.
     """
     by_id = {(each.pool.scope, each.candidate.entry.id): each for each, _ in chosen}
     for each, _ in chosen:
@@ -535,7 +539,7 @@ def _companions(chosen: Sequence[_Chosen], standing: Mapping[Key, HasStatus]) ->
 
 
 def _accompanied(chosen: Sequence[_Chosen], companions: Sequence[tuple[Ranked, Ranked]]) -> list[_Chosen]:
-    """The results, each after what overtook it."""
+    """The results, each after the change that overtook it."""
     before = {each.candidate.key: change for each, change in companions}
     folded = {each.candidate.key: copies for each, copies in chosen}
     placed: dict[Key, Ranked] = {}
@@ -563,18 +567,18 @@ def _recalled(
 
 
 def _bar(each: Ranked, weights: Weights) -> float:
-    """How sure it must be; what came along by a link is as weak as what it came with."""
+    """The least certainty for a result that is not weak; a companion needs the part that its link carries over."""
     return threshold(weights.weak, each.candidate.entry, weights) * (each.link.keeps if each.link else 1.0)
 
 
 def _least(each: Ranked, weights: Weights) -> float:
-    """How well it must fit; evidence for an understanding comes with that, as far as the link lends it what that fits."""
+    """The least match of a result; evidence for an understanding needs only the part that its link carries over."""
     least = threshold(weights.least, each.candidate.entry, weights)
     return least * each.link.keeps if each.link is not None and each.link.evidence else least
 
 
 def _role(each: Ranked) -> Part:
-    """The role in the answer: a memory found for itself is an answer, though an association leads to it too."""
+    """The role in the answer: a memory found for itself is an answer, even if an association leads to it too."""
     if each.link is None or (each.link.role in ("chain", "related") and each.candidate.why):
         return "answer"
     return each.link.role

@@ -12,10 +12,10 @@ from vault_tool.vault.lean import Short, lean_details, provenance_note, title_if
 
 ProfileName = Literal["targeted", "ambient", "core"]
 
-# What a result is to the answer: found for itself, or come along with another (`of`) by one of the chains.
+# The role of a result: found for itself, or added to another result (`of`) by one of the chains.
 Part = Literal["answer", "chain", "update", "solution", "caution", "problem", "related"]
 
-# Where a memory can fall out, in the order in which an answer is made.
+# The stages at which a memory can drop out, in the order in which an answer is made.
 Stage = Literal[
     "answered", "filtered", "not found", "not weighed", "disbelieved", "no match", "folded", "crowded out", "limit", "budget",
     "unreadable",
@@ -23,16 +23,16 @@ Stage = Literal[
 
 
 class Query(Struct, kw_only=True):
-    """One question to the vault's memory, with everything that narrows it.
+    """One question to the vault's memory, with all its filters and limits.
 
-    `profile` is how strict the answer is: `targeted` when somebody asks, `ambient` unprompted. `kinds` are types or classes of
-    which any will do, `tags` all wanted and `not_tags` none of them, `project` the only one, `words` the only words of fields
-    by their names, `since` and `until` bounds on when it was observed (as `require_moment` reads them), `budget` one on the
-    answer in tokens, `hops` how far what is merely alike is followed (0 to 3), `with_changes` whether what overtook a result
-    comes with it in any case, `exclude` ids that are not wanted again, `doubtful` whether what is believed to be false is
-    shown too, `problem` the id of a problem that the answer is to serve, `why_not` the id of a memory of which it is asked
-    what became of it,
-    `vaults` the names of other vaults that are asked too.
+    - `profile` sets how strict the answer is: `targeted` for a question, `ambient` without one.
+    - A result has one of `kinds` (types or classes), all of `tags`, none of `not_tags`, the one `project`, and the `words` given
+      for fields by their names. Its observation lies between `since` and `until` (as `require_moment` reads them).
+    - `exclude` are ids that are not wanted again; `doubtful` also shows memories that are believed to be false.
+    - `budget` limits the answer in tokens; `hops` is the length of chains of merely similar memories (0 to 3); `with_changes`
+      adds the memory that overtook a result in any case.
+    - `problem` is the id of a problem that the answer should help with; `why_not` the id of a memory whose way through the answer
+      is to be explained; `vaults` are the names of other vaults to ask too.
     """
 
     query: str
@@ -63,7 +63,7 @@ class Query(Struct, kw_only=True):
 
 
 def narrowed(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The filters among a verb's parameters as fields of its query; TypeError for a parameter that is no filter."""
+    """The filters among a verb's parameters as fields of its query; raises TypeError for a parameter that is not a filter."""
     values = by_parameter(parameters, NARROWING)
     words = {field.name: values.pop(field.name) for field in FILTERED}
     narrows = {field.name: tuple(values[field.name]) for field in NARROWING if field.kind in LISTS}
@@ -71,13 +71,13 @@ def narrowed(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Recalled(Headline, kw_only=True):
-    """One result. `score` orders within one answer, `match` (0..1) says how well it fits on an absolute scale.
+    """One result. `score` orders the results of one answer, `match` (0..1) is the fit on an absolute scale.
 
-    `weak` marks what is not sure to answer, and `weak_why` says for what; `why` says how it was found; `caution` is said of a
-    failed tactic; `solved_by` is the id of the newest solution of what a tactic failed at before; `of` is the id of the result
-    that a chained one came with; `like_it` are the ids of its exact copies; `cut` says which part of a text is given where the
-    budget has no room for all of it; `factors` explain the score when asked for. `scope` is the vault that it is from: `repo` for
-    this one, else its name; `vaults` are all that hold it, where several were asked.
+    `weak` marks a result that may not answer the question, `weak_why` gives the reason. `why` says how it was found. `caution`
+    warns of a failed tactic, and `solved_by` is the id of the newest solution of the problem that the tactic failed at. `of` is
+    the id of the result that a chained one came with, `like_it` are the ids of exact copies. `cut` names the part of the text
+    that is given if the budget has no room for all of it. `factors` explain the score on request. `scope` is the vault of the
+    result, `repo` for this one, else its name; `vaults` are all vaults that have it, if several were asked.
     """
 
     told_where_any: ClassVar = ("vaults",)
@@ -112,13 +112,13 @@ class Recalled(Headline, kw_only=True):
     vaults: tuple[str, ...] = ()
 
     def lean(self, short: Short) -> dict[str, Any]:
-        """The fields that an agent needs. An id of another vault is given whole, for no prefix of it means anything here."""
-        # What came along says with what; what was found says by what.
+        """The fields that an agent needs. An id of another vault is given whole, because this vault cannot resolve its prefix."""
+        # `why` names the result that a chained one came with, or says how a result was found.
         short = short if self.scope == "repo" else str
         why = f"{self.role} of {short(self.of)}" if self.of else "".join(self.why[:1])
         status = self.lean_status(short)
         if self.caution:
-            # That it failed is what the caution says.
+            # The caution already says that the tactic failed.
             status.pop("status", None)
         return without_empty({
             "id": short(self.id), "vaults": self.vaults, "class": self.record_class, "type": self.type,
@@ -133,11 +133,11 @@ class Recalled(Headline, kw_only=True):
 
 
 class Explanation(Struct, kw_only=True):
-    """The way of one memory through an answer: it was `answered`, or at which stage it fell out, and why.
+    """The way of one memory through an answer: it was `answered`, or it dropped out at a `stage` for a `reason`.
 
-    `place` is where it stands, from 1: among the results, else among the `of` that it is compared with there. `match` is how
-    well it fits, `weak` whether it is not sure to answer, and for what (`weak_why`), and `least` what the profile asks for;
-    `factors` are those of its score, as far as it came.
+    `place` is its place, from 1: among the results, else among the `of` memories that reached that stage. `match` is its fit,
+    `weak` says that it may not answer the question, for the reason `weak_why`, and `least` is the match that the profile
+    requires. `factors` are the factors of its score that were computed.
     """
 
     id: str
@@ -154,12 +154,12 @@ class Explanation(Struct, kw_only=True):
     factors: Mapping[str, float] | None = None
 
     def lean(self, short: Short) -> dict[str, Any]:
-        """Where it fell out, and why."""
+        """The stage at which the memory dropped out, and the reason."""
         return without_empty({"id": short(self.id), "title": self.title, "stage": self.stage, "reason": self.reason})
 
 
 class Fit(NamedTuple):
-    """How well a memory fits a question, whether it is not sure to answer it, and why."""
+    """The match of a memory with a question, and whether and why it may not answer it."""
 
     match: float
     weak: bool
@@ -167,9 +167,9 @@ class Fit(NamedTuple):
 
 
 class RecallAnswer(Struct, kw_only=True):
-    """The answer to a question, best first; `degraded` says what it had to do without, `warnings` what nothing here has.
+    """The answer to a question, best result first; `degraded` lists what it did without, `warnings` what is unknown here.
 
-    `fits` says of those of these paths that were weighed in this vault how well each fits.
+    `fits` gives the fit of each of some paths that was weighed in this vault.
     """
 
     query: str

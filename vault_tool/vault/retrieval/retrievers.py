@@ -1,4 +1,4 @@
-"""The lanes of recall over one vault: words, meaning, subjects named, and what stands beside these in its session."""
+"""The lanes of recall over one vault: words, meaning, named subjects, and neighbours of these in a session."""
 
 from __future__ import annotations
 
@@ -37,48 +37,48 @@ from vault_tool.vault.work_left import is_of, task_states
 
 Scope = Literal["repo", "global"]
 
-# So many of each lane are weighed; 96 answer nothing more of the questions measured.
+# The hits of each lane that are weighed; with 96 no further question of the measured ones was answered.
 _LANE = 64
 
-# So many times more are scored by words, for what stands beside a hit may be among them.
+# The factor by which more hits are scored by words, because the neighbours of a hit may be among them.
 _SCORED = 3
 
-# With filters so many times more are looked at, for most of what is found is not what is wanted.
+# The factor by which more hits are looked at with filters, because filters refuse most of them.
 _FILTERED = 4
 
 _TAGGED = 24
-# So many of the best of each lane that are hidden are looked at for what they lead to.
+# The best hidden hits of each lane whose links are followed.
 _BRIDGES = 24
-# So many of the best are looked at for each sentence of a conversation.
+# The best hits for each sentence of a conversation that are looked at.
 _MENTIONED = 12
 _ENDS = "?!. "
-# Words are compared by so many letters, and have at least so many.
+# The first letters by which words are compared, and the least letters of such a word.
 _STEM, _SHORTEST = 5, 3
 
-# Of so many days all that was observed is looked at, whatever its words.
+# A time of at most so many days brings in everything observed then, whatever its words.
 _FEW_DAYS = 10
 
-# So many of the best of either lane bring along what was recorded beside them.
+# The best hits of either lane that bring in their neighbours in the session.
 _IN_SESSION = 8
 _REACH = 2
 _LETTERS_A_WORD = 6
 _HEAD_LETTERS = 320
 _WHOLE_PREVIEW = 190
 _SPEAKER = re.compile(r'[*_]{0,2}([^:\n"*_]{1,60})[*_]{0,2}(?::[*_]{0,2} | said, ["“])')
-# Who speaks in the log of a conversation with a machine, tagged or not.
+# Speakers in the log of a conversation with a model, tagged or not.
 _PARTS = frozenset((*SELF, "assistant", "agent", "ai", "bot", "model", "system"))
 
-# A note of so many links, which make such a part of it, is a list. It stands just behind a note that it lists and that is nearly
-# as good; not where the question is what the list is called.
+# A note with at least so many links, which make at least this part of it, is a list. It stands just behind a listed note that is
+# nearly as good, unless the question is the name of the list.
 _FEW_LINKS, _MOSTLY_LINKS = 5, 0.3
 _LISTED, _NAMED = 0.5, 0.999
 
 
 class Pool(msgspec.Struct):
-    """The memories of one vault that are in the running for one question, by scope and path.
+    """The candidates of one vault for one question, by scope and path.
 
-    `bridges` are those that a filter of kinds hides, or that the session has seen: they answer nothing, and what they are
-    linked to may.
+    `bridges` are memories that a filter of kinds hides, or that the session has seen: they are no answers, but memories that
+    they link to may be.
     """
 
     vault: Context
@@ -94,7 +94,7 @@ class Pool(msgspec.Struct):
     named: Named = field(default_factory=lambda: Named([], []))
 
     def candidate(self, entry: Entry, *why: str) -> Candidate:
-        """A memory in the running from now on, if it was not before."""
+        """The candidate for an entry; a new one is added to the pool."""
         key = (self.scope, entry.path)
         known = self.candidates.get(key)
         if known is None:
@@ -103,8 +103,9 @@ class Pool(msgspec.Struct):
 
 
 def _beside_the_words(pool: Pool, question: Question, asked: Query, states: Sequence[Entry], *, heard: bool) -> Iterator[str]:
-    """Paths of memories that a question means by its subjects, session, days or kind, whatever words they have; `states` say
-    where the work was left, if it asks that.
+    """Paths of memories that a question means by its subjects, session, days or kind, whatever their words are.
+
+    `states` are the memories that say where the work was left, if the question asks that.
     """
     catalog, named = pool.catalog, pool.named
     for group in named.groups or pool.filters.subjects:
@@ -122,7 +123,7 @@ def _beside_the_words(pool: Pool, question: Question, asked: Query, states: Sequ
 
 
 def search(vault: Context, scope: Scope, question: Question, asked: Query, weights: Weights, until: float) -> Pool:
-    """The candidates of all retrievers; indexes must be fresh. An embedder is waited for `until` then, by the monotonic clock."""
+    """The candidates of all retrievers; indexes must be fresh. It waits for an embedder until the time `until` (monotonic)."""
     catalog = vault.index.catalog
     filters = Filters(vault, asked)
     pool = Pool(vault, catalog, scope, filters)
@@ -144,7 +145,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
         near = pool.meaning.top(reach) if pool.meaning else []
         paths = dict.fromkeys([*list(words)[:reach], *near, *others])
         _take(pool, catalog.cached_by_paths(paths).values(), words, mentions, near, question.text)
-        # Filters may refuse all of the best: what they want can stand far below.
+        # Filters may refuse all of the best hits: the wanted ones can be far below.
         if not filters.narrow or len(pool.candidates) >= asked.limit or len(words) <= reach:
             break
         reach *= _FILTERED
@@ -171,7 +172,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
 
 
 def _note_left(pool: Pool, states: Sequence[Entry]) -> None:
-    """Note which candidates say where the work was left: the last ones of the project that is worked on, as on a page."""
+    """Mark the candidates that say where the work was left: the last ones of the present project, as many as a page shows."""
     project = pool.vault.who.project
     here = [entry for entry in states if not project or is_of(entry, project)]
     for entry in sorted(here, key=lambda entry: entry.observed_sort_key)[-MOST_STATES:]:
@@ -182,8 +183,9 @@ def _note_left(pool: Pool, states: Sequence[Entry]) -> None:
 
 
 def _of_days(pool: Pool, question: Question) -> list[str]:
-    """Memories observed on the few days that a question names, or titled so, whatever its words; where it asks for nothing
-    but a time, what was observed then, however long that is.
+    """Memories observed on the few days that a question names, or titled with such a day, whatever their words are.
+
+    If the question asks for nothing but a time, that time may be of any length.
     """
     if question.times is None:
         return []
@@ -196,7 +198,7 @@ def _of_days(pool: Pool, question: Question) -> list[str]:
 
 
 def _date(pool: Pool, question: Question) -> None:
-    """Note of each candidate how nearly it is of a time that the question names: observed then, or about it."""
+    """Set how well each candidate fits a time that the question names: it was observed then, or is about that time."""
     times = question.times
     if times is None:
         return
@@ -208,14 +210,14 @@ def _date(pool: Pool, question: Question) -> None:
             days, about(candidate.entry.title, candidate.entry.preview, candidate.entry.text("as_of"), *days)
         )
         candidate.dated = times.share if candidate.timely >= times.most else 0.0
-        # Nothing else is asked: what is of that time answers, whatever it says.
+        # If only a time is asked for, every memory of that time is an answer, whatever it says.
         candidate.exact = candidate.exact or (times.alone and not question.conversational and candidate.timely >= times.most)
 
 
 def _note_wishes(pool: Pool, question: Question) -> None:
-    """Note which candidates state a general wish: by their type, or for those without a type by their words.
+    """Mark the candidates that state a general wish: by their type, or by their words if they have no specific type.
 
-    Where nobody asks, a standing instruction comes to mind by a word or a subject.
+    In a conversation, a standing instruction is raised if it shares a word or a subject.
     """
     stems = _stems(word for words in question.sentences for word in words) if question.conversational else frozenset[str]()
     for candidate in pool.candidates.values():
@@ -228,14 +230,14 @@ def _note_wishes(pool: Pool, question: Question) -> None:
 
 
 def _stems(words: Iterable[str]) -> frozenset[str]:
-    """The beginnings of words, to compare them by whatever their endings; those that are in every talk are none."""
+    """The first letters of words, to compare them without their endings; words common in all talk are left out."""
     return frozenset(word[:_STEM] for word in words if len(word) >= _SHORTEST and word not in COMMON)
 
 
 def add(pool: Pool, entries: Iterable[Entry], updates: Collection[str] = ()) -> list[Candidate]:
-    """Further memories of the pool's vault, as far as they may answer; those that are in it already are given as they are.
+    """The candidates for further memories of the pool's vault, without those that may not answer.
 
-    What of them updates another (`updates`, by id) may, whatever kinds were asked for.
+    A memory that updates another one (`updates`, by id) may answer whatever kinds were asked for.
     """
     filters = pool.filters
     admitted = (
@@ -262,12 +264,13 @@ def _mentions(pool: Pool, question: Question, classes: Collection[str], reach: i
 
 
 def hear(pool: Pool, question: Question, candidates: Collection[Candidate], until: float) -> None:
-    """Note of each by how much a question, read as something that is said, mentions it: a memory fits the same words alike,
-    whether somebody asks them or says them.
+    """Set how strongly a question mentions each candidate, read like a line of a conversation.
+
+    So a memory fits the same words equally well, whether they are asked or said.
     """
     if not question.sentences:
         return
-    # A name may count more than it is rare.
+    # The weight of a name may be higher than its rarity.
     named = any(part > 1 for words in question.sentences for part in words.values())
     heard = [
         candidate for candidate in candidates if pool.meaning is not None or candidate.rare >= 1 or (named and candidate.rare)
@@ -314,9 +317,9 @@ def _take(
 
 
 def _take_ends(pool: Pool, edge: Entry, wording: TermMatch | None, mention: float, telling: frozenset[str]) -> None:
-    """Take in what a link joins, where its prose has a word of the question that both begin without.
+    """Take in both ends of a link whose prose has a word of the question that neither end has.
 
-    Where one has it too that one is found, and leads to the other.
+    An end that has the word is found by itself, and leads to the other one.
     """
     shared = telling & telling_words(edge.preview) if pool.filters.tells(edge) else frozenset[str]()
     if not shared:
@@ -327,14 +330,14 @@ def _take_ends(pool: Pool, edge: Entry, wording: TermMatch | None, mention: floa
     for current in (current for end in ends for current in _current(pool, end) if pool.filters.admits(current)):
         candidate = pool.candidate(current)
         if wording is not None and wording.share > candidate.words:
-            # Not by what the link is called: that is made of the names of both.
+            # The title of the link does not count, because it is made from the names of both ends.
             candidate.words, candidate.covered = wording.share, wording.covered
             candidate.why += (f"{edge.type}: {edge.preview}",)
         _raise(candidate, mention)
 
 
 def _lead(pool: Pool, entries: Iterable[Entry], words: Mapping[str, TermMatch], mentions: Mapping[str, float]) -> None:
-    """Take in what only its type, or having been seen, keeps from answering, for what it leads to."""
+    """Take in hidden memories as bridges, to follow their links: only their type, or having been seen, keeps them out."""
     for entry in entries:
         if pool.filters.hides(entry):
             bridge = pool.bridges[pool.scope, entry.path] = Candidate((pool.scope, entry.path), entry)
@@ -345,14 +348,14 @@ def _lead(pool: Pool, entries: Iterable[Entry], words: Mapping[str, TermMatch], 
 
 
 def _give(candidate: Candidate, wording: TermMatch) -> None:
-    """Note what words say of a candidate; of several texts that lead to one the best."""
+    """Set a candidate's scores by words; if several texts lead to it, the best one counts."""
     if wording.share > candidate.words:
         candidate.words, candidate.covered, candidate.rare = wording.share, wording.covered, wording.rare
         candidate.handle, candidate.heading, candidate.tag = wording.called
 
 
 def _raise(candidate: Candidate, share: float) -> None:
-    """Let a candidate's words count as much as this, where they do not count more."""
+    """Raise the weight of a candidate's words to `share`, unless it is higher already."""
     candidate.mention = max(candidate.mention, share)
     if share > candidate.worded(BREADTH):
         candidate.asked = candidate.asked or (candidate.words, candidate.covered)
@@ -361,7 +364,7 @@ def _raise(candidate: Candidate, share: float) -> None:
 
 
 def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
-    """The entries that replaced an entry now: a question that finds an old text is answered with the new one."""
+    """The present entries that replaced an entry: a question that finds an old text is answered with the new one."""
     replaced_by = pool.filters.replaced_by
     seen: set[str] = set()
     heads: list[Entry] = []
@@ -377,7 +380,7 @@ def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
 
 
 def _add_session_neighbours(pool: Pool, words: Mapping[str, TermMatch]) -> None:
-    """Take in what was recorded just before and after the best in the same session, and note who stands beside whom."""
+    """Take in the memories recorded just before and after the best hits in their sessions, and keep the order of each session."""
     best = [candidate for candidate in _best(pool, _IN_SESSION) if candidate.session]
     sessions = timeline.sessions(pool.catalog, {candidate.session for candidate in best})
     neighbours: dict[str, None] = {}
@@ -399,7 +402,7 @@ def _add_session_neighbours(pool: Pool, words: Mapping[str, TermMatch]) -> None:
 
 
 def _best(pool: Pool, count: int) -> list[Candidate]:
-    """The first of each lane in turn."""
+    """The first candidates of each lane."""
     worded = [candidate for candidate in pool.candidates.values() if candidate.words]
     by_words = sorted(worded, key=attrgetter("words"), reverse=True)[:count]
     near = [candidate for candidate in pool.candidates.values() if "meaning" in candidate.why][:count]
@@ -407,7 +410,7 @@ def _best(pool: Pool, count: int) -> list[Candidate]:
 
 
 def _measure(pool: Pool, candidates: Iterable[Candidate] | None = None) -> None:
-    """Ask the vectors how near each candidate is."""
+    """Set the nearness in meaning of each candidate by its vectors."""
     measured = list(pool.candidates.values() if candidates is None else candidates)
     if pool.meaning is None or not measured:
         return
@@ -419,9 +422,9 @@ def _measure(pool: Pool, candidates: Iterable[Candidate] | None = None) -> None:
 
 
 def _query_variants(question: Question, names: Sequence[frozenset[str]]) -> tuple[str, ...]:
-    """The question as it is, and without the names in it: a name alone is near to everything that is said of its bearer.
+    """The question, and the question without its names: a name alone is near to every text about its bearer.
 
-    Neither has the times that it names: a memory says when it was by its date.
+    Both are without the times that the question names, because a memory has its time as a date, not as words.
     """
     times = question.times
     text = times.rest if times is not None and not times.alone else question.text
@@ -430,7 +433,7 @@ def _query_variants(question: Question, names: Sequence[frozenset[str]]) -> tupl
 
 
 def count_links(pool: Pool, candidates: Iterable[Candidate]) -> None:
-    """Note how many notes link to each, by whatever name."""
+    """Set the number of notes that link to each candidate, by any of its names."""
     if not pool.catalog.has_links():
         return
     names = {candidate.key: handle_names(candidate.entry) | {path_name(candidate.entry.path)} for candidate in candidates}
@@ -442,12 +445,12 @@ def count_links(pool: Pool, candidates: Iterable[Candidate]) -> None:
 
 
 def listed_by(pools: Iterable[Pool], ranked: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
-    """Lists of links that stand above a note that they list, each behind the best such note: a list has the words of all."""
+    """Pairs of a listed note and a list of links that must stand behind it: a list has the words of all its notes."""
     if not any(pool.catalog.has_links() for pool in pools):
         return
     for candidate in [hit for hit in ranked if _is_list(hit.entry) and not (hit.exact or hit.handle > _NAMED)]:
         linked = links_of(candidate.entry)
-        # Below this part a note is no better answer than the list that leads to it.
+        # A note with less than this part of the list's score is no better answer than the list.
         near = [
             other
             for other in ranked
@@ -470,7 +473,7 @@ def _in_session(pool: Pool, asked: Query) -> tuple[str, ...]:
 
 
 def _about(entry: Entry) -> set[str]:
-    """The speaker, where the text begins as a line of a conversation does (`Name: `); else all its subjects."""
+    """The speaker, if the text begins like a line of a conversation (`Name: `); else all its subjects."""
     tagged = {normal_name(name) for name in entry.subjects}
     begins = _SPEAKER.match(entry.preview)
     speaker = normal_name(begins[1]) if begins else ""
@@ -478,7 +481,7 @@ def _about(entry: Entry) -> set[str]:
 
 
 def _length(entry: Entry) -> int:
-    """About how many words a memory has, without reading its file."""
+    """The approximate number of words of a memory, computed without reading its file."""
     if len(entry.preview) < _WHOLE_PREVIEW:
         return word_count(entry.preview)
     return max(len(entry.preview), entry.size - _HEAD_LETTERS - len(entry.title)) // _LETTERS_A_WORD

@@ -1,4 +1,4 @@
-"""Answers of several vaults made one: on one scale by match, equal bodies folded, each with the names of its vaults."""
+"""The merge of several vaults' answers: ordered on one scale by match, equal bodies folded, each with its vaults' names."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from vault_tool.vault.statuses import statuses
 
 Gather: TypeAlias = Callable[..., RecallAnswer]
 
-# What waits here for a person may be accepted there.
+# The statuses here that hide another vault's result; a memory that waits for review here may be accepted there.
 _PAST = NO_ANSWER - {"waiting"}
 
 
 class Part(Struct):
-    """The results of one vault, best first, with what their bodies are told by, by path; `degraded` is what it did without."""
+    """The results of one vault, best first, with the hashes of their bodies by path; `degraded` lists what it did without."""
 
     results: tuple[Any, ...]
     bodies: Mapping[str, str]
@@ -34,8 +34,8 @@ class Part(Struct):
 
 
 def gathered(vault: Context, asked: Query, gather: Gather) -> RecallAnswer:
-    """The answer of this vault and of those that are named, each by `gather`; raises what that raises of this one."""
-    # A problem is one of this vault, and so is a memory whose fate is asked for.
+    """The answer of this vault and of the named vaults, each made by `gather`; raises the errors of `gather` for this vault."""
+    # `problem` and `why_not` name memories of this vault, so the other vaults are asked without them.
     theirs = replace(asked, vaults=(), include_global=False, problem=None, why_not=None)
 
     def ask(place: Context) -> Part:
@@ -58,20 +58,20 @@ def gathered(vault: Context, asked: Query, gather: Gather) -> RecallAnswer:
 
 
 def asked_beside(vault: Context, asked: Query, ask: Callable[[Context], Part]) -> beside.Asking[Part]:
-    """The question to the vaults that are named; raises UsageError for any other name."""
+    """Put the question to the named vaults; raises UsageError for an unknown name."""
 
     def known(place: Context) -> Part:
         try:
             return ask(place)
         except UsageError:
-            # A type or subject that it does not know: nothing there is like that.
+            # The question names a type or subject that this vault does not know, so it has no result.
             return Part((), {})
 
     return beside.Asking(vault, beside.chosen(vault, asked.vaults, include_global=asked.include_global), known)
 
 
 def told(vault: Context, asking: beside.Asking[Part], known: Sequence[str]) -> tuple[Mapping[str, Part], tuple[str, ...]]:
-    """The parts by their vaults' names, and what was done without beside what is `known` of this vault."""
+    """The parts by their vaults' names, and what the other vaults did without, except the reasons `known` of this vault."""
     answers = asking.told()
     passed_over = _passed_over(
         vault, frozenset(result.id for part in answers.answers.values() for result in part.results if result.id)
@@ -87,7 +87,7 @@ def told(vault: Context, asking: beside.Asking[Part], known: Sequence[str]) -> t
 
 
 def _passed_over(vault: Context, identities: frozenset[str]) -> frozenset[str]:
-    """Those of these ids that this vault keeps to itself, or knows to be no answer any more, which a clone may not know yet."""
+    """The ids that this vault withholds, or knows to be outdated: another vault that is a clone may not know that yet."""
     withheld = beside.kept_to_itself(vault, identities)
     entries = [entry for identity in identities - withheld for entry in vault.index.catalog.get(identity)]
     by_path = statuses(vault, entries) if entries else {}
@@ -95,16 +95,16 @@ def _passed_over(vault: Context, identities: frozenset[str]) -> frozenset[str]:
 
 
 def part_of(place: Context, results: Sequence[Any], degraded: Sequence[str] = ()) -> Part:
-    """The results of a vault as a part of the answer of several."""
+    """The results of one vault as a part of the merged answer."""
     entries = place.index.catalog.cached_by_paths([result.path for result in results])
     fault = (place.settings_fault,) if place.settings_fault else ()
     return Part(tuple(results), {path: entry.body_hash for path, entry in entries.items()}, (*degraded, *fault))
 
 
 def merged(parts: Mapping[str, Part]) -> list[Any]:
-    """The results of all, best first by match; `scope` and `vaults` say where each is from, an equal body is told once.
+    """The results of all vaults, best first by match; `scope` and `vaults` name each one's vaults. Equal bodies are one result.
 
-    Within one vault what overtook a memory stays before it, and what came along with another after that.
+    The order within a vault is kept in two ways: a memory stays behind the one that overtook it, and a companion behind its hit.
     """
     placed = [
         ((bool(result.weak), -share, -result.score, number, place), name, result)
@@ -116,14 +116,14 @@ def merged(parts: Mapping[str, Part]) -> list[Any]:
 
 
 def _shares(results: Sequence[Any]) -> Iterator[float]:
-    """The match of each; of what words alone found, its part of the best score stands for it."""
+    """The match of each result; a result without one gets a match in proportion to its score."""
     best = max((result.score for result in results), default=0.0) or 1.0
     most = max((result.match for result in results if result.match is not None), default=0.5)
     return (most * result.score / best if result.match is None else result.match for result in results)
 
 
 def _in_order(results: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """The same, each after those of its vault that it must not stand before."""
+    """The results in their order, but each behind those of its vault that it must not stand before."""
     by_id = {(name, result.id): (name, result) for name, result in results if result.id}
     ordered: dict[tuple[str, str], tuple[str, Any]] = {}
 
@@ -143,12 +143,12 @@ def _in_order(results: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
 
 
 def _overtook(result: Any) -> tuple[str, ...]:
-    """The ids of what made a result untrue."""
+    """The ids of the memories that overtook a result; none for a result that still answers."""
     return () if result.answers else result.status_by
 
 
 def _folded(results: Sequence[tuple[str, Any]], parts: Mapping[str, Part]) -> list[Any]:
-    """The results with their vaults' names, those of equal bodies as one."""
+    """The results with their vaults' names; results with equal bodies become one."""
     folded: dict[object, Any] = {}
     for name, result in results:
         body = parts[name].bodies.get(result.path, "")
@@ -161,13 +161,13 @@ def _folded(results: Sequence[tuple[str, Any]], parts: Mapping[str, Part]) -> li
         )
         if alike:
             alike["like_it"] = tuple(identity for identity in alike["like_it"] if identity != first.id)
-        # Whichever of them stands: who asks is told of their own vault before others.
+        # This vault's name comes first, whichever vault's result is kept.
         folded[key] = replace(first, vaults=(name, *first.vaults) if name == HERE else (*first.vaults, name), **alike)
     return list(folded.values())
 
 
 def _few_instructions(results: Sequence[Any]) -> Iterator[Any]:
-    """The same, with no more standing instructions than one vault would show unasked."""
+    """The results, with no more standing instructions than a single vault would show."""
     count = 0
     for result in results:
         count += result.type == INSTRUCTION
