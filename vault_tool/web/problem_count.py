@@ -28,8 +28,7 @@ def counted_lately(request: Request, vault: Vault) -> int:
     """The same count beside another page: counted anew where a file with a fault came or went, and after a minute."""
 
     def count() -> int:
-        problems = vault_problems(vault.with_withheld(), uncommitted_files(vault))
-        return len(dict.fromkeys(problems))
+        return len(vault_problems(vault, uncommitted_files(vault)))
 
     return _answers(request).lately(_NAME, _state(request, vault), count)
 

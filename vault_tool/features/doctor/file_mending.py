@@ -96,7 +96,7 @@ def mend_file(vault: Context, path: str, text: str, *, was: str) -> MendedFile:
 
 def _listed(vault: Context, path: str) -> tuple[Problem, ...]:
     """The problems of a note below the notes' folder, as the scan lists them now; NotFound where it lists none."""
-    listed = every_problem(vault.with_withheld()) if mendable(path) else ()
+    listed = every_problem(vault) if mendable(path) else ()
     problems = tuple(problem for problem in listed if problem.path == path)
     if not problems:
         raise NotFound(f"no problem is listed of {one_line(path, 80)!r}", f"{step('doctor')} names those that there are")

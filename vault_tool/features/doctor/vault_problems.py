@@ -39,22 +39,18 @@ from vault_tool.vault.two_texts import left_by_git
 if TYPE_CHECKING:
     from vault_tool.features.erasing.waiting_tombstones import WaitingTombstone
 
-
 # So long it is told that somebody else deleted a note: whoever agrees has nothing to do.
 _TOLD_FOR = timedelta(days=30)
 
-
 # Problems that `vt status` tells in words of their own.
-NO_ADDRESS = "no-owner"
-
-
-ANOTHER_ADDRESS = "another-address"
+NO_ADDRESS, ANOTHER_ADDRESS = "no-owner", "another-address"
 
 
 def every_problem(vault: Context) -> tuple[Problem, ...]:
     """All problems of a vault, each once, by path and line: those that `status` counts, and those that need all texts read."""
+    vault = vault.with_withheld()
     listed = {
-        *vault_problems(vault, uncommitted_files(vault), thorough=True),
+        *_listed(vault, uncommitted_files(vault), thorough=True),
         *_secrets(vault),
         *_purged_is_back(vault),
         *(dead_links.dead_links(vault) if vault.index.catalog.has_links() else ()),
@@ -63,8 +59,15 @@ def every_problem(vault: Context) -> tuple[Problem, ...]:
     return tuple(sorted(listed))
 
 
-def vault_problems(vault: Context, pending: Sequence[git.UncommittedFile], *, thorough: bool = False) -> Iterator[Problem]:
-    """The problems of the notes, of the links between them, of git and of the folder."""
+def vault_problems(vault: Context, pending: Sequence[git.UncommittedFile]) -> tuple[Problem, ...]:
+    """The problems that `status` counts, each once: of the notes, of the links between them, of git and of the folder.
+
+    `pending` are the uncommitted files. Memories that are withheld from readers count too.
+    """
+    return tuple(dict.fromkeys(_listed(vault.with_withheld(), pending)))
+
+
+def _listed(vault: Context, pending: Sequence[git.UncommittedFile], *, thorough: bool = False) -> Iterator[Problem]:
     with no_collection():
         graves = vault.forgotten()
         catalog = vault.index.catalog

@@ -126,7 +126,7 @@ def status(vault: Context) -> Status:
     quiet, remotes = git.filters_and_remotes(vault.repo) if vault.repo is not None else ((), ())
     pending = uncommitted_files(vault, quiet)
     tracked = _git_status(vault, pending, remotes)
-    problems_found = list(dict.fromkeys(vault_problems(vault, pending)))
+    problems_found = vault_problems(vault, pending)
     problems = Counter(problem.severity.value for problem in problems_found)
     embeddings = status_of(vault)
     remarks = (
